@@ -1,0 +1,35 @@
+package dev.tenon.api.device;
+
+import java.util.List;
+import org.osgi.annotation.versioning.ConsumerType;
+
+/// A kind of device that can run graphs: the entry point of a backend bundle.
+///
+/// The constructor does nothing costly; hardware is looked for in [#probe()]. Safe for any thread.
+@ConsumerType
+public interface Backend {
+    /// {@return the id used in configuration, such as `cpu-vector` or `cuda`}
+    String id();
+
+    /// {@return how much `auto` prefers it; the highest available rank wins. The CPU backend has 100, GPUs
+    /// have more}
+    int rank();
+
+    /// Finds out whether it can work here. Cheap enough to be called for a listing; never throws for
+    /// missing
+    /// hardware.
+    ///
+    /// @return available or not, with the reason
+    Probe probe();
+
+    /// {@return the devices, in a stable order; empty when the probe fails}
+    List<DeviceInfo> devices();
+
+    /// Opens a device. The caller closes it, after all plans made with it.
+    ///
+    /// @param options which one, and how
+    /// @return the open device
+    /// @throws dev.tenon.api.error.BackendException (`BACKEND-001`) if it is not available or the device
+    ///     is unknown
+    Device open(DeviceOptions options);
+}

@@ -1,0 +1,116 @@
+package dev.tenon.api.device;
+
+import java.util.Arrays;
+
+/// A flat batch of tokens of one or more sequences: prefill chunks and decode rows mixed.
+///
+/// Tokens of one sequence stand together, in the order of their positions. The object is filled anew for
+/// each step
+/// and
+/// reused, so that a decode loop allocates nothing; arrays may be longer than what is in use. Not safe for
+/// several
+/// threads.
+public final class StepInput {
+    private int[] tokens = new int[16];
+    private int[] positions = new int[16];
+    private int[] sequences = new int[16];
+    private boolean[] wantsLogits = new boolean[16];
+    private int tokenCount;
+    private int logitRows;
+    private int[][] pageTables = new int[4][0];
+    private int sequenceCount;
+
+    /// Creates an empty batch.
+    public StepInput() {}
+
+    /// Empties the batch.
+    public void clear() {
+        tokenCount = 0;
+        logitRows = 0;
+        sequenceCount = 0;
+    }
+
+    /// Begins the next sequence.
+    ///
+    /// @param pageTable pages of the sequence: position `p` is in page `pageTable[p / tokensPerPage]`;
+    ///     borrowed,
+    ///     not copied
+    /// @return index of the sequence in this batch
+    public int addSequence(int[] pageTable) {
+        if (sequenceCount == pageTables.length) {
+            pageTables = Arrays.copyOf(pageTables, 2 * sequenceCount);
+        }
+        pageTables[sequenceCount] = pageTable;
+        return sequenceCount++;
+    }
+
+    /// Adds a token to the sequence that was begun last.
+    ///
+    /// @param token token id
+    /// @param position its position in the sequence, 0-based
+    /// @param logits whether the logits behind this token are wanted
+    public void addToken(int token, int position, boolean logits) {
+        if (tokenCount == tokens.length) {
+            tokens = Arrays.copyOf(tokens, 2 * tokenCount);
+            positions = Arrays.copyOf(positions, 2 * tokenCount);
+            sequences = Arrays.copyOf(sequences, 2 * tokenCount);
+            wantsLogits = Arrays.copyOf(wantsLogits, 2 * tokenCount);
+        }
+        tokens[tokenCount] = token;
+        positions[tokenCount] = position;
+        sequences[tokenCount] = sequenceCount - 1;
+        wantsLogits[tokenCount] = logits;
+        logitRows += logits ? 1 : 0;
+        tokenCount++;
+    }
+
+    /// {@return number of tokens `T`}
+    public int tokenCount() {
+        return tokenCount;
+    }
+
+    /// {@return number of rows `L` that want logits}
+    public int logitRows() {
+        return logitRows;
+    }
+
+    /// {@return number of sequences}
+    public int sequenceCount() {
+        return sequenceCount;
+    }
+
+    /// {@return the id of a token}
+    ///
+    /// @param t index in the batch
+    public int token(int t) {
+        return tokens[t];
+    }
+
+    /// {@return the position of a token in its sequence}
+    ///
+    /// @param t index in the batch
+    public int position(int t) {
+        return positions[t];
+    }
+
+    /// {@return the sequence of a token}
+    ///
+    /// @param t index in the batch
+    public int sequence(int t) {
+        return sequences[t];
+    }
+
+    /// {@return whether a token's logits are wanted}
+    ///
+    /// @param t index in the batch
+    public boolean wantsLogits(int t) {
+        return wantsLogits[t];
+    }
+
+    /// {@return the page table of a sequence; not copied}
+    ///
+    /// @param sequence index in the batch
+    public int[] pageTable(int sequence) {
+        return pageTables[sequence];
+    }
+}

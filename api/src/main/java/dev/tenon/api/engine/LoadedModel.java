@@ -1,0 +1,59 @@
+package dev.tenon.api.engine;
+
+import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.api.device.PlanProfiler;
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.api.text.Tokenizer;
+import java.util.Optional;
+import org.osgi.annotation.versioning.ProviderType;
+
+/// A model that is loaded and placed on a device. Whoever loaded it closes it. Safe for any thread.
+@ProviderType
+public interface LoadedModel extends AutoCloseable {
+    /// {@return hyperparameters}
+    ModelConfig config();
+
+    /// {@return the mapped file; owned by the model}
+    GgufFile file();
+
+    /// {@return positions that a session may have}
+    int contextLength();
+
+    /// {@return the tokenizer}
+    /// @throws dev.tenon.api.error.TenonException if the file has none or a broken one
+    Tokenizer tokenizer();
+
+    /// {@return the chat template, if the file has one and an engine for it is installed}
+    Optional<ChatTemplate> chatTemplate();
+
+    /// {@return id of the backend that runs it now}
+    String backend();
+
+    /// {@return the device that runs it now}
+    DeviceInfo device();
+
+    /// {@return how it was compiled}
+    PlanReport report();
+
+    /// {@return what measures the single kernels of the plan that runs now, if its backend can do that. A
+    /// model that is placed anew has another one}
+    default Optional<PlanProfiler> profiler() {
+        return Optional.empty();
+    }
+
+    /// {@return nanoseconds that loading took: mapping, checking, compiling}
+    long loadNanos();
+
+    /// Opens a session. The caller closes it.
+    ///
+    /// @return an empty sequence
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-002`) if all sequences are taken
+    Session newSession();
+
+    /// Ends all sessions, then gives back device memory and mapping. Calling it twice does nothing.
+    @Override
+    void close();
+}

@@ -1,0 +1,39 @@
+package dev.tenon.api.error;
+
+import java.util.Objects;
+
+/// Base of every error that Tenon raises on purpose.
+///
+/// The message says what went wrong, where, what was found and expected and what to do, and ends with the
+/// code in
+/// brackets,
+/// so that a log line can be looked up in `docs/errors.md`. Programs decide on [#code()], people read
+/// [#getMessage()].
+public class TenonException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String code;
+
+    /// Creates an error.
+    ///
+    /// @param code a code from [ErrorCode] or a bundle's own, such as `GGUF-003`; never null
+    /// @param text one or more sentences without the code; never null
+    public TenonException(String code, String text) {
+        this(code, text, null);
+    }
+
+    /// Creates an error with a cause.
+    ///
+    /// @param code a code from [ErrorCode] or a bundle's own; never null
+    /// @param text one or more sentences without the code; never null
+    /// @param cause what led to it, or null
+    public TenonException(String code, String text, Throwable cause) {
+        super(Objects.requireNonNull(text, "text") + " [" + Objects.requireNonNull(code, "code") + "]", cause);
+        this.code = code;
+    }
+
+    /// {@return the stable code of this kind of error, such as `GGUF-003`}
+    public final String code() {
+        return code;
+    }
+}

@@ -1,0 +1,11 @@
+package dev.tenon.api.graph;
+
+/// Activation functions.
+public enum Activation {
+    /// `x / (1 + exp(-x))`, also called swish.
+    SILU,
+    /// `0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`, GELU in its tanh form.
+    GELU_TANH,
+    /// `max(x, 0)`.
+    RELU
+}

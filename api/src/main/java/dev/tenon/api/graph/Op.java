@@ -1,0 +1,25 @@
+package dev.tenon.api.graph;
+
+import java.util.List;
+import org.osgi.annotation.versioning.ConsumerType;
+
+/// One operation of a graph. Immutable.
+///
+/// The set is open: [CoreOp] holds the ops that every backend runs, [CustomOp] is for everything else. A
+/// backend
+/// that meets
+/// an op it does not know asks whether it is a [CustomOp] and expands it, or refuses it with a reason.
+@ConsumerType
+public interface Op {
+    /// {@return the kind, such as `linear`; stable, used in reports and kernel look-up}
+    String kind();
+
+    /// {@return the values it reads}
+    List<Value> inputs();
+
+    /// {@return the values it defines}
+    List<Value> outputs();
+
+    /// {@return the weights it reads, in a fixed order; empty for most ops}
+    List<Weight> weights();
+}

@@ -1,0 +1,57 @@
+package dev.tenon.api.quant;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import org.osgi.annotation.versioning.ConsumerType;
+
+/// One weight format: how a block of elements is laid out in bytes, and the scalar code that defines its
+/// values.
+///
+/// A format is stateless and safe for any thread. Its decoder is the reference: fast kernels of backends
+/// are tested
+/// against
+/// it, and a backend that has no kernel of its own for a format runs through it. Rows always start at a
+/// block.
+///
+/// Implemented by format bundles; found as OSGi service or through `ServiceLoader`.
+@ConsumerType
+public interface QuantFormat {
+    /// {@return the name as ggml spells it, such as `Q4_K`; unique among the installed formats}
+    String id();
+
+    /// {@return the tensor type number in GGUF files, such as 12 for `Q4_K`}
+    int ggmlType();
+
+    /// {@return elements in a block, at least 1}
+    int blockSize();
+
+    /// {@return bytes of a block, at least 1}
+    int blockBytes();
+
+    /// Decodes elements to float32; the result is the format's definition, bit for bit.
+    ///
+    /// @param source holds the blocks; borrowed, not kept; little-endian, no alignment is promised
+    /// @param offsetBytes where the first block starts in `source`
+    /// @param target receives the values
+    /// @param targetOffset index of the first value in `target`
+    /// @param n elements, a multiple of [#blockSize()]
+    /// @throws IllegalArgumentException if `n` is not a multiple of the block size
+    /// @throws IndexOutOfBoundsException if source or target are too small
+    void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n);
+
+    /// {@return the encoder, or empty when the format can only be read}
+    Optional<Quantizer> quantizer();
+
+    /// {@return the bytes that `n` elements take}
+    ///
+    /// @param n elements, a multiple of [#blockSize()]
+    /// @throws IllegalArgumentException if `n` is not a multiple of the block size
+    /// @throws ArithmeticException if the size does not fit a long
+    default long bytesFor(long n) {
+        if (n < 0 || n % blockSize() != 0) {
+            throw new IllegalArgumentException(
+                    n + " elements are not whole blocks of " + blockSize() + " (" + id() + ")");
+        }
+        return Math.multiplyExact(n / blockSize(), blockBytes());
+    }
+}

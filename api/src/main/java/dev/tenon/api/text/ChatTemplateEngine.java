@@ -1,0 +1,14 @@
+package dev.tenon.api.text;
+
+import org.osgi.annotation.versioning.ConsumerType;
+
+/// Compiles chat templates (Jinja as Hugging Face's `transformers` renders it). Safe for any thread.
+@ConsumerType
+public interface ChatTemplateEngine {
+    /// Compiles a template.
+    ///
+    /// @param source the template's text, from `tokenizer.chat_template`
+    /// @return the template
+    /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-009`) if it does not parse
+    ChatTemplate compile(String source);
+}
