@@ -1,0 +1,158 @@
+package dev.tenon.quant.formats;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.Quantizer;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Optional;
+
+/// What all formats of this module share: checks of sizes, and the walk over the blocks through a
+/// small byte array.
+///
+/// A subclass only says how whole blocks in a byte array and floats turn into each other.
+/// Stateless, for any thread.
+abstract class BlockFormat implements QuantFormat {
+    /// Blocks are copied in portions of about this many bytes, so that they stay in the first-level
+    /// cache.
+    private static final int PORTION_BYTES = 4096;
+
+    /// A thread's portion: decoding an embedding row must not put anything on the heap.
+    private static final ThreadLocal<byte[]> PORTION = ThreadLocal.withInitial(() -> new byte[PORTION_BYTES]);
+
+    private final String id;
+    private final int ggmlType;
+    private final int blockSize;
+    private final int blockBytes;
+    private final boolean finiteOnly;
+    private final Optional<Quantizer> quantizer = Optional.of(this::quantize);
+
+    /// Creates a format.
+    ///
+    /// @param id ggml's name
+    /// @param ggmlType tensor type number in GGUF files
+    /// @param blockSize elements in a block
+    /// @param blockBytes bytes of a block
+    /// @param finiteOnly whether the encoder refuses NaN and infinity, because a block has a common
+    ///     scale
+    BlockFormat(String id, int ggmlType, int blockSize, int blockBytes, boolean finiteOnly) {
+        this.id = id;
+        this.ggmlType = ggmlType;
+        this.blockSize = blockSize;
+        this.blockBytes = blockBytes;
+        this.finiteOnly = finiteOnly;
+    }
+
+    /// Decodes whole blocks; ranges are checked before.
+    ///
+    /// @param in the blocks, from index 0
+    /// @param blocks how many
+    /// @param out receives the values
+    /// @param at index of the first value in `out`
+    abstract void decode(byte[] in, int blocks, float[] out, int at);
+
+    /// Encodes whole blocks; ranges are checked before. Every byte of every block must be written.
+    /// As in ggml, values too large for a half-precision scale (far beyond any weight) give an
+    /// infinite scale, and values too small give a scale of 0.
+    ///
+    /// @param in the values
+    /// @param at index of the first value in `in`
+    /// @param out receives the blocks from index 0; holds old data
+    /// @param blocks how many
+    abstract void encode(float[] in, int at, byte[] out, int blocks);
+
+    @Override
+    public final String id() {
+        return id;
+    }
+
+    @Override
+    public final int ggmlType() {
+        return ggmlType;
+    }
+
+    @Override
+    public final int blockSize() {
+        return blockSize;
+    }
+
+    @Override
+    public final int blockBytes() {
+        return blockBytes;
+    }
+
+    @Override
+    public final Optional<Quantizer> quantizer() {
+        return quantizer;
+    }
+
+    @Override
+    public final void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
+        checkRanges(target, targetOffset, "target", source, offsetBytes, "source", n);
+        int portion = Math.max(1, PORTION_BYTES / blockBytes);
+        int left = n / blockSize;
+        byte[] bytes = PORTION.get();
+        long from = offsetBytes;
+        int to = targetOffset;
+        while (left > 0) {
+            int now = Math.min(left, portion);
+            MemorySegment.copy(source, JAVA_BYTE, from, bytes, 0, now * blockBytes);
+            decode(bytes, now, target, to);
+            from += (long) now * blockBytes;
+            to += now * blockSize;
+            left -= now;
+        }
+    }
+
+    private void quantize(float[] source, int sourceOffset, MemorySegment target, long offsetBytes, int n) {
+        checkRanges(source, sourceOffset, "source", target, offsetBytes, "target", n);
+        if (finiteOnly) {
+            checkFinite(source, sourceOffset, n);
+        }
+        int portion = Math.max(1, PORTION_BYTES / blockBytes);
+        int left = n / blockSize;
+        byte[] bytes = PORTION.get();
+        int from = sourceOffset;
+        long to = offsetBytes;
+        while (left > 0) {
+            int now = Math.min(left, portion);
+            encode(source, from, bytes, now);
+            MemorySegment.copy(bytes, 0, target, JAVA_BYTE, to, now * blockBytes);
+            from += now * blockSize;
+            to += (long) now * blockBytes;
+            left -= now;
+        }
+    }
+
+    private void checkRanges(
+            float[] values, int at, String valuesName, MemorySegment blocks, long offset, String blocksName, int n) {
+        Objects.requireNonNull(values, valuesName);
+        Objects.requireNonNull(blocks, blocksName);
+        long bytes = bytesFor(n);
+        if (at < 0 || n > values.length - at) {
+            throw new IndexOutOfBoundsException("%s: %d values from index %d do not fit the %s of %d floats"
+                    .formatted(id, n, at, valuesName, values.length));
+        }
+        if (offset < 0 || bytes > blocks.byteSize() - offset) {
+            throw new IndexOutOfBoundsException(
+                    "%s: %d values take %d bytes; from byte %d they do not fit the %s of %d bytes"
+                            .formatted(id, n, bytes, offset, blocksName, blocks.byteSize()));
+        }
+    }
+
+    private void checkFinite(float[] values, int at, int n) {
+        for (int i = at; i < at + n; i++) {
+            if (!Float.isFinite(values[i])) {
+                throw new IllegalArgumentException(
+                        "%s: the value at index %d is %s; only finite values can be encoded (NaN would spoil its block)"
+                                .formatted(id, i, values[i]));
+            }
+        }
+    }
+
+    @Override
+    public final String toString() {
+        return id;
+    }
+}

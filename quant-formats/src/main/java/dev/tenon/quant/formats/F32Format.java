@@ -1,0 +1,35 @@
+package dev.tenon.quant.formats;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.quant.QuantFormat;
+import org.osgi.service.component.annotations.Component;
+
+/// F32: IEEE single precision, 32 bits a weight.
+///
+/// ```
+/// byte 0       4
+///      | f32   |          value = f32
+/// ```
+@Component(service = QuantFormat.class, property = "quant.format=F32")
+@ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
+public final class F32Format extends BlockFormat {
+    /// Creates the format; it has no state.
+    public F32Format() {
+        super("F32", 0, 1, 4, false);
+    }
+
+    @Override
+    void decode(byte[] in, int blocks, float[] out, int at) {
+        for (int i = 0; i < blocks; i++) {
+            out[at + i] = Float.intBitsToFloat(Bits.i32(in, 4 * i));
+        }
+    }
+
+    @Override
+    void encode(float[] in, int at, byte[] out, int blocks) {
+        for (int i = 0; i < blocks; i++) {
+            Bits.putI32(out, 4 * i, Float.floatToRawIntBits(in[at + i]));
+        }
+    }
+}

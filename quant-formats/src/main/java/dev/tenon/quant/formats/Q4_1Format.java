@@ -1,0 +1,67 @@
+package dev.tenon.quant.formats;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.quant.QuantFormat;
+import org.osgi.service.component.annotations.Component;
+
+/// Q4_1: 32 four-bit levels with a scale and an offset, 5 bits a weight; i in 0..15 below.
+///
+/// ```
+/// byte 0       2       4                         20
+///      | d:f16 | m:f16 | qs: uint8[16]           |          value[i]    = (qs[i] & 15) * d + m
+///                                                           value[i+16] = (qs[i] >> 4) * d + m
+/// ```
+///
+/// Encoding: m = min, d = (max - min) / 15, levels rounded.
+@Component(service = QuantFormat.class, property = "quant.format=Q4_1")
+@ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
+public final class Q4_1Format extends BlockFormat {
+    private static final int N = 32;
+    private static final int HALF = 16;
+    private static final int BYTES = 20;
+    private static final int M = 2;
+    private static final int QS = 4;
+
+    /// Creates the format; it has no state.
+    public Q4_1Format() {
+        super("Q4_1", 3, N, BYTES, true);
+    }
+
+    @Override
+    void decode(byte[] in, int blocks, float[] out, int at) {
+        for (int b = 0; b < blocks; b++) {
+            int block = b * BYTES;
+            int y = at + b * N;
+            float d = Bits.half(in, block);
+            float m = Bits.half(in, block + M);
+            for (int i = 0; i < HALF; i++) {
+                int q = in[block + QS + i];
+                out[y + i] = (q & 15) * d + m;
+                out[y + HALF + i] = (q >> 4 & 15) * d + m;
+            }
+        }
+    }
+
+    @Override
+    void encode(float[] in, int at, byte[] out, int blocks) {
+        for (int b = 0; b < blocks; b++) {
+            int block = b * BYTES;
+            int x = at + b * N;
+            float min = Extremes.least(in, x, N);
+            float d = (Extremes.greatest(in, x, N) - min) / 15;
+            float inverse = d != 0 ? 1 / d : 0;
+            Bits.putHalf(out, block, d);
+            Bits.putHalf(out, block + M, min);
+            for (int i = 0; i < HALF; i++) {
+                int low = level((in[x + i] - min) * inverse);
+                int high = level((in[x + HALF + i] - min) * inverse);
+                out[block + QS + i] = (byte) (low | high << 4);
+            }
+        }
+    }
+
+    private static int level(float scaled) {
+        return Math.min(15, (int) (scaled + 0.5f));
+    }
+}
