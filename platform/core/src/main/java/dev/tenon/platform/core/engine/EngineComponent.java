@@ -1,0 +1,147 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.ChatTemplateEngine;
+import dev.tenon.api.text.SamplerProvider;
+import dev.tenon.api.text.TokenizerProvider;
+import dev.tenon.platform.core.registry.ServiceRegistry;
+import java.util.List;
+import java.util.Map;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.Deactivate;
+import org.osgi.service.component.annotations.Modified;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicy;
+
+/// The engine as an OSGi service: feeds the registry from the service registry and takes settings from
+/// ConfigAdmin.
+@Component(service = Engine.class, configurationPid = EngineConfig.PID)
+public final class EngineComponent implements Engine {
+    private final ServiceRegistry registry = new ServiceRegistry();
+    private TenonEngine engine;
+
+    /// Created by the component runtime.
+    public EngineComponent() {}
+
+    @Activate
+    void activate(Map<String, Object> properties) {
+        engine = new TenonEngine(registry, EngineConfig.of(properties, System.getenv()));
+    }
+
+    @Modified
+    void modified(Map<String, Object> properties) {
+        engine.configure(EngineConfig.of(properties, System.getenv()));
+    }
+
+    @Deactivate
+    void deactivate() {
+        engine.close();
+    }
+
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
+    void addFormat(QuantFormat service) {
+        registry.add(service);
+    }
+
+    void removeFormat(QuantFormat service) {
+        registry.remove(service);
+    }
+
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
+    void addArchitecture(ModelArchitecture service) {
+        registry.add(service);
+    }
+
+    void removeArchitecture(ModelArchitecture service) {
+        registry.remove(service);
+    }
+
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC, target = "(backend.id=*)")
+    void addBackend(Backend service) {
+        registry.add(service);
+    }
+
+    void removeBackend(Backend service) {
+        registry.remove(service);
+    }
+
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
+    void addKernels(KernelProvider service) {
+        registry.add(service);
+    }
+
+    void removeKernels(KernelProvider service) {
+        registry.remove(service);
+    }
+
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
+    void addTokenizers(TokenizerProvider service) {
+        registry.add(service);
+    }
+
+    void removeTokenizers(TokenizerProvider service) {
+        registry.remove(service);
+    }
+
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
+    void addTemplates(ChatTemplateEngine service) {
+        registry.add(service);
+    }
+
+    void removeTemplates(ChatTemplateEngine service) {
+        registry.remove(service);
+    }
+
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
+    void addSamplers(SamplerProvider service) {
+        registry.add(service);
+    }
+
+    void removeSamplers(SamplerProvider service) {
+        registry.remove(service);
+    }
+
+    @Override
+    public LoadedModel load(LoadRequest request) {
+        return engine.load(request);
+    }
+
+    @Override
+    public List<LoadedModel> models() {
+        return engine.models();
+    }
+
+    @Override
+    public List<Backend> backends() {
+        return engine.backends();
+    }
+
+    @Override
+    public List<ModelArchitecture> architectures() {
+        return engine.architectures();
+    }
+
+    @Override
+    public List<QuantFormat> formats() {
+        return engine.formats();
+    }
+
+    @Override
+    public List<KernelProvider> kernelProviders() {
+        return engine.kernelProviders();
+    }
+
+    /// Closes the engine; also done when the component is deactivated.
+    @Override
+    public void close() {
+        engine.close();
+    }
+}

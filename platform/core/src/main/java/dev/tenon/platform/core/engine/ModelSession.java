@@ -1,0 +1,257 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.Sampler;
+import dev.tenon.api.text.StreamDecoder;
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.sampling.StopMatcher;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// A session of a [PlacedModel].
+final class ModelSession implements Session {
+    private final PlacedModel model;
+    private final TokenSequence sequence = new TokenSequence();
+    private final StepItem item;
+    private final ReentrantLock call = new ReentrantLock();
+    private volatile boolean cancelled;
+    private volatile boolean closed;
+
+    ModelSession(PlacedModel model) {
+        this.model = model;
+        this.item = new StepItem(sequence, model.config().vocabSize());
+    }
+
+    StepItem item() {
+        return item;
+    }
+
+    @Override
+    public Usage generate(GenerationRequest request, GenerationListener listener) {
+        begin();
+        try {
+            return new Generation(request, listener).run();
+        } finally {
+            end();
+        }
+    }
+
+    @Override
+    public void evaluate(int[] tokens, LogitRows which, LogitsConsumer consumer) {
+        begin();
+        try {
+            append(tokens);
+            int base = sequence.length() - tokens.length;
+            item.logitsFrom = switch (which) {
+                case NONE -> StepItem.NO_LOGITS;
+                case LAST -> sequence.length() - 1;
+                case ALL -> base;
+            };
+            while (item.pending() > 0) {
+                model.scheduler().step(item);
+                for (int r = 0; r < item.rows; r++) {
+                    consumer.accept(item.firstRow + r - base, item.row(r));
+                }
+            }
+        } finally {
+            end();
+        }
+    }
+
+    @Override
+    public int length() {
+        return sequence.length();
+    }
+
+    @Override
+    public void truncate(int length) {
+        begin();
+        try {
+            if (length < 0 || length > sequence.length()) {
+                throw new IllegalArgumentException("cannot keep " + length + " of " + sequence.length() + " tokens");
+            }
+            model.scheduler().truncate(item, length);
+        } finally {
+            end();
+        }
+    }
+
+    @Override
+    public void cancel() {
+        cancelled = true;
+    }
+
+    @Override
+    public void close() {
+        cancelled = true;
+        call.lock();
+        try {
+            if (!closed) {
+                closed = true;
+                model.closed(this);
+            }
+        } finally {
+            call.unlock();
+        }
+    }
+
+    private void begin() {
+        call.lock();
+        if (closed) {
+            call.unlock();
+            throw new TenonException(ErrorCode.CLOSED, "The session was closed; open a new one");
+        }
+        cancelled = false;
+        model.scheduler().activity(1);
+    }
+
+    private void end() {
+        model.scheduler().activity(-1);
+        call.unlock();
+    }
+
+    private void append(int[] tokens) {
+        int limit = model.contextLength();
+        if (sequence.length() + tokens.length > limit) {
+            throw new OutOfResourcesException(
+                    ErrorCode.CONTEXT_LENGTH,
+                    "The prompt has " + tokens.length + " tokens and the session " + sequence.length()
+                            + "; the context holds " + limit + ". Shorten the prompt, start a new session, or load the"
+                            + " model with a larger context (-c).",
+                    tokens.length,
+                    sequence.length(),
+                    limit);
+        }
+        for (int token : tokens) {
+            if (token < 0 || token >= model.config().vocabSize()) {
+                throw new TenonException(
+                        ErrorCode.ARGUMENT,
+                        "Token id " + token + " is out of range; the model has "
+                                + model.config().vocabSize() + " tokens");
+            }
+        }
+        for (int token : tokens) {
+            sequence.append(token);
+        }
+    }
+
+    /// One call of `generate`.
+    private final class Generation {
+        private final GenerationRequest request;
+        private final GenerationListener listener;
+        private final Tokenizer tokenizer = model.tokenizer();
+        private final StreamDecoder decoder = tokenizer.decoder();
+        private final StopMatcher stops;
+        private final Sampler sampler;
+        private int generated;
+
+        Generation(GenerationRequest request, GenerationListener listener) {
+            this.request = request;
+            this.listener = listener;
+            this.stops = new StopMatcher(request.stop());
+            this.sampler = model.sampler(request.sampling());
+        }
+
+        Usage run() {
+            long start = System.nanoTime();
+            int cached = sequence.computed();
+            append(request.prompt());
+            if (item.pending() == 0) {
+                throw new TenonException(
+                        ErrorCode.ARGUMENT, "There is nothing to continue: the prompt is empty. Give a prompt (-p).");
+            }
+            for (int i = 0; i < sequence.length(); i++) {
+                sampler.accept(sequence.token(i));
+                decoder.next(sequence.token(i)); // so that the reply is decoded as what follows, not as a beginning
+            }
+            int prompt = item.pending();
+            int limit = request.maxTokens() < 0 ? Integer.MAX_VALUE : request.maxTokens();
+            item.logitsFrom = sequence.length() - 1;
+            FinishReason finish = prefill(prompt);
+            long firstToken = System.nanoTime();
+            long lastToken = firstToken;
+            while (finish == null && generated < limit) {
+                int token = sampler.sample(item.row(0));
+                sampler.accept(token);
+                sequence.append(token);
+                generated++;
+                lastToken = System.nanoTime();
+                if (generated == 1) {
+                    firstToken = lastToken;
+                }
+                finish = emit(token);
+                if (finish == null && generated < limit) {
+                    finish = advance();
+                }
+            }
+            flush();
+            return new Usage(
+                    prompt,
+                    cached,
+                    generated,
+                    firstToken - start,
+                    lastToken - firstToken,
+                    finish == null ? FinishReason.LENGTH : finish);
+        }
+
+        private FinishReason prefill(int total) {
+            while (item.pending() > 0) {
+                if (cancelled) {
+                    return FinishReason.CANCELLED;
+                }
+                step();
+                listener.onPrefill(total - item.pending(), total);
+            }
+            return cancelled ? FinishReason.CANCELLED : null;
+        }
+
+        private FinishReason emit(int token) {
+            if (!request.ignoreEndOfGeneration() && tokenizer.isEndOfGeneration(token)) {
+                return FinishReason.STOP;
+            }
+            String text = stops.next(decoder.next(token));
+            listener.onToken(token, text);
+            if (stops.matched().isPresent()) {
+                return FinishReason.STOP;
+            }
+            return cancelled ? FinishReason.CANCELLED : null;
+        }
+
+        private FinishReason advance() {
+            if (sequence.length() >= model.contextLength()) {
+                return FinishReason.LENGTH;
+            }
+            item.logitsFrom = sequence.length() - 1;
+            while (item.pending() > 0) {
+                step();
+            }
+            return null;
+        }
+
+        private void step() {
+            model.scheduler().step(item);
+            if (item.moved != null) {
+                String reason = item.moved;
+                item.moved = null;
+                listener.onMoved(reason);
+            }
+        }
+
+        private void flush() {
+            if (stops.matched().isPresent()) {
+                return;
+            }
+            String rest = stops.next(decoder.finish());
+            rest += stops.finish();
+            if (!rest.isEmpty()) {
+                listener.onToken(-1, rest);
+            }
+        }
+    }
+}

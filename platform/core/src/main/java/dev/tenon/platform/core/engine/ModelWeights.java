@@ -1,0 +1,114 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.Issue;
+import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.platform.core.registry.ServiceRegistry;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/// The weights of a graph, found in a file and checked: present, of the right shape, decodable.
+final class ModelWeights implements Weights {
+    private record Entry(TensorInfo info, QuantFormat format, MemorySegment data) {}
+
+    private final Map<String, Entry> entries;
+
+    private ModelWeights(Map<String, Entry> entries) {
+        this.entries = entries;
+    }
+
+    /// Finds all weights of a graph; all problems are reported together.
+    static ModelWeights find(GgufFile file, Graph graph, ServiceRegistry registry) {
+        Map<String, Entry> entries = new HashMap<>();
+        List<Issue> broken = new ArrayList<>();
+        List<Issue> unsupported = new ArrayList<>();
+        for (Weight weight : graph.weights()) {
+            Optional<TensorInfo> found = file.tensor(weight.name());
+            if (found.isEmpty()) {
+                broken.add(Issue.error(
+                        ErrorCode.MODEL_TENSOR_MISSING, "tensor " + weight.name() + " is missing", weight.name()));
+                continue;
+            }
+            TensorInfo info = found.get();
+            if (info.cols() != weight.cols() || info.rows() != weight.rows()) {
+                broken.add(Issue.error(
+                        ErrorCode.MODEL_TENSOR_SHAPE,
+                        "tensor " + weight.name() + " has shape " + info.shape() + "; the metadata asks for ["
+                                + weight.cols() + ", " + weight.rows() + "]",
+                        weight.name()));
+                continue;
+            }
+            Optional<QuantFormat> format = registry.format(info.ggmlType());
+            if (format.isEmpty()) {
+                unsupported.add(Issue.error(
+                        ErrorCode.MODEL_TENSOR_FORMAT,
+                        "tensor " + weight.name() + " has type " + info.ggmlType() + "; installed formats: "
+                                + registry.formats().stream()
+                                        .map(QuantFormat::id)
+                                        .collect(Collectors.joining(", "))
+                                + ". Install a bundle that offers it",
+                        weight.name()));
+                continue;
+            }
+            entries.put(weight.name(), new Entry(info, format.get(), file.data(info)));
+        }
+        if (!broken.isEmpty()) {
+            broken.addAll(unsupported);
+            throw new ModelFormatException(
+                    broken.getFirst().code(),
+                    file.path().getFileName() + " does not fit its architecture " + graph.name() + ": "
+                            + broken.stream().limit(8).map(Issue::message).collect(Collectors.joining("; "))
+                            + (broken.size() > 8 ? "; and " + (broken.size() - 8) + " more" : "")
+                            + ". Get the file anew, or convert the model anew.");
+        }
+        if (!unsupported.isEmpty()) {
+            throw new UnsupportedModelException(file.path().getFileName() + " cannot be loaded", unsupported);
+        }
+        return new ModelWeights(entries);
+    }
+
+    @Override
+    public TensorInfo info(String name) {
+        return entry(name).info;
+    }
+
+    @Override
+    public QuantFormat format(String name) {
+        return entry(name).format;
+    }
+
+    @Override
+    public MemorySegment data(String name) {
+        return entry(name).data;
+    }
+
+    /// The formats in use.
+    List<QuantFormat> formats() {
+        return entries.values().stream().map(Entry::format).distinct().toList();
+    }
+
+    /// The names of all weights.
+    List<String> names() {
+        return List.copyOf(entries.keySet());
+    }
+
+    private Entry entry(String name) {
+        Entry entry = entries.get(name);
+        if (entry == null) {
+            throw new IllegalArgumentException("the graph has no weight " + name);
+        }
+        return entry;
+    }
+}

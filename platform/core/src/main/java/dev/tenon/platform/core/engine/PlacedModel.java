@@ -1,0 +1,231 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.api.device.PlanProfiler;
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.api.text.Sampler;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.registry.ServiceRegistry;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/// A loaded model: file, placement, tokenizer, sessions. Owns the file and, through its scheduler, the
+/// placement.
+final class PlacedModel implements LoadedModel {
+    private static final long RETRY_MILLIS = 20;
+
+    private final GgufFile file;
+    private final LoadRequest request;
+    private final ServiceRegistry registry;
+    private final Supplier<EngineConfig> settings;
+    private final Consumer<PlacedModel> onClose;
+    private final Placer placer;
+    private final StepScheduler scheduler;
+    private final ModelConfig config;
+    private final int contextLength;
+    private final CompletableFuture<Tokenizer> tokenizer;
+    private final Set<ModelSession> sessions = ConcurrentHashMap.newKeySet();
+    private final long loadNanos;
+    private volatile Placement lastPlacement;
+    private Optional<ChatTemplate> template;
+    private boolean closed;
+
+    PlacedModel(
+            GgufFile file,
+            LoadRequest request,
+            ServiceRegistry registry,
+            Supplier<EngineConfig> settings,
+            CompletableFuture<Tokenizer> tokenizer,
+            long startNanos,
+            Consumer<PlacedModel> onClose) {
+        this.file = file;
+        this.request = request;
+        this.registry = registry;
+        this.settings = settings;
+        this.tokenizer = tokenizer;
+        this.onClose = onClose;
+        EngineConfig now = settings.get();
+        this.placer = new Placer(registry, file, request);
+        Placement placement = placer.place(now);
+        this.lastPlacement = placement;
+        this.config = placement.definition().config();
+        this.contextLength = placer.contextLength(placement.definition(), now);
+        int batch =
+                Math.max(request.batchTokens() > 0 ? request.batchTokens() : now.batchTokens(), placer.maxSequences());
+        this.scheduler = new StepScheduler(placement, this::placeAnew, batch, placer.maxSequences());
+        this.loadNanos = System.nanoTime() - startNanos;
+    }
+
+    StepScheduler scheduler() {
+        return scheduler;
+    }
+
+    @Override
+    public ModelConfig config() {
+        return config;
+    }
+
+    @Override
+    public GgufFile file() {
+        return file;
+    }
+
+    @Override
+    public int contextLength() {
+        return contextLength;
+    }
+
+    @Override
+    public Tokenizer tokenizer() {
+        try {
+            return tokenizer.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof TenonException cause) {
+                throw cause;
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public synchronized Optional<ChatTemplate> chatTemplate() {
+        if (template == null) {
+            template = file.metadata()
+                    .string("tokenizer.chat_template")
+                    .flatMap(source ->
+                            registry.templateEngines().stream().findFirst().map(engine -> engine.compile(source)));
+        }
+        return template;
+    }
+
+    @Override
+    public String backend() {
+        return lastPlacement.backend().id();
+    }
+
+    @Override
+    public DeviceInfo device() {
+        return lastPlacement.device().info();
+    }
+
+    @Override
+    public PlanReport report() {
+        return lastPlacement.plan().report();
+    }
+
+    @Override
+    public Optional<PlanProfiler> profiler() {
+        return lastPlacement.plan().profiler();
+    }
+
+    @Override
+    public long loadNanos() {
+        return loadNanos;
+    }
+
+    @Override
+    public Session newSession() {
+        ModelSession session = new ModelSession(this);
+        scheduler.open(session.item(), placer.maxSequences());
+        sessions.add(session);
+        return session;
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        sessions.forEach(ModelSession::cancel);
+        sessions.forEach(ModelSession::close);
+        scheduler.close();
+        // The tokenizer may still be reading the metadata; that is on the heap, not in the mapping.
+        file.close();
+        onClose.accept(this);
+    }
+
+    void closed(ModelSession session) {
+        sessions.remove(session);
+        scheduler.close(session.item());
+    }
+
+    Sampler sampler(SamplingParams params) {
+        return registry.samplerProviders().stream()
+                .findFirst()
+                .orElseThrow(() -> new TenonException(
+                        ErrorCode.ENV_PLATFORM, "No sampler is installed; the platform is incomplete"))
+                .create(params, config.vocabSize());
+    }
+
+    /// Ends the placement if it uses the service; the next step places the model anew.
+    void withdraw(Object service) {
+        scheduler.withdraw(service);
+    }
+
+    /// Places the model by the settings of the moment, if they would choose another backend than the
+    /// current one.
+    void reconfigure() {
+        Placement current = scheduler.placement();
+        EngineConfig now = settings.get();
+        if (current == null
+                || !request.backend().isEmpty()
+                || current.backend().id().equals(now.backend())) {
+            return;
+        }
+        Placement next = placer.place(now);
+        if (next.backend().id().equals(current.backend().id())) {
+            next.close();
+            return;
+        }
+        lastPlacement = next;
+        scheduler.move(next, "the configured backend changed");
+    }
+
+    /// Called by the scheduler when a bundle in use was withdrawn: waits a while for its replacement.
+    private Placement placeAnew() {
+        long deadline =
+                System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.get().moveTimeoutMillis());
+        while (true) {
+            try {
+                Placement next = placer.place(settings.get());
+                lastPlacement = next;
+                return next;
+            } catch (TenonException e) {
+                if (System.nanoTime() >= deadline) {
+                    throw new BackendException(
+                            ErrorCode.BACKEND_WITHDRAWN,
+                            "A bundle that the model was using was withdrawn, and nothing can take over: "
+                                    + e.getMessage(),
+                            0,
+                            e);
+                }
+            }
+            try {
+                Thread.sleep(RETRY_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new BackendException(
+                        ErrorCode.BACKEND_WITHDRAWN, "Interrupted while waiting for a replaced bundle", 0, e);
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.model.ModelDefinition;
+import java.util.Set;
+
+/// A model compiled on a device. Owns plan and device, and closes them in this order.
+///
+/// @param backend where it runs
+/// @param device the open device
+/// @param plan the compiled graph
+/// @param definition what was compiled
+/// @param services all services it uses, by identity: when one is withdrawn, the placement has to end
+record Placement(Backend backend, Device device, Plan plan, ModelDefinition definition, Set<Object> services)
+        implements AutoCloseable {
+    boolean uses(Object service) {
+        return services.contains(service);
+    }
+
+    @Override
+    public void close() {
+        try {
+            plan.close();
+        } finally {
+            device.close();
+        }
+    }
+}

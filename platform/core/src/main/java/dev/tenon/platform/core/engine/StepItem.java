@@ -1,0 +1,64 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.error.TenonException;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What one session wants of the next step, and what it got. Reused from step to step, so that decoding
+/// allocates nothing.
+final class StepItem {
+    /// For [#logitsFrom]: no logits.
+    static final int NO_LOGITS = Integer.MAX_VALUE;
+
+    final TokenSequence sequence;
+    /// Tokens from this index in the sequence on want logits.
+    int logitsFrom = NO_LOGITS;
+    /// Whether the step has run for this item, well or not.
+    boolean done;
+    /// Tokens that the step ran.
+    int ran;
+    /// Index in the sequence of the first token with logits.
+    int firstRow;
+    /// Rows with logits.
+    int rows;
+    /// Why the step failed for this item, or null.
+    RuntimeException error;
+    /// Set when the sequence moved to another placement, for the session to tell its listener; else null.
+    String moved;
+
+    private final List<float[]> logits = new ArrayList<>();
+    private final int vocabSize;
+
+    StepItem(TokenSequence sequence, int vocabSize) {
+        this.sequence = sequence;
+        this.vocabSize = vocabSize;
+    }
+
+    void reset() {
+        done = false;
+        ran = 0;
+        rows = 0;
+        error = null;
+    }
+
+    int pending() {
+        return sequence.length() - sequence.computed();
+    }
+
+    float[] row(int index) {
+        while (logits.size() <= index) {
+            logits.add(new float[vocabSize]);
+        }
+        return logits.get(index);
+    }
+
+    /// Throws the step's error, with this thread's stack as its cause's caller.
+    void rethrow() {
+        if (error instanceof TenonException || error instanceof IllegalArgumentException) {
+            throw error;
+        }
+        if (error != null) {
+            throw new IllegalStateException("a step failed: " + error, error);
+        }
+    }
+}

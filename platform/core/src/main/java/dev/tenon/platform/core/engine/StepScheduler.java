@@ -1,0 +1,373 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.device.KvPages;
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.StepResult;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.error.TenonException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// Gathers what the sessions of a model want into flat batches and runs them.
+///
+/// It has no thread of its own: of the sessions that wait, one leads. It takes the others' items into its
+/// batch, runs the
+/// step, hands out the results, and stops leading. A single session therefore runs its steps on its own
+/// thread.
+final class StepScheduler {
+    private static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
+    private static final int MAX_LOGIT_ROWS = 64;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final List<StepItem> waiting = new ArrayList<>();
+    private final Set<StepItem> sessions = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final List<StepItem> batch = new ArrayList<>();
+    private final StepInput input = new StepInput();
+    private final PlacementSource source;
+    private final int maxTokens;
+    private final int maxSequences;
+    private Placement placement;
+    private PagePool pool;
+    private boolean leading;
+    private boolean closed;
+    private int active;
+
+    /// Makes placements when there is none.
+    @FunctionalInterface
+    interface PlacementSource {
+        Placement place();
+    }
+
+    StepScheduler(Placement placement, PlacementSource source, int maxTokens, int maxSequences) {
+        this.placement = placement;
+        this.source = source;
+        this.maxTokens = maxTokens;
+        this.maxSequences = maxSequences;
+        this.pool = new PagePool(placement.plan().kvPages().pageCount());
+    }
+
+    /// Registers a session's item.
+    void open(StepItem item, int limit) {
+        lock.lock();
+        try {
+            requireOpen();
+            if (sessions.size() >= limit) {
+                throw new OutOfResourcesException(
+                        ErrorCode.KV_PAGES,
+                        "All " + limit + " sequences of the model are taken. Close a session, or load the model for"
+                                + " more sequences.",
+                        1,
+                        sessions.size(),
+                        limit);
+            }
+            sessions.add(item);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Forgets a session and gives back its pages.
+    void close(StepItem item) {
+        exclusively(() -> {
+            if (sessions.remove(item) && placement != null) {
+                item.sequence.truncate(0, placement.plan().kvPages().tokensPerPage(), pool);
+            }
+        });
+    }
+
+    /// Shortens a session.
+    void truncate(StepItem item, int length) {
+        exclusively(() -> {
+            if (placement == null) {
+                item.sequence.forgetCache();
+            }
+            int pageTokens = placement == null ? 1 : placement.plan().kvPages().tokensPerPage();
+            item.sequence.truncate(length, pageTokens, pool);
+        });
+    }
+
+    /// Says that a session begins or ends a call, so that a leader knows whom to wait for.
+    void activity(int change) {
+        lock.lock();
+        active += change;
+        lock.unlock();
+    }
+
+    /// Runs a step that includes the item; returns when it is done. Throws what made it fail.
+    void step(StepItem item) {
+        lock.lock();
+        try {
+            requireOpen();
+            item.reset();
+            waiting.add(item);
+            changed.signalAll();
+            while (!item.done) {
+                if (leading) {
+                    changed.awaitUninterruptibly();
+                } else {
+                    lead();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        item.rethrow();
+    }
+
+    private void lead() {
+        leading = true;
+        batch.clear();
+        input.clear();
+        Throwable failure = null;
+        try {
+            gather();
+            failure = ensurePlaced();
+            if (failure == null) {
+                compose();
+            }
+        } catch (RuntimeException | Error e) {
+            failure = e;
+        }
+        if (failure != null) {
+            batch.clear();
+            batch.addAll(waiting);
+        }
+        waiting.removeAll(batch);
+        lock.unlock();
+        try {
+            if (failure == null && input.tokenCount() > 0) {
+                run(placement.plan());
+            }
+        } catch (RuntimeException | Error e) {
+            failure = e;
+        } finally {
+            lock.lock();
+            finish(failure == null ? null : asException(failure));
+        }
+    }
+
+    /// An error, such as a class that a stopped bundle can no longer load, must not end the leader alone: everyone who
+    /// waits
+    /// has to hear of it.
+    private static RuntimeException asException(Throwable failure) {
+        return failure instanceof RuntimeException exception
+                ? exception
+                : new BackendException(ErrorCode.BACKEND_FAILED, "A step failed: " + failure, 0, failure);
+    }
+
+    /// Makes a placement if there is none; that may take a while, so the lock is free meanwhile.
+    private Throwable ensurePlaced() {
+        if (placement != null) {
+            return null;
+        }
+        lock.unlock();
+        Placement fresh = null;
+        Throwable failure = null;
+        try {
+            fresh = source.place();
+        } catch (RuntimeException | Error e) {
+            failure = e;
+        } finally {
+            lock.lock();
+        }
+        if (fresh != null) {
+            install(fresh, "the model was placed anew");
+        }
+        return failure;
+    }
+
+    /// Gives the other active sessions a moment to join the batch.
+    private void gather() {
+        long left = GATHER_NANOS;
+        while (left > 0 && waiting.size() < active) {
+            try {
+                left = changed.awaitNanos(left);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
+        }
+    }
+
+    /// Fills the batch: decode rows first, then prefill chunks with the room that is left.
+    private void compose() {
+        input.clear();
+        KvPages pages = placement.plan().kvPages();
+        int room = maxTokens;
+        int logitRoom = Math.max(MAX_LOGIT_ROWS, maxSequences);
+        for (int pass = 0; pass < 2; pass++) {
+            for (StepItem item : waiting) {
+                boolean decode = item.pending() == 1;
+                if (decode != (pass == 0) || room == 0 || input.sequenceCount() == maxSequences) {
+                    continue;
+                }
+                int count = Math.min(item.pending(), room);
+                int first = item.sequence.computed();
+                int rows = Math.max(0, first + count - Math.max(first, item.logitsFrom));
+                if (rows > logitRoom) {
+                    count -= rows - logitRoom;
+                    rows = logitRoom;
+                }
+                if (count <= 0 && item.pending() > 0) {
+                    continue;
+                }
+                batch.add(item);
+                try {
+                    ensurePages(item.sequence, first + count, pages);
+                } catch (RuntimeException e) {
+                    item.error = e;
+                    continue;
+                }
+                item.ran = count;
+                item.rows = rows;
+                item.firstRow = first + count - rows;
+                input.addSequence(item.sequence.pageTable());
+                for (int p = first; p < first + count; p++) {
+                    input.addToken(item.sequence.token(p), p, p >= item.logitsFrom);
+                }
+                room -= count;
+                logitRoom -= rows;
+            }
+        }
+    }
+
+    private void ensurePages(TokenSequence sequence, int length, KvPages pages) {
+        int needed = (length + pages.tokensPerPage() - 1) / pages.tokensPerPage();
+        int writing = sequence.computed() / pages.tokensPerPage();
+        if (writing < sequence.pageCount() && pool.shared(sequence.pageTable()[writing])) {
+            int old = sequence.pageTable()[writing];
+            int own = pool.take();
+            pages.copy(old, own);
+            pool.release(old);
+            sequence.pageTable()[writing] = own;
+        }
+        while (sequence.pageCount() < needed) {
+            sequence.addPage(pool.take());
+        }
+    }
+
+    private void run(Plan plan) {
+        StepResult result = plan.run(input);
+        int row = 0;
+        for (StepItem item : batch) {
+            if (item.error == null) {
+                for (int r = 0; r < item.rows; r++) {
+                    result.logits(row++, item.row(r));
+                }
+            }
+        }
+    }
+
+    private void finish(RuntimeException failure) {
+        for (StepItem item : batch) {
+            if (failure != null && item.error == null) {
+                item.error = failure;
+            }
+            if (item.error == null) {
+                item.sequence.advance(item.ran);
+            }
+            item.done = true;
+        }
+        leading = false;
+        changed.signalAll();
+    }
+
+    /// Runs a change of the placement when no step runs; waits for the running one.
+    private void exclusively(Runnable change) {
+        lock.lock();
+        try {
+            while (leading) {
+                changed.awaitUninterruptibly();
+            }
+            leading = true;
+            try {
+                change.run();
+            } finally {
+                leading = false;
+                changed.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Puts another placement in the place of the current one; sequences run their tokens again.
+    void move(Placement next, String reason) {
+        exclusively(() -> {
+            Placement old = placement;
+            install(next, reason);
+            if (old != null) {
+                old.close();
+            }
+        });
+    }
+
+    /// Ends the placement if it uses a service that is being withdrawn. Returns when no step runs on it.
+    void withdraw(Object service) {
+        exclusively(() -> {
+            if (placement != null && placement.uses(service)) {
+                Placement old = placement;
+                placement = null;
+                sessions.forEach(item -> item.sequence.forgetCache());
+                old.close();
+            }
+        });
+    }
+
+    /// Ends everything; sessions that wait get an error.
+    void close() {
+        exclusively(() -> {
+            closed = true;
+            sessions.forEach(item -> item.sequence.forgetCache());
+            sessions.clear();
+            for (StepItem item : waiting) {
+                item.error = closedError();
+                item.done = true;
+            }
+            waiting.clear();
+            if (placement != null) {
+                placement.close();
+                placement = null;
+            }
+        });
+    }
+
+    /// The current placement, or null while there is none.
+    Placement placement() {
+        lock.lock();
+        try {
+            return placement;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void install(Placement next, String reason) {
+        placement = next;
+        pool = new PagePool(next.plan().kvPages().pageCount());
+        for (StepItem item : sessions) {
+            item.sequence.forgetCache();
+            item.moved = reason + " (" + next.backend().id() + ")";
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw closedError();
+        }
+    }
+
+    private static TenonException closedError() {
+        return new TenonException(ErrorCode.CLOSED, "The model was closed; load it again");
+    }
+}

@@ -1,0 +1,121 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.text.Tokenizers;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The engine over a [ServiceRegistry].
+public final class TenonEngine implements Engine {
+    private static final Logger LOG = LoggerFactory.getLogger(TenonEngine.class);
+
+    private final ServiceRegistry registry;
+    private final List<PlacedModel> models = new CopyOnWriteArrayList<>();
+    private volatile EngineConfig config;
+    private volatile boolean closed;
+
+    /// Creates an engine.
+    ///
+    /// @param registry what is installed; watched for removals
+    /// @param config settings
+    public TenonEngine(ServiceRegistry registry, EngineConfig config) {
+        this.registry = registry;
+        configure(config);
+        registry.onRemoval(service -> models.forEach(model -> model.withdraw(service)));
+    }
+
+    /// Takes new settings; models whose backend comes from the settings move when it changed.
+    ///
+    /// @param next the settings
+    public void configure(EngineConfig next) {
+        EngineConfig previous = config;
+        config = next;
+        registry.prefer(next.preferences());
+        if (previous != null && previous.backend().equals(next.backend())) {
+            return;
+        }
+        for (PlacedModel model : models) {
+            try {
+                model.reconfigure();
+            } catch (TenonException e) {
+                LOG.warn("{} stays on {}: {}", model.file().path().getFileName(), model.backend(), e.getMessage());
+            }
+        }
+    }
+
+    @Override
+    public LoadedModel load(LoadRequest request) {
+        if (closed) {
+            throw new TenonException(ErrorCode.CLOSED, "The engine was closed");
+        }
+        long start = System.nanoTime();
+        GgufFile file = GgufReader.open(request.path(), TensorTypes.of(registry.formats()));
+        try {
+            CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(
+                    () -> Tokenizers.create(file.metadata(), registry.tokenizerProviders()));
+            PlacedModel model =
+                    new PlacedModel(file, request, registry, () -> config, tokenizer, start, models::remove);
+            try {
+                if (file.metadata().has("tokenizer.ggml.model")) {
+                    model.tokenizer();
+                }
+            } catch (TenonException | CompletionException e) {
+                model.close();
+                throw e;
+            }
+            models.add(model);
+            return model;
+        } catch (RuntimeException e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public List<LoadedModel> models() {
+        return List.copyOf(models);
+    }
+
+    @Override
+    public List<Backend> backends() {
+        return registry.backends();
+    }
+
+    @Override
+    public List<ModelArchitecture> architectures() {
+        return registry.architectures();
+    }
+
+    @Override
+    public List<QuantFormat> formats() {
+        return registry.formats();
+    }
+
+    @Override
+    public List<KernelProvider> kernelProviders() {
+        return registry.kernelProviders();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        models.forEach(PlacedModel::close);
+    }
+}

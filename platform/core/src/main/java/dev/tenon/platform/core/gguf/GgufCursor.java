@@ -1,0 +1,189 @@
+package dev.tenon.platform.core.gguf;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.ModelFormatException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+
+/// Walks over the header of a GGUF file; every read is checked against the bytes that are left.
+///
+/// Belongs to one thread.
+final class GgufCursor {
+    static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /// Longest key or tensor name in bytes, as the GGUF specification has it for keys.
+    private static final int MAX_NAME = 65535;
+    /// Longest string value in bytes.
+    private static final int MAX_STRING = 64 << 20;
+
+    private final MemorySegment file;
+    private final String source;
+    private final long size;
+    private long position;
+    private byte[] buffer = new byte[256];
+    private String context = "";
+
+    GgufCursor(MemorySegment file, String source) {
+        this.file = file;
+        this.source = source;
+        this.size = file.byteSize();
+    }
+
+    /// Sets what errors say after the name of the field, such as the metadata key that is being read.
+    void context(String text) {
+        context = text;
+    }
+
+    /// {@return a name as error messages show it: not longer than 100 characters}
+    static String show(String name) {
+        return name.length() <= 100 ? name : name.substring(0, 100) + "...";
+    }
+
+    long position() {
+        return position;
+    }
+
+    long left() {
+        return size - position;
+    }
+
+    byte readByte(String what) {
+        return file.get(ValueLayout.JAVA_BYTE, advance(1, what));
+    }
+
+    short readShort(String what) {
+        return file.get(SHORT, advance(2, what));
+    }
+
+    int readInt(String what) {
+        return file.get(INT, advance(4, what));
+    }
+
+    long readLong(String what) {
+        return file.get(LONG, advance(8, what));
+    }
+
+    float readFloat(String what) {
+        return file.get(FLOAT, advance(4, what));
+    }
+
+    double readDouble(String what) {
+        return file.get(DOUBLE, advance(8, what));
+    }
+
+    /// Reads a 64-bit count of things that take at least `minBytes` bytes each, so that the result fits
+    /// the file.
+    int readCount(String what, int minBytes) {
+        long at = position;
+        long count = readLong(what);
+        if (count < 0 || count > Integer.MAX_VALUE - 8) {
+            throw new ModelFormatException(
+                    ErrorCode.GGUF_HEADER,
+                    "The " + describe(what) + " in " + source + " (byte " + at + ") is " + Long.toUnsignedString(count)
+                            + ", which is impossible. The file is broken: get it anew.");
+        }
+        if (count * minBytes > left()) {
+            throw truncated(describe(what) + " (" + count + ", at least " + count * minBytes + " bytes)", at);
+        }
+        return (int) count;
+    }
+
+    /// Reads a key or tensor name: valid UTF-8, not empty, without NUL.
+    String readName(String what) {
+        long at = position;
+        int length = readCount(what, 1);
+        if (length == 0 || length > MAX_NAME) {
+            throw new ModelFormatException(
+                    ErrorCode.GGUF_HEADER,
+                    "The length of the " + describe(what) + " in " + source + " (byte " + at + ") is " + length
+                            + "; expected 1 to " + MAX_NAME + ". The file is broken: get it anew.");
+        }
+        if (fill(length, what)) {
+            for (int i = 0; i < length; i++) {
+                if (buffer[i] == 0) {
+                    throw badName(what, at, length, "holds a NUL");
+                }
+            }
+            return new String(buffer, 0, length, StandardCharsets.ISO_8859_1);
+        }
+        try {
+            String name = StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(buffer, 0, length))
+                    .toString();
+            if (name.indexOf(0) >= 0) {
+                throw badName(what, at, length, "holds a NUL");
+            }
+            return name;
+        } catch (CharacterCodingException e) {
+            throw badName(what, at, length, "is not valid UTF-8");
+        }
+    }
+
+    /// Reads a string value; bytes that are not UTF-8 become U+FFFD.
+    String readString(String what) {
+        long at = position;
+        int length = readCount(what, 1);
+        if (length > MAX_STRING) {
+            throw new ModelFormatException(
+                    ErrorCode.GGUF_HEADER,
+                    "The " + describe(what) + " in " + source + " (byte " + at + ") is " + length + "; the limit is "
+                            + MAX_STRING + ". The file is broken: get it anew.");
+        }
+        if (length == 0) {
+            return "";
+        }
+        boolean ascii = fill(length, what);
+        return new String(buffer, 0, length, ascii ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8);
+    }
+
+    /// Claims `bytes` bytes and returns where they start.
+    long advance(long bytes, String what) {
+        if (bytes > left()) {
+            throw truncated(describe(what), position);
+        }
+        long at = position;
+        position += bytes;
+        return at;
+    }
+
+    private boolean fill(int length, String what) {
+        if (buffer.length < length) {
+            buffer = new byte[Math.max(length, buffer.length * 2)];
+        }
+        MemorySegment.copy(file, ValueLayout.JAVA_BYTE, advance(length, what), buffer, 0, length);
+        int bits = 0;
+        for (int i = 0; i < length; i++) {
+            bits |= buffer[i];
+        }
+        return bits >= 0;
+    }
+
+    private String describe(String what) {
+        return context.isEmpty() ? what : what + " of " + show(context);
+    }
+
+    private ModelFormatException badName(String what, long at, int length, String why) {
+        return new ModelFormatException(
+                ErrorCode.GGUF_NAME,
+                "The " + describe(what) + " in " + source + " (byte " + at + ") " + why + ": bytes "
+                        + HexFormat.of().formatHex(buffer, 0, Math.min(length, 32)) + (length > 32 ? "..." : "")
+                        + ". The file is broken: get it anew.");
+    }
+
+    private ModelFormatException truncated(String what, long at) {
+        return new ModelFormatException(
+                ErrorCode.GGUF_TRUNCATED,
+                source + " ends too early: the " + what + " at byte " + at + " does not fit the " + size
+                        + " bytes of the file. Download or copy it again.");
+    }
+}

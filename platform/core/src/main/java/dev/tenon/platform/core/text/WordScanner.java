@@ -1,0 +1,244 @@
+package dev.tenon.platform.core.text;
+
+import static dev.tenon.platform.core.text.CharKinds.LETTER;
+import static dev.tenon.platform.core.text.CharKinds.NEWLINE;
+import static dev.tenon.platform.core.text.CharKinds.NUMBER;
+import static dev.tenon.platform.core.text.CharKinds.OTHER;
+
+/// Base of the pre-tokenizers that are written by hand: in linear time, without recursion.
+abstract class WordScanner implements PreTokenizer {
+    /// Finds the end of the word that begins at a place.
+    ///
+    /// @param text text without lone surrogates
+    /// @param at first char of the word
+    /// @param to where the text ends; greater than `at`
+    /// @return char after the last; greater than `at`
+    abstract int wordEnd(String text, int at, int to);
+
+    @Override
+    public final void split(String text, int from, int to, Words words) {
+        for (int at = from; at < to; ) {
+            int end = wordEnd(text, at, to);
+            words.word(at, end);
+            at = end;
+        }
+    }
+
+    /// {@return where a run of one kind ends}
+    static int run(String text, int at, int to, int kind) {
+        int i = at;
+        while (i < to) {
+            char c = text.charAt(i);
+            if (c < 128) {
+                if (CharKinds.of(c) != kind) {
+                    return i;
+                }
+                i++;
+            } else {
+                int codePoint = text.codePointAt(i);
+                if (CharKinds.of(codePoint) != kind) {
+                    return i;
+                }
+                i += Character.charCount(codePoint);
+            }
+        }
+        return i;
+    }
+
+    /// {@return where a run of at most `most` numbers ends}
+    static int numbers(String text, int at, int to, int most) {
+        int i = at;
+        for (int n = 0; n < most && i < to && CharKinds.of(text.codePointAt(i)) == NUMBER; n++) {
+            i += Character.charCount(text.codePointAt(i));
+        }
+        return i;
+    }
+
+    /// {@return where white space that begins here ends as a word: `\s+(?!\S)|\s+`}
+    static int space(String text, int at, int to) {
+        int end = at;
+        while (end < to && CharKinds.isWhiteSpace(text.charAt(end))) {
+            end++;
+        }
+        return end == to || end - at == 1 ? end : end - 1;
+    }
+
+    /// {@return where white space that begins here ends as a word: `\s*[\r\n]+|\s+(?!\S)|\s+`}
+    static int spaceOrLines(String text, int at, int to) {
+        int end = at;
+        int behindLine = at;
+        for (; end < to && CharKinds.isWhiteSpace(text.charAt(end)); end++) {
+            if (CharKinds.of(text.charAt(end)) == NEWLINE) {
+                behindLine = end + 1;
+            }
+        }
+        return behindLine > at ? behindLine : end == to || end - at == 1 ? end : end - 1;
+    }
+
+    /// Finds ` ?[^\s\p{L}\p{N}]+` followed by any number of line ends.
+    ///
+    /// @param text text without lone surrogates
+    /// @param at first char
+    /// @param to where the text ends
+    /// @param slash whether `/` counts among the line ends
+    /// @return where it ends, or -1 if there is none here
+    static int symbols(String text, int at, int to, boolean slash) {
+        int start = text.charAt(at) == ' ' ? at + 1 : at;
+        int end = run(text, start, to, OTHER);
+        if (end == start) {
+            return -1;
+        }
+        while (end < to && isTail(text.charAt(end), slash)) {
+            end++;
+        }
+        return end;
+    }
+
+    private static boolean isTail(char c, boolean slash) {
+        return c == '\r' || c == '\n' || slash && c == '/';
+    }
+
+    /// The rules of GPT-2:
+    /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
+    static final class Gpt2 extends WordScanner {
+        @Override
+        int wordEnd(String text, int at, int to) {
+            char c = text.charAt(at);
+            if (c == '\'') {
+                int length = CharKinds.contraction(text, at, to, false);
+                if (length > 0) {
+                    return at + length;
+                }
+            }
+            int start = c == ' ' && at + 1 < to ? at + 1 : at;
+            int kind = CharKinds.of(text.codePointAt(start));
+            return kind <= NUMBER ? run(text, start, to, kind) : space(text, at, to);
+        }
+    }
+
+    /// The rules of Llama 3 and Qwen 2, which differ in how many digits make a word
+    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|
+    /// [^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
+    static final class Cl100k extends WordScanner {
+        private final int digits;
+
+        Cl100k(int digits) {
+            this.digits = digits;
+        }
+
+        @Override
+        int wordEnd(String text, int at, int to) {
+            int codePoint = text.codePointAt(at);
+            if (codePoint == '\'') {
+                int length = CharKinds.contraction(text, at, to, true);
+                if (length > 0) {
+                    return at + length;
+                }
+            }
+            int kind = CharKinds.of(codePoint);
+            int next = at + Character.charCount(codePoint);
+            if (kind == LETTER) {
+                return run(text, next, to, LETTER);
+            }
+            if (kind == NUMBER) {
+                return numbers(text, at, to, digits);
+            }
+            if (kind != NEWLINE && next < to && CharKinds.of(text.codePointAt(next)) == LETTER) {
+                return run(text, next, to, LETTER);
+            }
+            int end = kind == OTHER || codePoint == ' ' ? symbols(text, at, to, false) : -1;
+            return end > 0 ? end : spaceOrLines(text, at, to);
+        }
+    }
+
+    /// The rules of Tekken and GPT-4o, which cut a word in front of a capital:
+    /// `[^\r\n\p{L}\p{N}]?U*L+|[^\r\n\p{L}\p{N}]?U+L*|\p{N}{1,digits}|
+    /// ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+    /// with `U` and `L` as in [CharKinds#UPPER] and [CharKinds#LOWER]; GPT-4o adds a contraction to the
+    /// word.
+    static final class O200k extends WordScanner {
+        private final int digits;
+        private final boolean contractions;
+
+        O200k(int digits, boolean contractions) {
+            this.digits = digits;
+            this.contractions = contractions;
+        }
+
+        @Override
+        int wordEnd(String text, int at, int to) {
+            int codePoint = text.codePointAt(at);
+            int kind = CharKinds.of(codePoint);
+            if (kind == NUMBER) {
+                return numbers(text, at, to, digits);
+            }
+            int next = at + Character.charCount(codePoint);
+            int end = -1;
+            if (kind == LETTER) {
+                end = capitalThenLower(text, at, to);
+                end = end > 0 ? end : capitals(text, at, to);
+            } else if (kind != NEWLINE) {
+                boolean mark = CharKinds.caseOf(codePoint) != 0;
+                end = capitalThenLower(text, next, to);
+                end = end > 0 || !mark ? end : capitalThenLower(text, at, to);
+                end = end > 0 ? end : capitals(text, next, to);
+            }
+            if (end > 0) {
+                boolean apostrophe = contractions && end < to && text.charAt(end) == '\'';
+                return apostrophe ? end + CharKinds.contraction(text, end, to, true) : end;
+            }
+            end = kind == OTHER || codePoint == ' ' ? symbols(text, at, to, true) : -1;
+            return end > 0 ? end : spaceOrLines(text, at, to);
+        }
+
+        /// {@return the end of `U*L+`, or -1}
+        private static int capitalThenLower(String text, int at, int to) {
+            int i = at;
+            int behindLower = -1;
+            while (i < to) {
+                int codePoint = text.codePointAt(i);
+                int kind = CharKinds.caseOf(codePoint);
+                if ((kind & CharKinds.UPPER) == 0) {
+                    break;
+                }
+                i += Character.charCount(codePoint);
+                behindLower = (kind & CharKinds.LOWER) != 0 ? i : behindLower;
+            }
+            int end = runOf(text, i, to, CharKinds.LOWER);
+            return end > i ? end : behindLower;
+        }
+
+        /// {@return the end of `U+` where no lower case follows, or -1}
+        private static int capitals(String text, int at, int to) {
+            int end = runOf(text, at, to, CharKinds.UPPER);
+            return end > at ? end : -1;
+        }
+
+        private static int runOf(String text, int at, int to, int bit) {
+            int i = at;
+            while (i < to) {
+                int codePoint = text.codePointAt(i);
+                if ((CharKinds.caseOf(codePoint) & bit) == 0) {
+                    break;
+                }
+                i += Character.charCount(codePoint);
+            }
+            return i;
+        }
+    }
+
+    /// Makes every number character a word of its own: `\p{N}`.
+    static final class SingleNumbers extends WordScanner {
+        @Override
+        int wordEnd(String text, int at, int to) {
+            int i = numbers(text, at, to, 1);
+            if (i > at) {
+                return i;
+            }
+            while (i < to && CharKinds.of(text.codePointAt(i)) != NUMBER) {
+                i += Character.charCount(text.codePointAt(i));
+            }
+            return i;
+        }
+    }
+}

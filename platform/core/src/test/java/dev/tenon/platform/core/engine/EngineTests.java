@@ -1,0 +1,436 @@
+package dev.tenon.platform.core.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelSource;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.Quantizer;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
+import dev.tenon.platform.core.text.ByteLevelBpeProvider;
+import java.lang.foreign.MemorySegment;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+class EngineTests {
+    private static final int VOCAB = 261;
+
+    private final ServiceRegistry registry = new ServiceRegistry();
+    private final FakeBackend slow = new FakeBackend("slow", 1);
+    private final FakeBackend fast = new FakeBackend("fast", 2);
+    private final FakeFormat format = new FakeFormat();
+    private final TenonEngine engine = engine(Map.of());
+
+    private TenonEngine engine(Map<String, String> settings) {
+        registry.add(slow);
+        registry.add(fast);
+        registry.add(format);
+        registry.add(new FakeLlama());
+        registry.add(new ByteLevelBpeProvider());
+        registry.add(new DefaultSamplerProvider());
+        return new TenonEngine(registry, EngineConfig.of(settings, Map.of()));
+    }
+
+    private static LoadRequest request() {
+        try {
+            return LoadRequest.of(Path.of(EngineTests.class
+                    .getResource("/golden/malformed/ok_model.gguf")
+                    .toURI()));
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static GenerationRequest greedy(int max, int... prompt) {
+        return new GenerationRequest(prompt, SamplingParams.greedy(), max, List.of(), true);
+    }
+
+    private static List<Integer> generate(Session session, GenerationRequest request) {
+        List<Integer> tokens = new ArrayList<>();
+        session.generate(request, (token, text) -> {
+            if (token >= 0) {
+                tokens.add(token);
+            }
+        });
+        return tokens;
+    }
+
+    @Test
+    void theBestRankedBackendRunsTheModelAndIsClosedWithIt() {
+        try (LoadedModel model = engine.load(request())) {
+            assertEquals("fast", model.backend());
+            assertEquals(1, fast.open.get());
+        }
+        assertEquals(0, fast.open.get());
+        assertEquals(List.of(), engine.models());
+    }
+
+    @Test
+    void anUnavailableBackendIsPassedOver() {
+        fast.available = false;
+        try (LoadedModel model = engine.load(request())) {
+            assertEquals("slow", model.backend());
+        }
+    }
+
+    @Test
+    void aBackendThatIsAskedForIsNotReplacedByAnother() {
+        fast.available = false;
+        BackendException e =
+                assertThrows(BackendException.class, () -> engine.load(request().withBackend("fast")));
+        assertEquals(ErrorCode.BACKEND_UNAVAILABLE, e.code());
+        assertTrue(e.getMessage().contains("switched off"), e.getMessage());
+        e = assertThrows(BackendException.class, () -> engine.load(request().withBackend("none")));
+        assertTrue(e.getMessage().contains("fast, slow"), e.getMessage());
+    }
+
+    @Test
+    void twoBackendsWithOneIdAreRefusedUnlessOneIsPreferred() {
+        registry.add(new FakeBackend("fast", 3));
+        TenonException e = assertThrows(TenonException.class, () -> engine.load(request()));
+        assertEquals(ErrorCode.DUPLICATE_ID, e.code());
+        engine.configure(EngineConfig.of(Map.of("prefer.backend.fast", "FakeBackend"), Map.of()));
+        engine.load(request()).close();
+    }
+
+    @Test
+    void generationGoesOverPagesAndChunksAndSessionsGrow() {
+        try (LoadedModel model = engine.load(request().withBatchTokens(3));
+                Session session = model.newSession()) {
+            int[] prompt = {5, 6, 7, 8, 9, 10, 11};
+            assertEquals(FakeBackend.expected(prompt, VOCAB, 10), generate(session, greedy(10, prompt)));
+            assertEquals(17, session.length());
+            assertTrue(fast.batchSizes.stream().allMatch(n -> n <= 3), fast.batchSizes.toString());
+            List<Integer> more = generate(session, greedy(2, 1, 2));
+            assertEquals(2, more.size());
+            assertEquals(21, session.length());
+        }
+    }
+
+    @Test
+    void aPromptLongerThanTheContextIsRefusedAndTheSessionStaysUsable() {
+        try (LoadedModel model = engine.load(request().withContextLength(8));
+                Session session = model.newSession()) {
+            session.evaluate(new int[] {1, 2, 3}, LogitRows.NONE, (i, l) -> {});
+            OutOfResourcesException e =
+                    assertThrows(OutOfResourcesException.class, () -> generate(session, greedy(4, 1, 2, 3, 4, 5, 6)));
+            assertEquals(ErrorCode.CONTEXT_LENGTH, e.code());
+            assertEquals(6, e.asked());
+            assertEquals(8, e.limit());
+            assertEquals(3, session.length());
+            Usage usage = session.generate(greedy(100, 4), (token, text) -> {});
+            assertEquals(FinishReason.LENGTH, usage.finish());
+            assertEquals(8, session.length());
+        }
+    }
+
+    @Test
+    void tokensOutOfRangeAreRefused() {
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            TenonException e = assertThrows(TenonException.class, () -> generate(session, greedy(1, VOCAB)));
+            assertEquals(ErrorCode.ARGUMENT, e.code());
+            assertThrows(TenonException.class, () -> generate(session, greedy(1, -1)));
+            assertEquals(0, session.length());
+        }
+    }
+
+    @Test
+    void stopStringsEndTheTextBeforeThem() {
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            int[] prompt = model.tokenizer().encode("!", false, false);
+            StringBuilder all = new StringBuilder();
+            session.generate(greedy(6, prompt), (token, text) -> all.append(text));
+            session.truncate(0);
+            String stop = all.substring(2, 4);
+            StringBuilder text = new StringBuilder();
+            GenerationRequest request = new GenerationRequest(prompt, SamplingParams.greedy(), 6, List.of(stop), true);
+            Usage usage = session.generate(request, (token, piece) -> text.append(piece));
+            assertEquals(FinishReason.STOP, usage.finish());
+            assertEquals(all.substring(0, all.indexOf(stop)), text.toString());
+        }
+    }
+
+    @Test
+    void cancellingEndsARunningGeneration() throws Exception {
+        slow.stepMillis = 5;
+        try (LoadedModel model = engine.load(request().withBackend("slow"));
+                Session session = model.newSession();
+                var threads = Executors.newSingleThreadExecutor()) {
+            CountDownLatch started = new CountDownLatch(1);
+            Future<Usage> usage =
+                    threads.submit(() -> session.generate(greedy(100_000, 1), (token, text) -> started.countDown()));
+            started.await();
+            session.cancel();
+            assertEquals(FinishReason.CANCELLED, usage.get().finish());
+        }
+    }
+
+    @Test
+    void sessionsThatRunTogetherShareSteps() throws Exception {
+        fast.stepMillis = 2;
+        int sessions = 4;
+        try (LoadedModel model =
+                        engine.load(request().withMaxSequences(sessions).withContextLength(64));
+                var threads = Executors.newFixedThreadPool(sessions)) {
+            List<Future<List<Integer>>> results = new ArrayList<>();
+            for (int s = 0; s < sessions; s++) {
+                int first = s + 3;
+                results.add(threads.submit(() -> {
+                    try (Session session = model.newSession()) {
+                        return generate(session, greedy(20, first, first));
+                    }
+                }));
+            }
+            for (int s = 0; s < sessions; s++) {
+                assertEquals(
+                        FakeBackend.expected(new int[] {s + 3, s + 3}, VOCAB, 20),
+                        results.get(s).get());
+            }
+            assertTrue(fast.steps.get() < sessions * 20, fast.steps + " steps");
+        }
+    }
+
+    @Test
+    void everySequenceHasRoomForItsWholeContext() {
+        int sequences = 5;
+        try (LoadedModel model =
+                engine.load(request().withMaxSequences(sequences).withContextLength(FakeBackend.PAGE + 1))) {
+            for (int s = 0; s < sequences; s++) {
+                model.newSession().evaluate(new int[FakeBackend.PAGE + 1], LogitRows.NONE, (i, logits) -> {});
+            }
+        }
+    }
+
+    @Test
+    void moreSessionsThanSequencesAreRefused() {
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            OutOfResourcesException e = assertThrows(OutOfResourcesException.class, model::newSession);
+            assertEquals(ErrorCode.KV_PAGES, e.code());
+            session.close();
+            model.newSession().close();
+        }
+    }
+
+    @Test
+    void aFailedStepLeavesTheSessionUsable() {
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            fast.failing = true;
+            BackendException e = assertThrows(BackendException.class, () -> generate(session, greedy(3, 1, 2)));
+            assertEquals(ErrorCode.BACKEND_FAILED, e.code());
+            fast.failing = false;
+            session.truncate(0);
+            assertEquals(FakeBackend.expected(new int[] {1, 2}, VOCAB, 3), generate(session, greedy(3, 1, 2)));
+        }
+    }
+
+    @Test
+    void anErrorInAStepReachesTheCallerAndNobodyWaitsForEver() {
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            fast.broken = true;
+            BackendException e = assertThrows(BackendException.class, () -> generate(session, greedy(3, 1, 2)));
+            assertEquals(ErrorCode.BACKEND_FAILED, e.code());
+            assertTrue(e.getCause() instanceof NoClassDefFoundError, e.toString());
+            fast.broken = false;
+            session.truncate(0);
+            assertEquals(FakeBackend.expected(new int[] {1, 2}, VOCAB, 3), generate(session, greedy(3, 1, 2)));
+        }
+    }
+
+    @Test
+    void aGenerationMovesToAnotherBackendWhenItsOwnIsWithdrawn() {
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            int[] prompt = {1, 2, 3, 4, 5, 6};
+            List<Integer> tokens = new ArrayList<>();
+            List<String> moves = new ArrayList<>();
+            session.generate(greedy(8, prompt), new GenerationListener() {
+                @Override
+                public void onToken(int token, String text) {
+                    tokens.add(token);
+                    if (tokens.size() == 3) {
+                        registry.remove(fast);
+                        assertEquals(0, fast.open.get());
+                    }
+                }
+
+                @Override
+                public void onMoved(String reason) {
+                    moves.add(reason);
+                }
+            });
+            tokens.removeIf(t -> t < 0);
+            assertEquals(FakeBackend.expected(prompt, VOCAB, 8), tokens);
+            assertEquals("slow", model.backend());
+            assertEquals(1, moves.size());
+        }
+        assertEquals(0, slow.open.get());
+    }
+
+    @Test
+    void withoutAReplacementTheGenerationEndsWithTheReasonAndRecoversLater() {
+        engine.configure(EngineConfig.of(Map.of("move.timeout.ms", "50"), Map.of()));
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            int[] prompt = {1, 2, 3};
+            generate(session, greedy(2, prompt));
+            registry.remove(format);
+            BackendException e = assertThrows(BackendException.class, () -> generate(session, greedy(2, 9)));
+            assertEquals(ErrorCode.BACKEND_WITHDRAWN, e.code());
+            assertTrue(e.getMessage().contains(ErrorCode.MODEL_TENSOR_FORMAT), e.getMessage());
+            registry.add(format);
+            session.truncate(3);
+            assertEquals(FakeBackend.expected(new int[] {1, 2, 3, 9}, VOCAB, 2), generate(session, greedy(2, 9)));
+        }
+    }
+
+    @Test
+    void aChangedSettingMovesTheModelWhileItsSessionGoesOn() {
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            generate(session, greedy(2, 1, 2, 3));
+            engine.configure(EngineConfig.of(Map.of("backend", "slow"), Map.of()));
+            assertEquals("slow", model.backend());
+            assertEquals(0, fast.open.get());
+            int[] all = {1, 2, 3, 6, 12};
+            assertEquals(FakeBackend.expected(all, VOCAB, 2), generate(session, greedy(2)));
+        }
+    }
+
+    @Test
+    void usingAClosedSessionOrModelIsRefused() {
+        LoadedModel model = engine.load(request());
+        Session session = model.newSession();
+        Session other = session;
+        session.close();
+        assertEquals(
+                ErrorCode.CLOSED,
+                assertThrows(TenonException.class, () -> generate(other, greedy(1, 1)))
+                        .code());
+        model.close();
+        assertEquals(
+                ErrorCode.CLOSED,
+                assertThrows(TenonException.class, model::newSession).code());
+        engine.close();
+        assertThrows(TenonException.class, () -> engine.load(request()));
+    }
+
+    @Test
+    void anUnknownArchitectureSaysWhatIsInstalled() {
+        ServiceRegistry empty = new ServiceRegistry();
+        empty.add(format);
+        empty.add(fast);
+        empty.add(new ByteLevelBpeProvider());
+        TenonEngine bare = new TenonEngine(empty, EngineConfig.of(Map.of(), Map.of()));
+        UnsupportedModelException e = assertThrows(UnsupportedModelException.class, () -> bare.load(request()));
+        assertEquals(ErrorCode.MODEL_ARCHITECTURE, e.code());
+        assertTrue(e.getMessage().contains("'llama'"), e.getMessage());
+    }
+
+    @Test
+    void loadingClosesTheFileWhenItFails() {
+        registry.remove(format);
+        assertThrows(UnsupportedModelException.class, () -> engine.load(request()));
+        assertEquals(List.of(), engine.models());
+        assertEquals(0, fast.open.get());
+    }
+
+    @Test
+    void settingsComeFromTheEnvironmentFirst() {
+        EngineConfig config = EngineConfig.of(
+                Map.of("backend", "a", "threads", 3),
+                Map.of("TENON_BACKEND", "b", "MV_THREADS_PER_ROW", "32", "MV_BLOCKSIZE", "4"));
+        assertEquals("b", config.backend());
+        assertEquals(3, config.threads());
+        assertEquals("32", config.backendSettings().get("mv.threads-per-row"));
+        assertEquals("4", config.backendSettings().get("mv.block-size"));
+        TenonException e =
+                assertThrows(TenonException.class, () -> EngineConfig.of(Map.of("threads", "many"), Map.of()));
+        assertEquals(ErrorCode.CONFIG, e.code());
+        assertFalse(e.getMessage().isEmpty());
+    }
+
+    /// Serves "llama" with a graph that has the embedding as its only weight.
+    private static final class FakeLlama implements ModelArchitecture {
+        @Override
+        public String id() {
+            return "llama";
+        }
+
+        @Override
+        public ModelDefinition define(ModelSource source) {
+            ModelConfig config = ModelConfig.read(source, 10000);
+            Weight table = new Weight("token_embd.weight", config.embeddingLength(), config.vocabSize());
+            GraphBuilder g = new GraphBuilder("fake");
+            return new ModelDefinition(
+                    config, g.build(g.linear("logits", g.embedding("x", table), table, Optional.empty())));
+        }
+    }
+
+    /// F16 by type only; nothing is decoded here.
+    private static final class FakeFormat implements QuantFormat {
+        @Override
+        public String id() {
+            return "F16";
+        }
+
+        @Override
+        public int ggmlType() {
+            return 1;
+        }
+
+        @Override
+        public int blockSize() {
+            return 1;
+        }
+
+        @Override
+        public int blockBytes() {
+            return 2;
+        }
+
+        @Override
+        public void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
+            throw new IllegalStateException("the fake backend does not decode");
+        }
+
+        @Override
+        public Optional<Quantizer> quantizer() {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,233 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.device.Allocator;
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.CompileRequest;
+import dev.tenon.api.device.Compiler;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.device.KvPages;
+import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.Probe;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.StepResult;
+import dev.tenon.api.device.Support;
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.graph.Op;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// A backend without arithmetic: the best next token is the sum of all tokens of the sequence so far,
+/// modulo the
+/// vocabulary. It keeps its "KV cache" in pages, so that a wrong page table gives a wrong token.
+final class FakeBackend implements Backend {
+    static final int PAGE = 4;
+
+    final String id;
+    final int rank;
+    final AtomicInteger open = new AtomicInteger();
+    final AtomicInteger steps = new AtomicInteger();
+    final List<Integer> batchSizes = new ArrayList<>();
+    volatile boolean available = true;
+    volatile boolean failing;
+    volatile boolean broken;
+    volatile long stepMillis;
+
+    FakeBackend(String id, int rank) {
+        this.id = id;
+        this.rank = rank;
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    @Override
+    public int rank() {
+        return rank;
+    }
+
+    @Override
+    public Probe probe() {
+        return new Probe(available, available ? "fake" : "switched off", List.of());
+    }
+
+    @Override
+    public List<DeviceInfo> devices() {
+        return List.of(info());
+    }
+
+    private DeviceInfo info() {
+        return new DeviceInfo("0", "fake " + id, "fake", 0, Map.of());
+    }
+
+    @Override
+    public Device open(DeviceOptions options) {
+        open.incrementAndGet();
+        return new Device() {
+            private boolean closed;
+
+            @Override
+            public DeviceInfo info() {
+                return FakeBackend.this.info();
+            }
+
+            @Override
+            public Allocator allocator() {
+                throw new IllegalStateException("the engine does not allocate");
+            }
+
+            @Override
+            public Compiler compiler() {
+                return new FakeCompiler();
+            }
+
+            @Override
+            public void close() {
+                if (!closed) {
+                    closed = true;
+                    open.decrementAndGet();
+                }
+            }
+        };
+    }
+
+    private final class FakeCompiler implements Compiler {
+        @Override
+        public Support supports(Op op, Weights weights, Collection<KernelProvider> kernels) {
+            return new Support(Support.Level.FAST, "fake");
+        }
+
+        @Override
+        public Plan compile(CompileRequest request) {
+            return new FakePlan(request);
+        }
+    }
+
+    private final class FakePlan implements Plan {
+        private final int vocab;
+        private final int maxTokens;
+        private final int[][] pages;
+        private boolean closed;
+
+        FakePlan(CompileRequest request) {
+            vocab = request.graph().output().width();
+            maxTokens = request.options().maxTokens();
+            pages = new int[(request.options().kvTokens() + PAGE - 1) / PAGE][PAGE];
+        }
+
+        @Override
+        public StepResult run(StepInput input) {
+            if (closed) {
+                throw new IllegalStateException("closed");
+            }
+            if (broken) {
+                throw new NoClassDefFoundError("a class of a bundle that is gone");
+            }
+            if (failing) {
+                throw new BackendException(ErrorCode.BACKEND_FAILED, "the fake device failed");
+            }
+            if (input.tokenCount() > maxTokens) {
+                throw new IllegalArgumentException("batch of " + input.tokenCount());
+            }
+            sleep();
+            steps.incrementAndGet();
+            synchronized (batchSizes) {
+                batchSizes.add(input.tokenCount());
+            }
+            List<Integer> best = new ArrayList<>();
+            for (int t = 0; t < input.tokenCount(); t++) {
+                int[] table = input.pageTable(input.sequence(t));
+                int position = input.position(t);
+                pages[table[position / PAGE]][position % PAGE] = input.token(t);
+                if (input.wantsLogits(t)) {
+                    int sum = 0;
+                    for (int p = 0; p <= position; p++) {
+                        sum += pages[table[p / PAGE]][p % PAGE];
+                    }
+                    best.add(sum % vocab);
+                }
+            }
+            return new StepResult() {
+                @Override
+                public int rows() {
+                    return best.size();
+                }
+
+                @Override
+                public void logits(int row, float[] target) {
+                    Arrays.fill(target, -1);
+                    target[best.get(row)] = 1;
+                }
+            };
+        }
+
+        private void sleep() {
+            if (stepMillis > 0) {
+                try {
+                    Thread.sleep(stepMillis);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+
+        @Override
+        public KvPages kvPages() {
+            return new KvPages() {
+                @Override
+                public int tokensPerPage() {
+                    return PAGE;
+                }
+
+                @Override
+                public int pageCount() {
+                    return pages.length;
+                }
+
+                @Override
+                public long pageBytes() {
+                    return PAGE * 4L;
+                }
+
+                @Override
+                public void copy(int from, int to) {
+                    pages[to] = pages[from].clone();
+                }
+            };
+        }
+
+        @Override
+        public PlanReport report() {
+            return new PlanReport(List.of(), 0, new MemoryUse(0, 0, 0));
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+
+    /// The tokens that a greedy generation on this backend gives.
+    static List<Integer> expected(int[] prompt, int vocab, int count) {
+        int sum = Arrays.stream(prompt).sum();
+        List<Integer> tokens = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int token = sum % vocab;
+            tokens.add(token);
+            sum += token;
+        }
+        return tokens;
+    }
+}

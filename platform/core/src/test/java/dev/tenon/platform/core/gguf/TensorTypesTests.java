@@ -1,0 +1,37 @@
+package dev.tenon.platform.core.gguf;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.error.UnsupportedModelException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TensorTypesTests {
+    @Test
+    void installedFormatAddsItsType() {
+        TensorTypes types = TensorTypes.of(List.of(new TestFormats.Zeros("X7", 200, 7, 3)));
+        assertEquals(new TensorType(200, "X7", 7, 3), types.find(200).orElseThrow());
+        assertEquals(9, types.require(200, "t", "f").bytesFor(21));
+        assertEquals(12, types.find("q4_k").orElseThrow().number());
+        assertTrue(TensorTypes.standard().find(200).isEmpty());
+    }
+
+    @Test
+    void formatThatContradictsAnotherIsRefused() {
+        TenonException error = assertThrows(
+                TenonException.class, () -> TensorTypes.of(List.of(new TestFormats.Zeros("Q4_K", 12, 256, 100))));
+        assertEquals(ErrorCode.DUPLICATE_ID, error.code());
+    }
+
+    @Test
+    void unknownNumberIsRefusedWithTheKnownNames() {
+        UnsupportedModelException error = assertThrows(
+                UnsupportedModelException.class, () -> TensorTypes.standard().require(200, "blk.0.x", "a.gguf"));
+        assertEquals(ErrorCode.GGUF_TENSOR_TYPE, error.code());
+        assertTrue(error.getMessage().contains("blk.0.x") && error.getMessage().contains("Q6_K"), error.getMessage());
+    }
+}

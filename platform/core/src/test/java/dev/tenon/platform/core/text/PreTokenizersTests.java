@@ -1,0 +1,209 @@
+package dev.tenon.platform.core.text;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.UnsupportedModelException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Compares the scanners written by hand with the regular expressions that the models publish.
+class PreTokenizersTests {
+    private static final String GPT2 =
+            "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+    private static final String CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
+    private static final String TAIL = "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    private static final String UPPER = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]";
+    private static final String LOWER = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]";
+
+    private static String cl100k(String numbers) {
+        return CONTRACTION + "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" + numbers + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" + TAIL;
+    }
+
+    private static String o200k(String numbers, String contraction) {
+        String start = "[^\\r\\n\\p{L}\\p{N}]?";
+        return start + UPPER + "*" + LOWER + "+" + contraction + "|" + start + UPPER + "+" + LOWER + "*" + contraction
+                + "|" + numbers + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" + TAIL;
+    }
+
+    private static List<String> regex(String text, String... expressions) {
+        List<String> words = List.of(text);
+        for (String expression : expressions) {
+            String spaces = "\\p{IsWhite_Space}";
+            Pattern pattern = Pattern.compile(expression
+                    .replace("[^\\s", "[^" + spaces)
+                    .replace("\\s", spaces)
+                    .replace("\\S", "\\P{IsWhite_Space}"));
+            List<String> cut = new ArrayList<>();
+            for (String word : words) {
+                Matcher matcher = pattern.matcher(word);
+                int at = 0;
+                while (matcher.find()) {
+                    if (matcher.start() > at) {
+                        cut.add(word.substring(at, matcher.start()));
+                    }
+                    cut.add(matcher.group());
+                    at = matcher.end();
+                }
+                if (at < word.length()) {
+                    cut.add(word.substring(at));
+                }
+            }
+            words = cut;
+        }
+        return words;
+    }
+
+    private static List<String> words(String name, String text) {
+        List<String> words = new ArrayList<>();
+        String around = "x" + text + "1";
+        PreTokenizers.of(name, "test")
+                .splitter()
+                .split(around, 1, around.length() - 1, (from, to) -> words.add(around.substring(from, to)));
+        return words;
+    }
+
+    private static void assertSame(String name, String... expressions) {
+        for (int seed = 0; seed < 6000; seed++) {
+            String text = TextTestData.randomText(new Random(seed), 24);
+            List<String> expected = text.isEmpty() ? List.of() : regex(text, expressions);
+            assertEquals(expected, words(name, text), name + ", seed " + seed);
+        }
+    }
+
+    @Test
+    void gpt2FollowsItsExpression() {
+        assertSame("gpt-2", GPT2);
+    }
+
+    @Test
+    void llama3FollowsItsExpression() {
+        assertSame("llama-bpe", cl100k("\\p{N}{1,3}"));
+    }
+
+    @Test
+    void qwen2FollowsItsExpression() {
+        assertSame("qwen2", cl100k("\\p{N}"));
+    }
+
+    @Test
+    void tekkenFollowsItsExpression() {
+        assertSame("tekken", o200k("\\p{N}", ""));
+    }
+
+    @Test
+    void gpt4oFollowsItsExpression() {
+        assertSame("gpt-4o", o200k("\\p{N}{1,3}", CONTRACTION + "?"));
+    }
+
+    @Test
+    void smollmFollowsItsExpressions() {
+        assertSame("smollm", "\\p{N}", GPT2);
+    }
+
+    @Test
+    void deepSeekV3FollowsItsExpressions() {
+        assertSame(
+                "deepseek-v3",
+                "\\p{N}{1,3}",
+                "[一-龥\u3040-ゟ゠-ヿ]+",
+                "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+                        + "| ?[\\p{P}\\p{S}]+[\\r\\n]*" + TAIL);
+    }
+
+    @Test
+    void deepSeekCoderFollowsItsExpressions() {
+        assertSame("deepseek-coder", "[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", "[一-龥ࠀ-一가-\ud7ff]+", "\\p{N}");
+    }
+
+    @Test
+    void defaultFollowsItsExpressions() {
+        assertSame("default", "[\\p{P}\\$\\+<=>\\^~\\|]+", GPT2, "\\p{N}+", "[0-9][0-9][0-9]");
+        assertSame("falcon", "[\\p{P}\\$\\+<=>\\^~\\|`]+", GPT2, "[0-9][0-9][0-9]");
+    }
+
+    @Test
+    void deepSeekLlmCutsLinesLettersSignsAndNumbersApart() { // its class of signs, `:-~`, holds the ASCII letters too
+        assertEquals(
+                List.of("Hello", " w", "ö", "rld", "...", "\n", "\n", " ", "中文", "123", "  "),
+                words("deepseek-llm", "Hello wörld...\n\n 中文123  "));
+        assertEquals(List.of(" Ωμέγα", " ª", "x"), words("deepseek-llm", " Ωμέγα ªx"));
+        assertEquals(List.of("\u1f7d\u2126\u212a"), words("deepseek-llm", "\u1f7d\u2126\u212a"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "llama-bpe|I'LL pay 12345 now!!|I,'LL, pay, ,123,45, now,!!",
+                "qwen2|I'LL pay 123 now|I,'LL, pay, ,1,2,3, now",
+                "gpt-2|I'LL pay 12345 now|I,',LL, pay, 12345, now",
+                "tekken|helloWorld HTMLParser|hello,World, HTMLParser",
+                "gpt-4o|it's HTTPServer|it's, HTTPServer",
+                "smollm|a 12|a, ,1,2",
+            })
+    void familiesDifferAsExpected(String name, String text, String expected) {
+        assertEquals(expected, String.join(",", words(name, text)));
+    }
+
+    @Test
+    void everyFamilyCutsHugeTextsInTimeAndLosesNothing() {
+        int n = 1 << 17;
+        String[] families = {
+            "llama-bpe",
+            "gpt-2",
+            "smollm",
+            "tekken",
+            "gpt-4o",
+            "deepseek-llm",
+            "deepseek-coder",
+            "deepseek-v3",
+            "default",
+            "falcon"
+        };
+        for (String name : families) {
+            PreTokenizer splitter = PreTokenizers.of(name, "test").splitter();
+            for (String unit : new String[] {"a", " ", "7", "\n", "A", "あA", ".", "\u0301", "' "}) {
+                for (String end : new String[] {"", "x", "1", "\n", "\u0001"}) {
+                    String text = unit.repeat(n / unit.length()) + end;
+                    int[] at = new int[1];
+                    assertTimeoutPreemptively(
+                            Duration.ofSeconds(10),
+                            () -> splitter.split(text, 0, text.length(), (from, to) -> {
+                                assertTrue(from == at[0] && to > from);
+                                at[0] = to;
+                            }),
+                            () -> name + " of " + unit);
+                    assertEquals(text.length(), at[0], name);
+                }
+            }
+        }
+    }
+
+    @Test
+    void everyKnownNameHasRules() {
+        assertTrue(PreTokenizers.known().length > 50);
+        for (String name : PreTokenizers.known()) {
+            assertEquals("Hello 1\n", String.join("", words(name, "Hello 1\n")), name);
+        }
+    }
+
+    @Test
+    void unknownNameIsRefusedWithTheKnownOnes() {
+        UnsupportedModelException e =
+                assertThrows(UnsupportedModelException.class, () -> PreTokenizers.of("klingon", "a.gguf"));
+        assertEquals(ErrorCode.MODEL_TOKENIZER, e.code());
+        assertTrue(e.getMessage().contains("klingon") && e.getMessage().contains("a.gguf"), e.getMessage());
+        assertTrue(e.getMessage().contains("qwen2"), e.getMessage());
+    }
+}
