@@ -1,0 +1,2 @@
+/// The llama architecture as a graph builder.
+package dev.tenon.models.llama;
