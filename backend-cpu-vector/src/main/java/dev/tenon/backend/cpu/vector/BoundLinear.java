@@ -1,0 +1,76 @@
+package dev.tenon.backend.cpu.vector;
+
+import dev.tenon.api.device.Support;
+import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
+import dev.tenon.backend.cpu.vector.kernel.Scratch;
+import java.lang.foreign.MemorySegment;
+
+/// A weight matrix with the kernel that reads it in place.
+///
+/// @param name tensor name
+/// @param kernel the kernel; null if the matrix has a packed one
+/// @param packed packed activations and their kernel, or null
+/// @param data the matrix; borrowed
+/// @param rowBytes bytes of a row
+/// @param rows number of rows
+/// @param cols elements in a row
+/// @param bias `[rows]`, or empty for none; not copied
+record BoundLinear(
+        String name,
+        LinearKernel kernel,
+        PackedRows packed,
+        MemorySegment data,
+        long rowBytes,
+        int rows,
+        int cols,
+        float[] bias) {
+    /// Computes some rows for some tokens: `out[t * outStride + r]`.
+    ///
+    /// @param x `[tokens, cols]`
+    /// @param tokens number of tokens
+    /// @param from first row
+    /// @param to row after the last
+    /// @param out `[tokens, outStride]`
+    /// @param outStride elements between tokens in `out`
+    /// @param scratch the thread's memory
+    void run(float[] x, int tokens, int from, int to, float[] out, int outStride, Scratch scratch) {
+        if (packed != null) {
+            packed.kernel.run(
+                    data,
+                    rowBytes,
+                    from,
+                    to - from,
+                    cols,
+                    packed.memory(),
+                    tokens,
+                    out,
+                    from,
+                    outStride,
+                    scratch.memory());
+        } else {
+            kernel.run(data, rowBytes, from, to - from, x, cols, tokens, out, outStride, scratch);
+        }
+        if (bias.length > 0) {
+            for (int t = 0; t < tokens; t++) {
+                for (int r = from; r < to; r++) {
+                    out[t * outStride + r] += bias[r];
+                }
+            }
+        }
+    }
+
+    /// {@return what reports call the kernel}
+    String kernelName() {
+        return packed != null ? packed.kernel.name() : kernel.name();
+    }
+
+    /// {@return how fast the kernel is}
+    Support.Level level() {
+        return packed != null ? Support.Level.FAST : kernel.level();
+    }
+
+    /// {@return weight bytes of a matrix-vector product}
+    long bytes() {
+        return rowBytes * rows + (long) bias.length * Float.BYTES;
+    }
+}

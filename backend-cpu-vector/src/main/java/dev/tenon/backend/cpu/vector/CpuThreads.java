@@ -1,0 +1,243 @@
+package dev.tenon.backend.cpu.vector;
+
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// A fixed team of threads: the caller and a number of daemon workers, with a barrier and a work counter.
+///
+/// Waiting spins for a moment and then parks. Nothing is allocated while a job runs. Jobs of several
+/// callers run
+/// one after the other. Whoever created the team closes it.
+final class CpuThreads implements AutoCloseable {
+    /// Spins of about ten nanoseconds before a waiting thread parks.
+    private static final int SPINS = 4000;
+
+    /// What each thread of the team does.
+    interface Job {
+        /// Runs on every thread of the team at once.
+        ///
+        /// @param thread 0 for the caller, then 1 to size - 1
+        void run(int thread);
+    }
+
+    /// Leaves a job after another thread of the team failed.
+    private static final class Abandoned extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        Abandoned() {
+            super("another thread of the team failed", null, false, false);
+        }
+    }
+
+    private static final Abandoned ABANDONED = new Abandoned();
+
+    private final int size;
+    private final Thread[] threads;
+    private final AtomicIntegerArray parked;
+    private final ReentrantLock turn = new ReentrantLock();
+    private final AtomicInteger arrived = new AtomicInteger();
+    private final AtomicInteger next = new AtomicInteger();
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private volatile int generation;
+    private volatile int epoch;
+    private volatile Job job;
+    private volatile boolean closed;
+
+    /// Starts the workers.
+    ///
+    /// @param size threads, the caller included; at least 1
+    CpuThreads(int size) {
+        if (size < 1) {
+            throw new IllegalArgumentException("a team of " + size + " threads; expected at least 1");
+        }
+        this.size = size;
+        this.threads = new Thread[size];
+        this.parked = new AtomicIntegerArray(size);
+        for (int i = 1; i < size; i++) {
+            int index = i;
+            threads[i] = Thread.ofPlatform().name("tenon-cpu-" + i).daemon(true).unstarted(() -> work(index));
+        }
+        for (int i = 1; i < size; i++) {
+            threads[i].start();
+        }
+    }
+
+    /// {@return threads of the team, the caller included}
+    int size() {
+        return size;
+    }
+
+    /// Runs a job on all threads; returns when all have ended.
+    ///
+    /// @param newJob what to do
+    /// @throws BackendException (`BACKEND-003`) with the first failure as cause, if a thread threw;
+    ///     (`STATE-001`)
+    ///     if the team is closed
+    void run(Job newJob) {
+        turn.lock();
+        try {
+            if (closed) {
+                throw new BackendException(
+                        ErrorCode.CLOSED, "the CPU device was closed; close its plans first and open it anew");
+            }
+            arrived.set(0);
+            next.set(0);
+            failure.set(null);
+            threads[0] = Thread.currentThread();
+            running.set(size - 1);
+            job = newJob;
+            epoch = epoch + 1;
+            wakeAll(0);
+            runOne(newJob, 0);
+            awaitWorkers();
+            job = null;
+            threads[0] = null;
+            Throwable thrown = failure.get();
+            if (thrown != null) {
+                throw new BackendException(
+                        ErrorCode.BACKEND_FAILED,
+                        "a CPU kernel failed: " + thrown + "; the step was given up, the device stays usable",
+                        0,
+                        thrown);
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /// Waits until all threads of the team have come here; then the work counter starts at 0 again.
+    ///
+    /// @param thread the calling thread's index
+    void barrier(int thread) {
+        if (size == 1) {
+            next.set(0);
+            return;
+        }
+        int now = generation;
+        if (arrived.incrementAndGet() == size) {
+            arrived.set(0);
+            next.set(0);
+            generation = now + 1;
+            wakeAll(thread);
+            return;
+        }
+        int spins = 0;
+        while (generation == now) {
+            if (failure.get() != null) {
+                throw ABANDONED;
+            }
+            if (++spins < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                parked.set(thread, 1);
+                if (generation == now && failure.get() == null) {
+                    LockSupport.park(this);
+                }
+                parked.set(thread, 0);
+            }
+        }
+    }
+
+    /// Takes the next items of the work between two barriers.
+    ///
+    /// @param grain how many
+    /// @return index of the first one taken; work is over when it is not below the total
+    int claim(int grain) {
+        return next.getAndAdd(grain);
+    }
+
+    private void awaitWorkers() {
+        int spins = 0;
+        while (running.get() != 0) {
+            if (++spins < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                parked.set(0, 1);
+                if (running.get() != 0) {
+                    LockSupport.park(this);
+                }
+                parked.set(0, 0);
+            }
+        }
+    }
+
+    private void wakeAll(int except) {
+        for (int i = 0; i < size; i++) {
+            if (i != except && parked.get(i) == 1) {
+                LockSupport.unpark(threads[i]);
+            }
+        }
+    }
+
+    private void runOne(Job current, int thread) {
+        try {
+            current.run(thread);
+        } catch (Throwable t) {
+            // Everything is caught, errors included: the other threads must be released and the caller
+            // told.
+            if (t != ABANDONED) {
+                failure.compareAndSet(null, t);
+            }
+            wakeAll(thread);
+        }
+    }
+
+    private void work(int thread) {
+        int seen = 0;
+        while (true) {
+            int spins = 0;
+            while (epoch == seen && !closed) {
+                if (++spins < SPINS) {
+                    Thread.onSpinWait();
+                } else {
+                    parked.set(thread, 1);
+                    if (epoch == seen && !closed) {
+                        LockSupport.park(this);
+                    }
+                    parked.set(thread, 0);
+                }
+            }
+            if (closed) {
+                return;
+            }
+            seen = epoch;
+            runOne(job, thread);
+            if (running.decrementAndGet() == 0 && parked.get(0) == 1) {
+                LockSupport.unpark(threads[0]);
+            }
+        }
+    }
+
+    /// Ends the workers and waits for them. Calling it twice does nothing.
+    @Override
+    public void close() {
+        turn.lock();
+        try {
+            closed = true;
+            for (int i = 1; i < size; i++) {
+                LockSupport.unpark(threads[i]);
+            }
+        } finally {
+            turn.unlock();
+        }
+        boolean interrupted = false;
+        for (int i = 1; i < size; i++) {
+            while (threads[i].isAlive()) {
+                try {
+                    threads[i].join();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package dev.tenon.backend.cpu.vector;
+
+import dev.tenon.api.device.Kernel;
+import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.device.RowKernel;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
+import dev.tenon.backend.cpu.vector.kernel.ElementMath;
+import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
+import dev.tenon.backend.cpu.vector.kernel.RowKernelLinear;
+import dev.tenon.backend.cpu.vector.kernel.ScalarLinear;
+import dev.tenon.backend.cpu.vector.kernel.VectorKernels;
+import java.util.Collection;
+import java.util.Locale;
+
+/// Chooses kernels: the Vector API ones if they can run fast here, else the plain Java ones.
+///
+/// @param vector whether the Vector API's module is there and its code is compiled by C2
+record KernelSet(boolean vector) {
+    /// Chooses a kernel for a weight format: one of this backend, else one that another bundle offers,
+    /// else the
+    /// format's decoder.
+    ///
+    /// @param format weight format
+    /// @param offered what other bundles offer
+    /// @return the kernel, never null
+    LinearKernel linear(QuantFormat format, Collection<KernelProvider> offered) {
+        LinearKernel own = vector ? VectorKernels.linear(format.id()) : null;
+        if (own != null) {
+            return own;
+        }
+        for (KernelProvider provider : offered) {
+            for (Kernel kernel : provider.kernels()) {
+                if (kernel instanceof RowKernel row
+                        && row.format().equals(format.id())
+                        && row.op().equals("linear")
+                        && row.deviceKind().equals(CpuVectorBackend.KIND)) {
+                    return new RowKernelLinear(row);
+                }
+            }
+        }
+        return new ScalarLinear(format, format.id().toLowerCase(Locale.ROOT) + (vector ? ".generic" : ".scalar"));
+    }
+
+    /// {@return a kernel that another bundle offers and that packs its activations, or null if there is
+    /// none}
+    ///
+    /// @param format weight format
+    /// @param n elements in a row
+    /// @param offered what other bundles offer
+    static PackedKernel packed(QuantFormat format, int n, Collection<KernelProvider> offered) {
+        for (KernelProvider provider : offered) {
+            for (Kernel kernel : provider.kernels()) {
+                if (kernel instanceof PackedKernel packed
+                        && packed.format().equals(format.id())
+                        && packed.op().equals("linear")
+                        && packed.deviceKind().equals(CpuVectorBackend.KIND)
+                        && packed.accepts(n)) {
+                    return packed;
+                }
+            }
+        }
+        return null;
+    }
+
+    /// {@return what reports call attention}
+    String attentionName() {
+        return vector ? "attention.vector" + vectorBits() : "attention.scalar";
+    }
+
+    /// {@return the arithmetic of attention}
+    AttentionMath attention() {
+        return vector ? VectorKernels.attention() : AttentionMath.SCALAR;
+    }
+
+    /// {@return activations and norms}
+    ElementMath elements() {
+        return vector ? VectorKernels.elements() : ElementMath.SCALAR;
+    }
+
+    /// {@return width of the vectors in use; 0 for plain Java}
+    int vectorBits() {
+        return vector ? VectorKernels.vectorBits() : 0;
+    }
+
+    /// {@return the kernels in words}
+    String describe() {
+        return vector ? "Vector API kernels of " + vectorBits() + " bits" : "plain Java kernels";
+    }
+}

@@ -1,0 +1,42 @@
+package dev.tenon.backend.cpu.vector;
+
+/// A projection and the residual it is added to.
+///
+/// @param x `[rows, cols]`
+/// @param linear the weights
+/// @param residual `[rows, linear.rows]`
+/// @param out same shape
+/// @param packing packs `x`
+record LinearAddStep(Activations x, BoundLinear linear, Activations residual, Activations out, Packing packing)
+        implements CpuStep {
+    @Override
+    public int phases() {
+        return packing.any() ? 2 : 1;
+    }
+
+    @Override
+    public boolean selected() {
+        return out.selected;
+    }
+
+    @Override
+    public void run(StepContext c, int phase, int thread) {
+        if (phase + 1 < phases()) {
+            packing.rows(c, x);
+            return;
+        }
+        int rows = linear.rows();
+        int tokens = c.rows(out);
+        int grain = c.rowGrain(rows);
+        for (int from = c.claim(grain); from < rows; from = c.claim(grain)) {
+            int to = Math.min(from + grain, rows);
+            linear.run(x.data, tokens, from, to, out.data, out.width, c.scratch(thread));
+            for (int t = 0; t < tokens; t++) {
+                int row = t * out.width;
+                for (int r = from; r < to; r++) {
+                    out.data[row + r] += residual.data[row + r];
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package dev.tenon.backend.cpu.vector;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.backend.cpu.vector.kernel.ElementMath;
+
+/// Norm, gate and up projections and the gated activation.
+///
+/// @param x `[rows, width]`
+/// @param norm weight and epsilon of the norm
+/// @param normed `[rows, width]`, memory for the norm's result
+/// @param gate gate projection
+/// @param up up projection
+/// @param upOut `[rows, up.rows]`, memory for the up projection
+/// @param activation activation of the gate
+/// @param math computes it
+/// @param out `[rows, gate.rows]`
+/// @param packing packs the norm's result for the projections
+record NormGateUpStep(
+        Activations x,
+        RmsNormMath norm,
+        Activations normed,
+        BoundLinear gate,
+        BoundLinear up,
+        Activations upOut,
+        Activation activation,
+        ElementMath math,
+        Activations out,
+        Packing packing)
+        implements CpuStep {
+    @Override
+    public int phases() {
+        return 2;
+    }
+
+    @Override
+    public boolean selected() {
+        return out.selected;
+    }
+
+    @Override
+    public void run(StepContext c, int phase, int thread) {
+        if (phase == 0) {
+            NormStep.rows(c, x, norm, normed, packing);
+            return;
+        }
+        int rows = gate.rows();
+        int tokens = c.rows(out);
+        int grain = c.rowGrain(rows);
+        for (int from = c.claim(grain); from < rows; from = c.claim(grain)) {
+            int to = Math.min(from + grain, rows);
+            gate.run(normed.data, tokens, from, to, out.data, out.width, c.scratch(thread));
+            up.run(normed.data, tokens, from, to, upOut.data, upOut.width, c.scratch(thread));
+            for (int t = 0; t < tokens; t++) {
+                int row = t * out.width;
+                math.gate(activation, out.data, upOut.data, row + from, row + to);
+            }
+        }
+    }
+}

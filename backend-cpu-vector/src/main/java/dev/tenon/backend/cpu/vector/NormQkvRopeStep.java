@@ -1,0 +1,73 @@
+package dev.tenon.backend.cpu.vector;
+
+/// Norm, the three projections, QK-norm and rotation: everything in front of attention.
+///
+/// @param x `[rows, width]`
+/// @param norm weight and epsilon of the norm
+/// @param normed `[rows, width]`, memory for the norm's result
+/// @param q query projection
+/// @param k key projection
+/// @param v value projection
+/// @param qHeads what happens to query heads behind the projection; in place
+/// @param kHeads what happens to key heads behind the projection; in place
+/// @param vOut `[rows, v.rows]`
+/// @param packing packs the norm's result for the projections
+record NormQkvRopeStep(
+        Activations x,
+        RmsNormMath norm,
+        Activations normed,
+        BoundLinear q,
+        BoundLinear k,
+        BoundLinear v,
+        RopeStep qHeads,
+        RopeStep kHeads,
+        Activations vOut,
+        Packing packing)
+        implements CpuStep {
+    @Override
+    public int phases() {
+        return 3;
+    }
+
+    @Override
+    public boolean selected() {
+        return vOut.selected;
+    }
+
+    @Override
+    public void run(StepContext c, int phase, int thread) {
+        switch (phase) {
+            case 0 -> NormStep.rows(c, x, norm, normed, packing);
+            case 1 -> project(c, thread);
+            default -> {
+                int qCount = qHeads.headCount(c);
+                int count = qCount + kHeads.headCount(c);
+                int grain = c.grain(count);
+                for (int i = c.claim(grain); i < count; i = c.claim(grain)) {
+                    int end = Math.min(i + grain, count);
+                    qHeads.heads(c, i, Math.min(end, qCount));
+                    kHeads.heads(c, Math.max(i - qCount, 0), end - qCount);
+                }
+            }
+        }
+    }
+
+    private void project(StepContext c, int thread) {
+        int rows = q.rows() + k.rows() + v.rows();
+        int grain = c.rowGrain(rows);
+        for (int from = c.claim(grain); from < rows; from = c.claim(grain)) {
+            int to = Math.min(from + grain, rows);
+            part(c, q, qHeads.out(), from, to, thread);
+            part(c, k, kHeads.out(), from - q.rows(), to - q.rows(), thread);
+            part(c, v, vOut, from - q.rows() - k.rows(), to - q.rows() - k.rows(), thread);
+        }
+    }
+
+    private void part(StepContext c, BoundLinear linear, Activations out, int from, int to, int thread) {
+        int first = Math.max(from, 0);
+        int last = Math.min(to, linear.rows());
+        if (first < last) {
+            linear.run(normed.data, c.rows(out), first, last, out.data, out.width, c.scratch(thread));
+        }
+    }
+}

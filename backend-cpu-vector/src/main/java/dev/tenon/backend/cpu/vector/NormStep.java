@@ -1,0 +1,48 @@
+package dev.tenon.backend.cpu.vector;
+
+/// RMS norm of each group of each row.
+///
+/// @param x `[rows, width]`
+/// @param norm weight and epsilon
+/// @param out `[rows, width]`
+record NormStep(Activations x, RmsNormMath norm, Activations out) implements CpuStep {
+    @Override
+    public int phases() {
+        return 1;
+    }
+
+    @Override
+    public boolean selected() {
+        return out.selected;
+    }
+
+    @Override
+    public void run(StepContext c, int phase, int thread) {
+        rows(c, x, norm, out);
+    }
+
+    /// Norms all rows, each as one group, and packs them, shared among the threads.
+    static void rows(StepContext c, Activations x, RmsNormMath norm, Activations out, Packing packing) {
+        int width = norm.weight().length;
+        int rows = c.rows(out);
+        int grain = c.grain(rows);
+        for (int i = c.claim(grain); i < rows; i = c.claim(grain)) {
+            for (int t = i; t < Math.min(i + grain, rows); t++) {
+                norm.group(x.data, t * width, out.data, t * width);
+                packing.row(out.data, t);
+            }
+        }
+    }
+
+    /// Norms all groups of all rows, shared among the threads.
+    static void rows(StepContext c, Activations x, RmsNormMath norm, Activations out) {
+        int group = norm.weight().length;
+        int groups = c.rows(out) * (out.width / group);
+        int grain = c.grain(groups);
+        for (int i = c.claim(grain); i < groups; i = c.claim(grain)) {
+            for (int g = i; g < Math.min(i + grain, groups); g++) {
+                norm.group(x.data, g * group, out.data, g * group);
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package dev.tenon.backend.cpu.vector;
+
+import dev.tenon.api.device.PackedKernel;
+import java.lang.foreign.MemorySegment;
+
+/// Memory for the activation rows that a [PackedKernel] packs, shared by all matrices of a plan with the
+/// same kernel and
+/// row length: a step packs into it before it multiplies, and the next step packs anew.
+final class PackedRows {
+    /// The kernel.
+    final PackedKernel kernel;
+    /// Elements in a row.
+    final int n;
+    private MemorySegment memory;
+    private MemorySegment[] rows;
+
+    /// Creates the holder without memory.
+    ///
+    /// @param kernel the kernel
+    /// @param n elements in a row
+    PackedRows(PackedKernel kernel, int n) {
+        this.kernel = kernel;
+        this.n = n;
+    }
+
+    /// {@return bytes that it needs}
+    ///
+    /// @param maxTokens most rows
+    long bytes(int maxTokens) {
+        return maxTokens * kernel.packedBytes(n);
+    }
+
+    /// Gives it memory of [#bytes(int)].
+    ///
+    /// @param given off-heap, aligned to 64 bytes; borrowed
+    /// @param maxTokens most rows
+    void use(MemorySegment given, int maxTokens) {
+        long stride = kernel.packedBytes(n);
+        memory = given;
+        rows = new MemorySegment[maxTokens];
+        for (int t = 0; t < maxTokens; t++) {
+            rows[t] = given.asSlice(t * stride, stride);
+        }
+    }
+
+    /// Packs one row.
+    ///
+    /// @param x activations `[tokens, n]`
+    /// @param token which row
+    void pack(float[] x, int token) {
+        kernel.pack(x, token * n, n, rows[token]);
+    }
+
+    /// {@return the packed rows}
+    MemorySegment memory() {
+        return memory;
+    }
+}

@@ -1,0 +1,51 @@
+package dev.tenon.backend.cpu.vector;
+
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/// Packs the activation rows in front of one or more matrices: once for each kernel among them.
+///
+/// @param targets what to pack into, each once; empty if no kernel packs
+record Packing(PackedRows[] targets) {
+    /// {@return the packing in front of matrices that read the same rows}
+    ///
+    /// @param linears the matrices
+    static Packing before(BoundLinear... linears) {
+        Set<PackedRows> targets = new LinkedHashSet<>();
+        for (BoundLinear linear : linears) {
+            if (linear.packed() != null) {
+                targets.add(linear.packed());
+            }
+        }
+        return new Packing(targets.toArray(PackedRows[]::new));
+    }
+
+    /// {@return whether there is something to pack}
+    boolean any() {
+        return targets.length > 0;
+    }
+
+    /// Packs one row.
+    ///
+    /// @param x activations
+    /// @param row which row
+    void row(float[] x, int row) {
+        for (PackedRows target : targets) {
+            target.pack(x, row);
+        }
+    }
+
+    /// Packs all rows of a step, shared among the threads.
+    ///
+    /// @param c the step
+    /// @param x activations
+    void rows(StepContext c, Activations x) {
+        int rows = c.rows(x);
+        int grain = c.grain(rows);
+        for (int i = c.claim(grain); i < rows; i = c.claim(grain)) {
+            for (int t = i; t < Math.min(i + grain, rows); t++) {
+                row(x.data, t);
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package dev.tenon.backend.cpu.vector;
+
+import dev.tenon.api.device.StepInput;
+import dev.tenon.backend.cpu.vector.kernel.Scratch;
+
+/// What the kernels of a plan share during a step: the input, where sequences begin and end, and the
+/// threads'
+/// scratch memory. Filled anew for each step by [#begin(StepInput)]; allocates only when a step is larger
+/// than all
+/// before it.
+final class StepContext {
+    /// Tokens of one sequence that attention takes together, at most.
+    static final int BLOCK_TOKENS = 16;
+
+    private final CpuThreads team;
+    private final Scratch[] scratch;
+    private final Tiles[] tiles;
+    private final AttentionSplit split;
+    private StepInput input;
+    private boolean oneBlockEach;
+    private int[] selectedToken = new int[1];
+    private int[] blockStart = new int[2];
+    private int blockCount;
+
+    /// Creates the context of a plan.
+    ///
+    /// @param team the threads
+    /// @param scratch memory of linear kernels for each thread
+    /// @param tiles attention memory for each thread
+    /// @param split where threads leave parts of a head's attention
+    StepContext(CpuThreads team, Scratch[] scratch, Tiles[] tiles, AttentionSplit split) {
+        this.split = split;
+        this.team = team;
+        this.scratch = scratch;
+        this.tiles = tiles;
+    }
+
+    /// Takes over the input of a step that was checked before.
+    void begin(StepInput newInput) {
+        input = newInput;
+        int tokens = newInput.tokenCount();
+        if (selectedToken.length < tokens) {
+            selectedToken = new int[tokens];
+            blockStart = new int[tokens + 1];
+        }
+        int selected = 0;
+        blockCount = 0;
+        oneBlockEach = true;
+        split.reset();
+        for (int t = 0; t < tokens; t++) {
+            if (newInput.wantsLogits(t)) {
+                selectedToken[selected++] = t;
+            }
+            if (t == 0 || newInput.sequence(t) != newInput.sequence(t - 1)) {
+                blockStart[blockCount++] = t;
+            } else if (t - blockStart[blockCount - 1] == BLOCK_TOKENS) {
+                blockStart[blockCount++] = t;
+                oneBlockEach = false;
+            }
+        }
+        blockStart[blockCount] = tokens;
+    }
+
+    /// Forgets the input.
+    void end() {
+        input = null;
+    }
+
+    /// {@return the input}
+    StepInput input() {
+        return input;
+    }
+
+    /// {@return rows of a value in this step}
+    ///
+    /// @param value the value
+    int rows(Activations value) {
+        return rows(value.selected);
+    }
+
+    /// {@return rows in this step}
+    ///
+    /// @param selected those that want logits, instead of all tokens
+    int rows(boolean selected) {
+        return selected ? input.logitRows() : input.tokenCount();
+    }
+
+    /// {@return the token of a row}
+    ///
+    /// @param selected whether rows are those that want logits, instead of all tokens
+    /// @param row index among the rows
+    int token(boolean selected, int row) {
+        return selected ? selectedToken[row] : row;
+    }
+
+    /// {@return number of attention blocks: tokens of one sequence, at most [#BLOCK_TOKENS]}
+    int blockCount() {
+        return blockCount;
+    }
+
+    /// {@return whether all tokens of each sequence are in one block}
+    boolean oneBlockEach() {
+        return oneBlockEach;
+    }
+
+    /// {@return where threads leave parts of a head's attention}
+    AttentionSplit split() {
+        return split;
+    }
+
+    /// {@return first token of a block; that of the block after it ends it}
+    ///
+    /// @param block index
+    int blockStart(int block) {
+        return blockStart[block];
+    }
+
+    /// Takes the next items of a phase's work.
+    ///
+    /// @param grain how many
+    /// @return the first one
+    int claim(int grain) {
+        return team.claim(grain);
+    }
+
+    /// {@return how many items to take at once so that each thread comes several times}
+    ///
+    /// @param total items
+    int grain(int total) {
+        return Math.max(1, total / (4 * team.size()));
+    }
+
+    /// {@return how many matrix rows to take at once: a multiple of 16, several times for each thread}
+    ///
+    /// @param rows all rows
+    int rowGrain(int rows) {
+        int share = rows / (8 * team.size());
+        return share >= 64 ? share / 64 * 64 : Math.max(16, share / 16 * 16);
+    }
+
+    /// {@return scratch memory of a thread}
+    ///
+    /// @param thread index
+    Scratch scratch(int thread) {
+        return scratch[thread];
+    }
+
+    /// {@return attention memory of a thread}
+    ///
+    /// @param thread index
+    Tiles tiles(int thread) {
+        return tiles[thread];
+    }
+}

@@ -1,0 +1,59 @@
+package dev.tenon.backend.cpu.vector.kernel;
+
+import static dev.tenon.backend.cpu.vector.kernel.Species.F;
+import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.FloatVector;
+
+/// F32: float32, little-endian.
+///
+/// ```
+/// byte 4i      4i + 4
+///      | w:f32 |             value[i] = w
+/// ```
+final class F32Linear extends VectorLinear {
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(Species.LE);
+
+    F32Linear() {
+        super("f32");
+    }
+
+    /// The same sum in plain Java, in ascending order and double.
+    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += (double) w.get(FLOAT, offset + 4L * i) * x[xOffset + i];
+        }
+        return (float) sum;
+    }
+
+    @Override
+    void dot(MemorySegment w, long offset, float[] x, int xOffset, int n, Scratch scratch) {
+        float[] strands = scratch.floats();
+        int whole = n - n % Strands.COUNT;
+        for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+            FloatVector a0 = FloatVector.zero(F);
+            FloatVector a1 = a0;
+            for (int i = s; i < whole; i += Strands.COUNT) {
+                a0 = load(w, offset + 4L * i).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
+                a1 = load(w, offset + 4L * (i + LANES)).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
+            }
+            a0.intoArray(strands, s);
+            a1.intoArray(strands, s + LANES);
+        }
+        for (int i = whole; i < n; i++) {
+            strands[i - whole] = Math.fma(w.get(FLOAT, offset + 4L * i), x[xOffset + i], strands[i - whole]);
+        }
+    }
+
+    private static FloatVector load(MemorySegment w, long offset) {
+        return FloatVector.fromMemorySegment(F, w, offset, Species.LE);
+    }
+
+    @Override
+    void expand(MemorySegment w, long offset, int n, Scratch scratch, int at) {
+        MemorySegment.copy(w, FLOAT, offset, scratch.floats(), at, n);
+    }
+}

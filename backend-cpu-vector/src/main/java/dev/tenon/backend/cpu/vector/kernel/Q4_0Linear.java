@@ -1,0 +1,60 @@
+package dev.tenon.backend.cpu.vector.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.IntVector;
+
+/// Q4_0: 32 four-bit levels and a float16 scale, 4.5 bits a weight.
+///
+/// ```
+/// byte 0       2               18
+///      | d:f16 | qs: uint8[16] |        value[i] = d * (q[i] - 8)
+///
+/// for l in 0..15:   q[l] = qs[l] & 15,   q[l + 16] = qs[l] >> 4
+/// ```
+final class Q4_0Linear extends LevelLinear {
+    private static final int BLOCK = 32;
+    private static final int BYTES = 18;
+    private static final int QS = 2;
+    private static final byte ZERO_LEVEL = 8;
+
+    Q4_0Linear() {
+        super("q4_0", Kind.SCALE_16);
+    }
+
+    /// The same sum in plain Java, in ascending order and double.
+    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) {
+            long block = offset + (long) (i / BLOCK) * BYTES;
+            int e = i % BLOCK;
+            int q = (w.get(ValueLayout.JAVA_BYTE, block + QS + e % 16) >> 4 * (e / 16) & 15) - ZERO_LEVEL;
+            sum += (double) (Species.half(w, block) * q) * x[xOffset + i];
+        }
+        return (float) sum;
+    }
+
+    @Override
+    void scales(MemorySegment w, long offset, int n, float[] floats) {
+        long p = offset;
+        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
+            float d = Species.half(w, p);
+            floats[SCALES + i / 16] = d;
+            floats[SCALES + i / 16 + 1] = d;
+        }
+    }
+
+    @Override
+    void levels(MemorySegment w, long offset, int n, byte[] levels) {
+        long p = offset;
+        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
+            IntVector q = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p + QS, Species.LE);
+            store(q, levels, i);
+            store(Packed.right(q, 4), levels, i + 16);
+        }
+    }
+
+    private static void store(IntVector q, byte[] levels, int at) {
+        q.and(Packed.LOW_4).reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(levels, at);
+    }
+}

@@ -1,0 +1,76 @@
+package dev.tenon.backend.cpu.vector.kernel;
+
+import static dev.tenon.backend.cpu.vector.kernel.Species.F;
+import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.FloatVector;
+
+/// Q8_0: 32 int8 levels and a float16 scale, 8.5 bits a weight.
+///
+/// ```
+/// byte 0       2                          34
+///      | d:f16 | qs: int8[32]             |        value[i] = d * qs[i]
+/// ```
+final class Q8_0Linear extends VectorLinear {
+    private static final int BLOCK = 32;
+    private static final int BYTES = 34;
+    private static final int QS = 2;
+
+    Q8_0Linear() {
+        super("q8_0");
+    }
+
+    /// The same sum in plain Java, in ascending order and double.
+    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) {
+            long block = offset + (long) (i / BLOCK) * BYTES;
+            float value = Species.half(w, block) * w.get(ValueLayout.JAVA_BYTE, block + QS + i % BLOCK);
+            sum += (double) value * x[xOffset + i];
+        }
+        return (float) sum;
+    }
+
+    @Override
+    void dot(MemorySegment w, long offset, float[] x, int xOffset, int n, Scratch scratch) {
+        if (LANES < 8) {
+            expand(w, offset, n, scratch, Strands.COUNT);
+            Panel.dot(scratch.floats(), Strands.COUNT, x, xOffset, n, scratch.floats(), 0);
+            return;
+        }
+        FloatVector a0 = FloatVector.zero(F);
+        FloatVector a1 = a0;
+        FloatVector a2 = a0;
+        FloatVector a3 = a0;
+        long p = offset;
+        for (int i = xOffset; i < xOffset + n; i += BLOCK, p += BYTES) {
+            FloatVector d = FloatVector.broadcast(F, Species.half(w, p));
+            a0 = Species.floats(w, p + QS).mul(d).fma(FloatVector.fromArray(F, x, i), a0);
+            a1 = Species.floats(w, p + QS + LANES).mul(d).fma(FloatVector.fromArray(F, x, i + LANES), a1);
+            if (LANES == 8) {
+                a2 = Species.floats(w, p + QS + 16).mul(d).fma(FloatVector.fromArray(F, x, i + 16), a2);
+                a3 = Species.floats(w, p + QS + 24).mul(d).fma(FloatVector.fromArray(F, x, i + 24), a3);
+            }
+        }
+        a0.intoArray(scratch.floats(), 0);
+        a1.intoArray(scratch.floats(), LANES);
+        if (LANES == 8) {
+            a2.intoArray(scratch.floats(), 16);
+            a3.intoArray(scratch.floats(), 24);
+        }
+    }
+
+    @Override
+    void expand(MemorySegment w, long offset, int n, Scratch scratch, int at) {
+        float[] out = scratch.floats();
+        long p = offset;
+        for (int i = at; i < at + n; i += BLOCK, p += BYTES) {
+            FloatVector d = FloatVector.broadcast(F, Species.half(w, p));
+            for (int j = 0; j < BLOCK; j += LANES) {
+                Species.floats(w, p + QS + j).mul(d).intoArray(out, i + j);
+            }
+        }
+    }
+}

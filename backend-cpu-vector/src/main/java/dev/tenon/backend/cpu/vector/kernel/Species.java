@@ -1,0 +1,86 @@
+package dev.tenon.backend.cpu.vector.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.ByteVector;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.ShortVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/// The vector shapes of all kernels, chosen once for the process: the widest that the processor prefers,
+/// or what the
+/// system property `tenon.vector.bits` says (128 or 256 on a processor that has more; wider ones would run
+/// in software).
+///
+/// Everything is `static final`, so that the JIT compiler sees constants and drops the branches for other
+/// widths.
+final class Species {
+    /// System property that overrides the width.
+    static final String PROPERTY = "tenon.vector.bits";
+    /// Bits of a vector.
+    static final int BITS = choose(Integer.getInteger(PROPERTY, 512), FloatVector.SPECIES_PREFERRED.vectorBitSize());
+    /// Floats in a vector.
+    static final int LANES = BITS / Float.SIZE;
+    /// Vectors of [#LANES] floats.
+    static final VectorSpecies<Float> F =
+            BITS == 512 ? FloatVector.SPECIES_512 : BITS == 256 ? FloatVector.SPECIES_256 : FloatVector.SPECIES_128;
+    /// Vectors of [#LANES] ints.
+    static final VectorSpecies<Integer> I =
+            BITS == 512 ? IntVector.SPECIES_512 : BITS == 256 ? IntVector.SPECIES_256 : IntVector.SPECIES_128;
+    /// Byte vectors of [#LANES] bytes; 128 bits have no smaller relative, there 16 bytes of which 4 are
+    /// used.
+    static final VectorSpecies<Byte> B = BITS == 256 ? ByteVector.SPECIES_64 : ByteVector.SPECIES_128;
+    /// Vectors of [#LANES] shorts.
+    static final VectorSpecies<Short> S =
+            BITS == 512 ? ShortVector.SPECIES_256 : BITS == 256 ? ShortVector.SPECIES_128 : ShortVector.SPECIES_64;
+    /// Byte order of files, and of all machines that this runs on.
+    static final ByteOrder LE = ByteOrder.LITTLE_ENDIAN;
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(LE);
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(LE);
+
+    private Species() {}
+
+    private static int choose(int wanted, int preferred) {
+        int bits = Math.min(wanted, preferred);
+        return bits >= 512 ? 512 : bits >= 256 ? 256 : 128;
+    }
+
+    /// {@return the next [#LANES] bytes as signed numbers}
+    ///
+    /// @param bytes where they are, read no further than the last of them
+    /// @param offset of the first
+    static FloatVector floats(MemorySegment bytes, long offset) {
+        return (FloatVector) bytes(bytes, offset).convertShape(VectorOperators.B2F, F, 0);
+    }
+
+    /// {@return a byte vector that begins with the next [#LANES] bytes}
+    ///
+    /// @param bytes where they are, read no further than the last of them
+    /// @param offset of the first
+    static ByteVector bytes(MemorySegment bytes, long offset) {
+        return BITS == 128
+                ? IntVector.broadcast(IntVector.SPECIES_128, bytes.get(INT, offset))
+                        .reinterpretAsBytes()
+                : ByteVector.fromMemorySegment(B, bytes, offset, LE);
+    }
+
+    /// {@return the next [#LANES] shorts}
+    ///
+    /// @param bytes where they are
+    /// @param offset of the first
+    static ShortVector shorts(MemorySegment bytes, long offset) {
+        return ShortVector.fromMemorySegment(S, bytes, offset, LE);
+    }
+
+    /// {@return a float16 number}
+    ///
+    /// @param bytes where it is
+    /// @param offset of its first byte
+    static float half(MemorySegment bytes, long offset) {
+        return Float.float16ToFloat(bytes.get(SHORT, offset));
+    }
+}

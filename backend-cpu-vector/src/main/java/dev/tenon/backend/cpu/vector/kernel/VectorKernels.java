@@ -1,0 +1,45 @@
+package dev.tenon.backend.cpu.vector.kernel;
+
+import java.util.Map;
+
+/// The Vector API kernels. Not to be touched where the module `jdk.incubator.vector` is missing:
+/// everything else in
+/// the backend is free of it.
+public final class VectorKernels {
+    private static final Map<String, LinearKernel> LINEAR = Map.of(
+            "F32", new F32Linear(),
+            "F16", new F16Linear(),
+            "BF16", new BF16Linear(),
+            "Q8_0", new Q8_0Linear(),
+            "Q6_K", new Q6_KLinear(),
+            "Q5_K", new Q5_KLinear(),
+            "Q4_K", new Q4_KLinear(),
+            "Q4_0", new Q4_0Linear());
+
+    private static final AttentionMath ATTENTION = new VectorAttention();
+    private static final ElementMath ELEMENTS = new VectorElements();
+
+    private VectorKernels() {}
+
+    /// {@return the kernel for a format, or null if there is none}
+    ///
+    /// @param format format id
+    public static LinearKernel linear(String format) {
+        return LINEAR.get(format);
+    }
+
+    /// {@return the arithmetic of attention}
+    public static AttentionMath attention() {
+        return ATTENTION;
+    }
+
+    /// {@return activations and norms}
+    public static ElementMath elements() {
+        return ELEMENTS;
+    }
+
+    /// {@return width of the vectors}
+    public static int vectorBits() {
+        return Species.BITS;
+    }
+}

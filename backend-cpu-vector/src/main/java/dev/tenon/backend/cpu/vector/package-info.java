@@ -1,0 +1,2 @@
+/// The embedded default backend: Vector API kernels, no native code to install.
+package dev.tenon.backend.cpu.vector;
