@@ -1,0 +1,509 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.mem;
+
+import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
+import dev.tenon.kernels.x86.Operand.Vec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+
+/// The x86-64 instructions that the kernels use, by their mnemonics; destination first.
+///
+/// A vector instruction is encoded with EVEX or VEX according to the assembler's feature set; where the
+/// two sets name it differently (`vpandd`, `vpand`) the method has the shorter name. Instructions that
+/// exist in one form only refuse the other.
+final class Assembler extends Encoder {
+    /// Conditions of [#j].
+    enum If {
+        BELOW(2),
+        ABOVE_OR_EQUAL(3),
+        ZERO(4),
+        NOT_ZERO(5),
+        LESS(12),
+        GREATER_OR_EQUAL(13),
+        LESS_OR_EQUAL(14),
+        GREATER(15);
+
+        private final int code;
+
+        If(int code) {
+            this.code = code;
+        }
+    }
+
+    private record Constant(String label, int[] dwords) {}
+
+    private final List<Constant> constants = new ArrayList<>();
+    private int names;
+
+    /// Creates an empty assembler.
+    ///
+    /// @param evex whether vector instructions are encoded with EVEX (AVX-512) rather than VEX (AVX2)
+    Assembler(boolean evex) {
+        super(evex);
+    }
+
+    /// {@return a label name that was not given out before}
+    ///
+    /// @param hint start of the name
+    String fresh(String hint) {
+        return hint + "." + names++;
+    }
+
+    /// {@return memory that holds sixteen 32-bit numbers; equal ones share a place}
+    ///
+    /// @param dword number in each lane
+    Mem constant(IntUnaryOperator dword) {
+        int[] dwords = new int[16];
+        Arrays.setAll(dwords, dword);
+        for (Constant c : constants) {
+            if (Arrays.equals(c.dwords, dwords)) {
+                return Operand.at(c.label);
+            }
+        }
+        Constant added = new Constant(fresh("constant"), dwords);
+        constants.add(added);
+        return Operand.at(added.label);
+    }
+
+    /// {@return the code followed by its constants, which are aligned to 64 bytes if the code is}
+    byte[] assemble() {
+        align(64);
+        for (Constant c : constants) {
+            label(c.label);
+            for (int d : c.dwords) {
+                i32(d);
+            }
+        }
+        constants.clear();
+        return finish();
+    }
+
+    /// Fills up with one-byte no-operations.
+    ///
+    /// @param bytes power of two
+    void align(int bytes) {
+        while (size() % bytes != 0) {
+            u8(0x90);
+        }
+    }
+
+    // --- general registers
+    // ------------------------------------------------------------------------------------------
+    void mov(Gpr d, Operand s) {
+        gpr(0x8B, d, s);
+    }
+
+    void mov(Mem d, Gpr s) {
+        gpr(0x89, s, d);
+    }
+
+    void mov32(Mem d, Gpr s) {
+        legacy(false, 0, false, 0x89, s.ordinal(), d, 0, 0);
+    }
+
+    void mov32(Gpr d, Operand s) {
+        legacy(false, 0, false, 0x8B, d.ordinal(), s, 0, 0);
+    }
+
+    void mov(Gpr d, int imm) {
+        legacy(true, 0, false, 0xC7, 0, d, 4, imm);
+    }
+
+    void lea(Gpr d, Mem s) {
+        gpr(0x8D, d, s);
+    }
+
+    void add(Gpr d, Operand s) {
+        gpr(0x03, d, s);
+    }
+
+    void add(Gpr d, int imm) {
+        immediate(0, d, imm);
+    }
+
+    void and(Gpr d, int imm) {
+        immediate(4, d, imm);
+    }
+
+    void sub(Gpr d, Operand s) {
+        gpr(0x2B, d, s);
+    }
+
+    void sub(Gpr d, int imm) {
+        immediate(5, d, imm);
+    }
+
+    void cmp(Gpr a, Operand b) {
+        gpr(0x3B, a, b);
+    }
+
+    void cmp(Gpr a, int imm) {
+        immediate(7, a, imm);
+    }
+
+    void cmov(If condition, Gpr d, Operand s) {
+        legacy(true, 0, true, 0x40 | condition.code, d.ordinal(), s, 0, 0);
+    }
+
+    void shl(Gpr d, int bits) {
+        legacy(true, 0, false, 0xC1, 4, d, 1, bits);
+    }
+
+    void shr(Gpr d, int bits) {
+        legacy(true, 0, false, 0xC1, 5, d, 1, bits);
+    }
+
+    void push(Gpr r) {
+        if (r.ordinal() > 7) {
+            u8(0x41);
+        }
+        u8(0x50 | r.ordinal() & 7);
+    }
+
+    void pop(Gpr r) {
+        if (r.ordinal() > 7) {
+            u8(0x41);
+        }
+        u8(0x58 | r.ordinal() & 7);
+    }
+
+    void ret() {
+        u8(0xC3);
+    }
+
+    void jmp(String label) {
+        u8(0xE9);
+        relative(label);
+    }
+
+    void j(If condition, String label) {
+        u8(0x0F);
+        u8(0x80 | condition.code);
+        relative(label);
+    }
+
+    void call(String label) {
+        u8(0xE8);
+        relative(label);
+    }
+
+    void cpuid() {
+        u8(0x0F);
+        u8(0xA2);
+    }
+
+    void xgetbv() {
+        u8(0x0F);
+        u8(0x01);
+        u8(0xD0);
+    }
+
+    void prefetchT0(Mem m) {
+        legacy(false, 0, true, 0x18, 1, m, 0, 0);
+    }
+
+    private void gpr(int opcode, Gpr reg, Operand rm) {
+        legacy(true, 0, false, opcode, reg.ordinal(), rm, 0, 0);
+    }
+
+    private void immediate(int extension, Gpr d, int imm) {
+        boolean isShort = imm == (byte) imm;
+        legacy(true, 0, false, isShort ? 0x83 : 0x81, extension, d, isShort ? 1 : 4, imm);
+    }
+
+    // --- moves
+    // ------------------------------------------------------------------------------------------------------
+    void vzeroupper() {
+        u8(0xC5);
+        u8(0xF8);
+        u8(0x77);
+    }
+
+    void vmovdqu(Vec d, Mem s) {
+        op(M0F, PF3, 0, 0x6F, FULL, d, null, s);
+    }
+
+    void vmovdqu(Mem d, Vec s) {
+        op(M0F, PF3, 0, 0x7F, FULL, s, null, d);
+    }
+
+    void vmovss(Vec d, Mem s) {
+        op(M0F, PF3, 0, 0x10, 4, d.x(), null, s);
+    }
+
+    void vmovss(Mem d, Vec s) {
+        op(M0F, PF3, 0, 0x11, 4, s.x(), null, d);
+    }
+
+    void vmovq(Mem d, Vec s) {
+        op(M0F, P66, evex ? 1 : 0, 0xD6, 8, s.x(), null, d);
+    }
+
+    void vpinsrw(Vec d, Vec a, Mem s, int lane) {
+        op(M0F, P66, 0, 0xC4, 2, d.x(), a, s, lane);
+    }
+
+    void vbroadcastss(Vec d, Operand s) {
+        op(M38, P66, 0, 0x18, 4, d, null, s);
+    }
+
+    void vpbroadcastd(Vec d, Operand s) {
+        op(M38, P66, 0, 0x58, 4, d, null, s);
+    }
+
+    /// Repeats 128 bits of memory in both halves of 256 bits.
+    void vbroadcasti128(Vec d, Mem s) {
+        op(M38, P66, 0, 0x5A, 16, d, null, s);
+    }
+
+    /// Repeats 256 bits of memory in both halves of 512 bits.
+    void vbroadcasti64x4(Vec d, Mem s) {
+        evexOnly(M38, P66, 1, 0x5B, 32, d, null, s, -1);
+    }
+
+    /// Puts 128 bits into a 128-bit lane of 256 or 512.
+    void vinserti128(Vec d, Vec a, Operand s, int lane) {
+        op(M3A, P66, 0, 0x38, 16, d, a, s, lane);
+    }
+
+    void vinserti64x4(Vec d, Vec a, Operand s, int half) {
+        evexOnly(M3A, P66, 1, 0x3A, 32, d, a, s, half);
+    }
+
+    void vextracti64x4(Vec d, Vec s, int half) {
+        evexOnly(M3A, P66, 1, 0x3B, 32, s, null, d, half);
+    }
+
+    /// Takes a 128-bit lane out of 256 bits (512 with EVEX).
+    void vextracti128(Operand d, Vec s, int lane) {
+        op(M3A, P66, 0, 0x39, 16, s, null, d, lane);
+    }
+
+    // --- shuffles
+    // ---------------------------------------------------------------------------------------------------
+    void vpermd(Vec d, Vec index, Operand s) {
+        op(M38, P66, 0, 0x36, FULL, d, index, s);
+    }
+
+    void vpermps(Vec d, Vec index, Operand s) {
+        op(M38, P66, 0, 0x16, FULL, d, index, s);
+    }
+
+    /// Rearranges 128-bit lanes of 512 bits.
+    void vshufi64x2(Vec d, Vec a, Operand b, int imm) {
+        evexOnly(M3A, P66, 1, 0x43, FULL, d, a, b, imm);
+    }
+
+    void vpshufd(Vec d, Operand s, int imm) {
+        op(M0F, P66, 0, 0x70, FULL, d, null, s, imm);
+    }
+
+    void vpunpckldq(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0x62, FULL, d, a, b);
+    }
+
+    void vpunpckhdq(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0x6A, FULL, d, a, b);
+    }
+
+    void vpunpcklqdq(Vec d, Vec a, Operand b) {
+        op(M0F, P66, evex ? 1 : 0, 0x6C, FULL, d, a, b);
+    }
+
+    void vpunpckhqdq(Vec d, Vec a, Operand b) {
+        op(M0F, P66, evex ? 1 : 0, 0x6D, FULL, d, a, b);
+    }
+
+    // --- integers
+    // ---------------------------------------------------------------------------------------------------
+    void vpand(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0xDB, FULL, d, a, b);
+    }
+
+    void vpor(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0xEB, FULL, d, a, b);
+    }
+
+    void vpxor(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0xEF, FULL, d, a, b);
+    }
+
+    void zero(Vec d) {
+        if (d.number() < 16) {
+            vex(M0F, P66, 0, 0xEF, 128, d.number(), d.number(), d.x(), -1);
+        } else {
+            vpxor(d.x(), d.x(), d.x());
+        }
+    }
+
+    /// Any function of three bits, `imm` being its truth table; 0xF8 is `d | a & b`.
+    void vpternlogd(Vec d, Vec a, Operand b, int imm) {
+        evexOnly(M3A, P66, 0, 0x25, FULL, d, a, b, imm);
+    }
+
+    void vpaddd(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0xFE, FULL, d, a, b);
+    }
+
+    void vpmaxud(Vec d, Vec a, Operand b) {
+        op(M38, P66, 0, 0x3F, FULL, d, a, b);
+    }
+
+    void vpsrld(Vec d, Vec s, int bits) {
+        op(M0F, P66, 0, 0x72, FULL, new Vec(2, d.bits()), d, s, bits);
+    }
+
+    void vpslld(Vec d, Vec s, int bits) {
+        op(M0F, P66, 0, 0x72, FULL, new Vec(6, d.bits()), d, s, bits);
+    }
+
+    void vpsrlvd(Vec d, Vec a, Operand bits) {
+        op(M38, P66, 0, 0x45, FULL, d, a, bits);
+    }
+
+    void vprorvd(Vec d, Vec a, Operand bits) {
+        evexOnly(M38, P66, 0, 0x14, FULL, d, a, bits, -1);
+    }
+
+    void vpsignb(Vec d, Vec a, Operand b) {
+        vexOnly(M38, P66, 0, 0x08, d, a, b);
+    }
+
+    void vpabsb(Vec d, Operand s) {
+        op(M38, P66, 0, 0x1C, FULL, d, null, s);
+    }
+
+    /// Sums of two products of unsigned bytes of `a` and signed bytes of `b`, saturated to 16 bits.
+    void vpmaddubsw(Vec d, Vec a, Operand b) {
+        op(M38, P66, 0, 0x04, FULL, d, a, b);
+    }
+
+    /// Sums of two products of signed 16-bit numbers, in 32 bits.
+    void vpmaddwd(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0xF5, FULL, d, a, b);
+    }
+
+    /// Adds to each 32-bit lane of `d` the four products of unsigned bytes of `a` and signed bytes of `b`.
+    void vpdpbusd(Vec d, Vec a, Operand b) {
+        op(M38, P66, 0, 0x50, FULL, d, a, b);
+    }
+
+    void vpmovsxbd(Vec d, Operand s) {
+        op(M38, P66, 0, 0x21, QUARTER, d, null, s);
+    }
+
+    void vpmovzxbd(Vec d, Operand s) {
+        op(M38, P66, 0, 0x31, QUARTER, d, null, s);
+    }
+
+    void vpmovzxwd(Vec d, Operand s) {
+        op(M38, P66, 0, 0x33, HALF, d, null, s);
+    }
+
+    void vpackssdw(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0x6B, FULL, d, a, b);
+    }
+
+    void vpacksswb(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0x63, FULL, d, a, b);
+    }
+
+    // --- floats
+    // -----------------------------------------------------------------------------------------------------
+    void vcvtdq2ps(Vec d, Operand s) {
+        op(M0F, NP, 0, 0x5B, FULL, d, null, s);
+    }
+
+    /// Rounds to the nearest integer, ties to even; what does not fit becomes -2³¹.
+    void vcvtps2dq(Vec d, Operand s) {
+        op(M0F, P66, 0, 0x5B, FULL, d, null, s);
+    }
+
+    void vcvtph2ps(Vec d, Operand s) {
+        op(M38, P66, 0, 0x13, HALF, d, null, s);
+    }
+
+    void vaddps(Vec d, Vec a, Operand b) {
+        op(M0F, NP, 0, 0x58, FULL, d, a, b);
+    }
+
+    void vmulps(Vec d, Vec a, Operand b) {
+        op(M0F, NP, 0, 0x59, FULL, d, a, b);
+    }
+
+    void vmulss(Vec d, Vec a, Operand b) {
+        op(M0F, PF3, 0, 0x59, 4, d.x(), a, b);
+    }
+
+    void vdivss(Vec d, Vec a, Operand b) {
+        op(M0F, PF3, 0, 0x5E, 4, d.x(), a, b);
+    }
+
+    /// `d = d * a + b`.
+    void vfmadd213ps(Vec d, Vec a, Operand b) {
+        op(M38, P66, 0, 0xA8, FULL, d, a, b);
+    }
+
+    /// `d = a * b + d`.
+    void vfmadd231ps(Vec d, Vec a, Operand b) {
+        op(M38, P66, 0, 0xB8, FULL, d, a, b);
+    }
+
+    /// `d = a * b + d` in lane 0.
+    void vfmadd231ss(Vec d, Vec a, Operand b) {
+        op(M38, P66, 0, 0xB9, 4, d.x(), a, b);
+    }
+
+    // --- sequences
+    // --------------------------------------------------------------------------------------------------
+    /// Adds up all lanes of `v` into its lane 0: halves first, then quarters, pairs, neighbours.
+    ///
+    /// @param v 256 or 512 bits; clobbered
+    /// @param t clobbered
+    void sumLanes(Vec v, Vec t) {
+        if (v.bits() == 512) {
+            vextracti64x4(t.y(), v, 1);
+            vaddps(v.y(), v.y(), t.y());
+        }
+        vextracti128(t.x(), v.y(), 1);
+        vaddps(v.x(), v.x(), t.x());
+        vpshufd(t.x(), v.x(), 0x4E);
+        vaddps(v.x(), v.x(), t.x());
+        vpshufd(t.x(), v.x(), 0xB1);
+        vaddps(v.x(), v.x(), t.x());
+    }
+
+    /// {@return the n-th stack argument (0 is the seventh of the function)}
+    ///
+    /// @param n which one
+    /// @param pushed registers pushed since entry
+    static Mem stackArgument(int n, int pushed) {
+        return mem(Gpr.RSP, 8 + 8 * pushed + 8 * n);
+    }
+
+    private void op(int map, int pp, int w, int opcode, int tuple, Vec reg, Vec v, Operand rm) {
+        op(map, pp, w, opcode, tuple, reg, v, rm, -1);
+    }
+
+    private void op(int map, int pp, int w, int opcode, int tuple, Vec reg, Vec v, Operand rm, int imm) {
+        vector(map, pp, w, opcode, tuple, reg.bits(), reg.number(), v == null ? 0 : v.number(), rm, imm);
+    }
+
+    private void evexOnly(int map, int pp, int w, int opcode, int tuple, Vec reg, Vec v, Operand rm, int imm) {
+        if (!evex) {
+            throw new IllegalStateException("This instruction needs AVX-512.");
+        }
+        op(map, pp, w, opcode, tuple, reg, v, rm, imm);
+    }
+
+    private void vexOnly(int map, int pp, int w, int opcode, Vec reg, Vec v, Operand rm) {
+        if (evex) {
+            throw new IllegalStateException("This instruction does not exist with AVX-512.");
+        }
+        op(map, pp, w, opcode, FULL, reg, v, rm, -1);
+    }
+}

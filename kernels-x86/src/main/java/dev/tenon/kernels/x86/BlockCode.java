@@ -1,0 +1,167 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.ymm;
+import static dev.tenon.kernels.x86.Operand.zmm;
+
+import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
+import dev.tenon.kernels.x86.Operand.Vec;
+import java.util.function.IntUnaryOperator;
+
+/// How one format's blocks become 8-bit levels and float scales in registers; the kernels around it are
+/// the same for all formats.
+///
+/// ```
+/// value[i] = scale[g] * (level[i] - zero)        without minimums, g = i / group
+/// value[i] = scale[g] * level[i] - min[g]        with minimums (zero is then 1 in the packed row)
+/// ```
+///
+/// Code is written for spans of 256 weights. With AVX-512 the levels of 64 weights come at a time, with
+/// AVX2 those of 32, in the order of the weights, so that all formats share one packed row ([PackCode]).
+/// Registers: an emitter may use its parameters, and the constants that it loaded itself from register
+/// [#FIRST_CONSTANT] on; nothing else.
+abstract class BlockCode {
+    /// Weights in a span.
+    static final int SPAN = 256;
+    /// Weights in a unit, the least that is handled: a scale of the packed row.
+    static final int UNIT = 32;
+    /// First vector register that [#constants512] may fill.
+    static final int FIRST_CONSTANT = 21;
+
+    /// The format as ggml spells it.
+    final String id;
+    /// Bytes of 256 weights.
+    final int spanBytes;
+    /// Bytes of 32 weights where a block has 32 of them; 0 where a block is the whole span.
+    final int unitBytes;
+    /// Weights under one scale: 16 or 32.
+    final int group;
+    /// Whether groups have a minimum.
+    final boolean mins;
+    /// What is subtracted from each level; 1 with minimums.
+    final float zero;
+    /// The same for the levels of AVX2 code, which are signed where this is 0.
+    final float zero256;
+
+    BlockCode(String id, int spanBytes, int unitBytes, int group, boolean mins, float zero) {
+        this(id, spanBytes, unitBytes, group, mins, zero, zero);
+    }
+
+    BlockCode(String id, int spanBytes, int unitBytes, int group, boolean mins, float zero, float zero256) {
+        this.id = id;
+        this.spanBytes = spanBytes;
+        this.unitBytes = unitBytes;
+        this.group = group;
+        this.mins = mins;
+        this.zero = zero;
+        this.zero256 = zero256;
+    }
+
+    /// {@return elements that a row's length must be a multiple of}
+    final int blockSize() {
+        return unitBytes == 0 ? SPAN : UNIT;
+    }
+
+    /// {@return bytes of a row}
+    ///
+    /// @param n elements, a multiple of [#blockSize]
+    final long rowBytes(int n) {
+        return unitBytes == 0 ? (long) n / SPAN * spanBytes : (long) n / UNIT * unitBytes;
+    }
+
+    /// Loads constants into registers from [#FIRST_CONSTANT] on.
+    abstract void constants512(Assembler a);
+
+    /// Computes the float scales of a span.
+    ///
+    /// Groups of 32: the eight scales to lanes 0-7 of `scales`, and the minimums to lanes 8-15, or the
+    /// scales again where there are none. Groups of 16: scales to `scales`, minimums to `mins`.
+    ///
+    /// @param w points to the span
+    /// @param scales 512 bits
+    /// @param mins 512 bits; may be used freely without minimums
+    /// @param t temporary
+    /// @param u temporary
+    abstract void scales512(Assembler a, Gpr w, Vec scales, Vec mins, Vec t, Vec u);
+
+    /// Computes the levels of 64 weights, as unsigned bytes.
+    ///
+    /// @param w points to the span
+    /// @param chunk which 64 of the span, 0..3
+    /// @param levels receives them
+    /// @param t temporary
+    abstract void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t);
+
+    /// Computes the levels of one block of 32 weights in the low half of a register, the rest 0.
+    ///
+    /// @param w points to the block
+    /// @param levels receives them
+    /// @param t temporary
+    void unit512(Assembler a, Gpr w, Vec levels, Vec t) {
+        throw new IllegalStateException(id + " has no blocks of 32.");
+    }
+
+    /// Computes the float scales of a span and stores them, with registers 8 to 12, 14 and 15 as
+    /// temporaries.
+    ///
+    /// @param w points to the span
+    /// @param scales receives 8 or 16 floats
+    /// @param mins receives as many minimums, if there are any
+    abstract void scales256(Assembler a, Gpr w, Mem scales, Mem mins);
+
+    /// Computes the levels of 32 weights, as unsigned bytes, or signed ones where [#zero256] is 0.
+    ///
+    /// @param w points to the span
+    /// @param unit which 32 of the span, 0..7
+    /// @param levels receives them
+    /// @param t temporary
+    abstract void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t);
+
+    /// Stores eight half-precision scales, `stride` bytes apart in memory, as floats.
+    final void unitScales256(Assembler a, Gpr w, int stride, Mem scales) {
+        Vec t = ymm(8);
+        a.zero(t);
+        for (int k = 0; k < SPAN / UNIT; k++) {
+            a.vpinsrw(t, t, Operand.mem(w, stride * k), k);
+        }
+        a.vcvtph2ps(t, t.x());
+        a.vmovdqu(scales, t);
+    }
+
+    /// Loads a half-precision number into all lanes of a register as a float.
+    static void halfToAll(Assembler a, Mem from, Vec to) {
+        a.zero(to);
+        a.vpinsrw(to, to, from, 0);
+        a.vcvtph2ps(to.x(), to.x());
+        a.vbroadcastss(to, to.x());
+    }
+
+    /// Moves bit `from` of each byte to bit `to`, by shifting dwords; neighbouring bits come along.
+    static void moveBits(Assembler a, Vec v, int from, int to) {
+        if (from > to) {
+            a.vpsrld(v, v, from - to);
+        } else if (from < to) {
+            a.vpslld(v, v, to - from);
+        }
+    }
+
+    /// Loads the half-precision scale of a block of 32 as a float into lane 0.
+    ///
+    /// @param w points to the block
+    /// @param d 128 bits
+    void unitScale(Assembler a, Gpr w, Vec d) {
+        a.zero(d);
+        a.vpinsrw(d, d, Operand.mem(w), 0);
+        a.vcvtph2ps(d.x(), d.x());
+    }
+
+    /// {@return the n-th 512-bit constant register}
+    static Vec constantZ(int n) {
+        return zmm(FIRST_CONSTANT + n);
+    }
+
+    /// Loads a constant into the n-th 512-bit constant register.
+    static void loadZ(Assembler a, int n, IntUnaryOperator lane) {
+        a.vmovdqu(constantZ(n), a.constant(lane));
+    }
+}

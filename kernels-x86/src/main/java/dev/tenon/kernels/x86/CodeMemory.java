@@ -1,0 +1,267 @@
+package dev.tenon.kernels.x86;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.util.Locale;
+import java.util.concurrent.locks.LockSupport;
+
+/// Executable memory: pages that are written first and then made read-only and executable, never both.
+///
+/// The memory belongs to a shared [Arena]. A native call holds that arena while it runs, so [#close]
+/// waits for running calls and a call after it fails with an exception instead of jumping into nothing.
+/// Linux and macOS on x86-64; safe for any thread.
+final class CodeMemory implements AutoCloseable {
+    private static final int PAGE = 4096;
+    private static final int READ = 1;
+    private static final int WRITE = 2;
+    private static final int EXECUTE = 4;
+    private static final int MAP_PRIVATE = 2;
+    private static final int MAP_ANONYMOUS_LINUX = 0x20;
+    private static final int MAP_ANONYMOUS_MAC = 0x1000;
+    private static final long CLOSE_TIMEOUT_NANOS = 10_000_000_000L;
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment code;
+
+    /// Makes code executable.
+    ///
+    /// @param bytes position-independent machine code; copied
+    /// @throws BackendException if the platform has no such memory or forbids it
+    CodeMemory(byte[] bytes) {
+        long size = (bytes.length + PAGE - 1L) / PAGE * PAGE;
+        boolean done = false;
+        try {
+            requirePlatform();
+            code = map(bytes, size);
+            done = true;
+        } finally {
+            if (!done) {
+                arena.close();
+            }
+        }
+    }
+
+    /// {@return the place of a function, alive until [#close]}
+    ///
+    /// @param offset bytes from the start of the code
+    MemorySegment entry(int offset) {
+        return code.asSlice(offset);
+    }
+
+    /// Unmaps the memory after the calls that run in it have returned; calls from then on fail.
+    ///
+    /// @throws BackendException if a call is still running after ten seconds; the memory then stays
+    @Override
+    public void close() {
+        long end = System.nanoTime() + CLOSE_TIMEOUT_NANOS;
+        while (arena.scope().isAlive()) {
+            try {
+                arena.close();
+            } catch (IllegalStateException inUse) {
+                if (arena.scope().isAlive() && System.nanoTime() > end) {
+                    throw new BackendException(
+                            ErrorCode.BACKEND_FAILED,
+                            "A kernel has been running for 10 s while its code was to be freed; the code stays loaded."
+                                    + " End the sessions that use it first.",
+                            0,
+                            inUse);
+                }
+                LockSupport.parkNanos(50_000);
+            }
+        }
+    }
+
+    private static void requirePlatform() {
+        String arch = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
+        String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+        if (!arch.equals("amd64") && !arch.equals("x86_64")) {
+            throw refused("the processor is " + arch + ", not x86-64", 0, null);
+        }
+        if (!os.contains("linux") && !os.contains("mac")) {
+            throw refused("executable memory is implemented for Linux and macOS, not for " + os, 0, null);
+        }
+    }
+
+    private MemorySegment map(byte[] bytes, long size) {
+        Libc libc;
+        try {
+            libc = Libc.instance();
+        } catch (IllegalCallerException | LinkageError e) {
+            String reason = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
+            throw refused("native access is not allowed (--enable-native-access): " + reason, 0, e);
+        }
+        int anonymous = System.getProperty("os.name").startsWith("Mac") ? MAP_ANONYMOUS_MAC : MAP_ANONYMOUS_LINUX;
+        long address = libc.mmap(size, READ | WRITE, MAP_PRIVATE | anonymous);
+        MemorySegment memory = MemorySegment.ofAddress(address)
+                .reinterpret(size, arena, s -> Libc.instance().munmap(address, size));
+        MemorySegment.copy(bytes, 0, memory, JAVA_BYTE, 0, bytes.length);
+        libc.mprotect(address, size, READ | EXECUTE);
+        return memory;
+    }
+
+    private static BackendException refused(String reason, int errno, Throwable cause) {
+        return new BackendException(
+                ErrorCode.BACKEND_UNAVAILABLE,
+                "No machine code can be generated: " + reason + ". Java kernels are used instead.",
+                errno,
+                cause);
+    }
+
+    /// The three system calls.
+    private static final class Libc {
+        private static final StructLayoutHolder STATE = new StructLayoutHolder();
+
+        private final MethodHandle mmap = find(
+                "mmap",
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+        private final MethodHandle mprotect =
+                find("mprotect", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+        private final MethodHandle munmap = find("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+
+        /// Where errno is saved.
+        private static final class StructLayoutHolder {
+            final MemoryLayout layout = Linker.Option.captureStateLayout();
+            final VarHandle errno = layout.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+        }
+
+        private static final class Holder {
+            static final Libc INSTANCE = new Libc();
+        }
+
+        static Libc instance() {
+            return Holder.INSTANCE;
+        }
+
+        private static MethodHandle find(String name, FunctionDescriptor descriptor) {
+            Linker linker = Linker.nativeLinker();
+            return linker.downcallHandle(
+                    linker.defaultLookup()
+                            .find(name)
+                            .orElseThrow(() -> refused("the C library has no " + name, 0, null)),
+                    descriptor,
+                    Linker.Option.captureCallState("errno"));
+        }
+
+        long mmap(long size, int protection, int flags) {
+            try (Arena call = Arena.ofConfined()) {
+                MemorySegment state = call.allocate(STATE.layout);
+                long address = (long) mmap.invokeExact(state, 0L, size, protection, flags, -1, 0L);
+                if (address == -1) {
+                    throw failed("mmap", state);
+                }
+                return address;
+            } catch (Throwable t) {
+                throw rethrow(t);
+            }
+        }
+
+        void mprotect(long address, long size, int protection) {
+            try (Arena call = Arena.ofConfined()) {
+                MemorySegment state = call.allocate(STATE.layout);
+                if ((int) mprotect.invokeExact(state, address, size, protection) != 0) {
+                    throw failed("mprotect to executable", state);
+                }
+            } catch (Throwable t) {
+                throw rethrow(t);
+            }
+        }
+
+        void munmap(long address, long size) {
+            try (Arena call = Arena.ofConfined()) {
+                MemorySegment state = call.allocate(STATE.layout);
+                if ((int) munmap.invokeExact(state, address, size) != 0) {
+                    throw failed("munmap", state);
+                }
+            } catch (Throwable t) {
+                throw rethrow(t);
+            }
+        }
+
+        private static BackendException failed(String call, MemorySegment state) {
+            int errno = (int) STATE.errno.get(state, 0L);
+            return refused(
+                    call + " failed with errno " + errno + ", executable memory may be forbidden here", errno, null);
+        }
+    }
+
+    /// {@return never; throws what a method handle threw}
+    ///
+    /// @param t what was thrown
+    static RuntimeException rethrow(Throwable t) {
+        if (t instanceof RuntimeException e) {
+            throw e;
+        }
+        if (t instanceof Error e) {
+            throw e;
+        }
+        throw new IllegalStateException(t);
+    }
+
+    /// The one native signature of all generated functions: three pointers, then eight numbers.
+    ///
+    /// Each memory segment passed is held while the call runs, so that nobody unmaps it meanwhile.
+    static final class Call {
+        private static final ValueLayout.OfLong L = JAVA_LONG;
+        private static final MethodHandle PLAIN = Linker.nativeLinker()
+                .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS, L, L, L, L, L, L, L, L));
+        /// For calls of some microseconds at most, with heap arrays.
+        private static final MethodHandle CRITICAL = Linker.nativeLinker()
+                .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, L, L, L), Linker.Option.critical(true));
+
+        private Call() {}
+
+        /// Calls generated code.
+        static void plain(
+                MemorySegment code,
+                MemorySegment a,
+                MemorySegment b,
+                MemorySegment c,
+                long d,
+                long e,
+                long f,
+                long g,
+                long h,
+                long i,
+                long j,
+                long k) {
+            try {
+                PLAIN.invokeExact(code, a, b, c, d, e, f, g, h, i, j, k);
+            } catch (Throwable t) {
+                throw explain(code, t);
+            }
+        }
+
+        /// Calls generated code that runs for microseconds; segments may be on the heap.
+        static void critical(MemorySegment code, MemorySegment a, MemorySegment b, long c, long d, long e) {
+            try {
+                CRITICAL.invokeExact(code, a, b, c, d, e);
+            } catch (Throwable t) {
+                throw explain(code, t);
+            }
+        }
+
+        private static RuntimeException explain(MemorySegment code, Throwable t) {
+            if (!code.scope().isAlive()) {
+                return new BackendException(
+                        ErrorCode.CLOSED,
+                        "This kernel's code was freed when its bundle stopped. Load the model again.",
+                        0,
+                        t);
+            }
+            return rethrow(t);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package dev.tenon.kernels.x86;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/// The list of the formats that have machine code.
+final class Formats {
+    private Formats() {}
+
+    /// {@return one generator of each quantised format}
+    ///
+    /// @param set which instructions may be used
+    static List<BlockCode> quantised(FeatureSet set) {
+        return List.of(
+                new Q8_0Code(set != FeatureSet.AVX2),
+                new Q6_KCode(),
+                new Q5_KCode(),
+                new Q4_KCode(),
+                new Q4_0Code(),
+                new Q3_KCode(),
+                new Q2_KCode());
+    }
+
+    /// {@return one kernel of each format, without code yet}
+    ///
+    /// @param set which instructions may be used
+    static List<MachineKernel> kernels(FeatureSet set) {
+        Stream<MachineKernel> quantised = quantised(set).stream().map(format -> new PackedLinear(format, set));
+        Stream<MachineKernel> floats = Stream.of(new HalfLinear(false, set), new HalfLinear(true, set));
+        return Stream.concat(quantised, floats).toList();
+    }
+}

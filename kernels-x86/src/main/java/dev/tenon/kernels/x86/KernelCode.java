@@ -1,0 +1,94 @@
+package dev.tenon.kernels.x86;
+
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/// The machine code of one format for one feature set: executable memory and the places of its functions.
+///
+/// Owns the memory; after [#close] every call fails.
+final class KernelCode implements AutoCloseable {
+    private final CodeMemory memory;
+    /// Quantises a row of activations: [PackCode]; null for floats.
+    final MemorySegment pack;
+    /// Rows times t + 1 tokens: [RowsCode512], [RowsCode256] or [HalfRowsCode].
+    final MemorySegment[] rows;
+    /// Unpacks rows to a panel; null for floats and without AVX-512: [UnpackCode512].
+    final MemorySegment unpack;
+    /// A panel times many and few tokens ([PanelShape]); null where unpack is: [PanelCode512].
+    final MemorySegment panelMany;
+    final MemorySegment panelFew;
+
+    private KernelCode(CodeMemory memory, Map<String, Integer> at) {
+        this.memory = memory;
+        this.pack = entry(at, "pack");
+        this.rows = new MemorySegment[RowsCode512.MAX_TOKENS];
+        for (int t = 0; t < rows.length; t++) {
+            rows[t] = entry(at, "rows" + (t + 1));
+        }
+        this.unpack = entry(at, "unpack");
+        this.panelMany = entry(at, "panelMany");
+        this.panelFew = entry(at, "panelFew");
+    }
+
+    private MemorySegment entry(Map<String, Integer> at, String function) {
+        Integer offset = at.get(function);
+        return offset == null ? null : memory.entry(offset);
+    }
+
+    /// Generates the code of a format.
+    ///
+    /// @param format the format
+    /// @param set which instructions may be used
+    /// @return the code, owned by the caller
+    static KernelCode generate(BlockCode format, FeatureSet set) {
+        boolean wide = set == FeatureSet.AVX512;
+        Assembler a = new Assembler(wide);
+        Map<String, Integer> at = new LinkedHashMap<>();
+        begin(a, at, "pack");
+        PackCode.emit(a, format.group, wide ? format.zero : format.zero256);
+        for (int t = 1; t <= RowsCode512.MAX_TOKENS; t++) {
+            begin(a, at, "rows" + t);
+            if (wide) {
+                RowsCode512.emit(a, format, t);
+            } else {
+                RowsCode256.emit(a, format, t, set == FeatureSet.AVX_VNNI);
+            }
+        }
+        if (wide) {
+            begin(a, at, "unpack");
+            UnpackCode512.emit(a, format);
+            begin(a, at, "panelFew");
+            PanelCode512.emit(a, format, PanelShape.WIDE.few());
+            begin(a, at, "panelMany");
+            PanelCode512.emit(a, format, PanelShape.WIDE.many());
+        }
+        return new KernelCode(new CodeMemory(a.assemble()), at);
+    }
+
+    /// Generates the code of a format of plain floating-point numbers.
+    ///
+    /// @param bfloat whether they are BF16 rather than F16
+    /// @param set which instructions may be used
+    /// @return the code, owned by the caller
+    static KernelCode generateFloats(boolean bfloat, FeatureSet set) {
+        boolean wide = set == FeatureSet.AVX512;
+        Assembler a = new Assembler(wide);
+        Map<String, Integer> at = new LinkedHashMap<>();
+        for (int t = 1; t <= RowsCode512.MAX_TOKENS; t++) {
+            begin(a, at, "rows" + t);
+            HalfRowsCode.emit(a, bfloat, t);
+        }
+        return new KernelCode(new CodeMemory(a.assemble()), at);
+    }
+
+    private static void begin(Assembler a, Map<String, Integer> at, String function) {
+        a.align(64);
+        at.put(function, a.size());
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

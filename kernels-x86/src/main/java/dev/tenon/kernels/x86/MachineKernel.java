@@ -1,0 +1,241 @@
+package dev.tenon.kernels.x86;
+
+import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Locale;
+
+/// A `linear` kernel in generated machine code: what all of them check before machine code runs, when their
+/// code is made and when it is freed.
+///
+/// The code is generated at the first call (a few milliseconds) and freed by [#close], after running calls
+/// have returned; calls after that throw [BackendException] with [ErrorCode#CLOSED]. Safe for any thread.
+abstract class MachineKernel implements PackedKernel, AutoCloseable {
+    private static final int ALIGNMENT = 64;
+    /// Rows of results that are kept in scratch memory before they are copied out.
+    private static final int STREAM_ROWS = 256;
+    private static final int STREAM_ROWS_SHARED = 32;
+
+    /// Which instructions may be used.
+    final FeatureSet set;
+
+    private final String format;
+    private final int blockSize;
+    private final String name;
+    private volatile KernelCode code;
+    private volatile boolean closed;
+
+    /// Creates the kernel; no code is generated yet.
+    ///
+    /// @param format the format as ggml spells it
+    /// @param blockSize elements that a row's length must be a multiple of
+    /// @param set which instructions may be used
+    MachineKernel(String format, int blockSize, FeatureSet set) {
+        this.format = format;
+        this.blockSize = blockSize;
+        this.set = set;
+        this.name = format.toLowerCase(Locale.ROOT) + "." + set.id;
+    }
+
+    /// {@return bytes of a weight row}
+    abstract long weightBytes(int n);
+
+    /// {@return new code, owned by the caller}
+    abstract KernelCode generateCode();
+
+    /// Packs a row; the arguments have been checked.
+    abstract void packChecked(KernelCode k, float[] x, int xOffset, int n, MemorySegment packed);
+
+    /// Multiplies; the arguments have been checked, there is at least one row and one token.
+    abstract void runChecked(
+            KernelCode k,
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            int n,
+            MemorySegment packed,
+            int tokens,
+            float[] out,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch);
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String format() {
+        return format;
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    @Override
+    public boolean accepts(int n) {
+        return n > 0 && n % blockSize == 0;
+    }
+
+    @Override
+    public long scratchBytes(int n, int tokens) {
+        requireLength(n);
+        if (tokens < 1) {
+            throw argument("tokens is " + tokens + ", at least 1 is needed");
+        }
+        return (long) RowsCode512.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
+    }
+
+    @Override
+    public void pack(float[] x, int xOffset, int n, MemorySegment packed) {
+        requireLength(n);
+        if (xOffset < 0 || (long) xOffset + n > x.length) {
+            throw argument("elements " + xOffset + " to " + ((long) xOffset + n) + " of x, which has " + x.length);
+        }
+        requireMemory("packed", packed, packedBytes(n));
+        packChecked(code(), x, xOffset, n, packed);
+    }
+
+    @Override
+    public void run(
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            int n,
+            MemorySegment packed,
+            int tokens,
+            float[] out,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch) {
+        requireLength(n);
+        if (rows < 0 || firstRow < 0 || tokens < 0) {
+            throw argument("firstRow " + firstRow + ", rows " + rows + ", tokens " + tokens + "; none may be negative");
+        }
+        if (rows == 0 || tokens == 0) {
+            return;
+        }
+        if (rowBytes < weightBytes(n)) {
+            throw argument("rowBytes is " + rowBytes + ", a row of " + n + " elements takes " + weightBytes(n));
+        }
+        if (!weights.isNative()
+                || rowBytes > weights.byteSize()
+                || (firstRow + (long) rows - 1) > (weights.byteSize() - weightBytes(n)) / rowBytes) {
+            throw argument("rows " + firstRow + " to " + (firstRow + (long) rows) + " of " + rowBytes
+                    + " bytes in weights of " + weights.byteSize() + " bytes"
+                    + (weights.isNative() ? "" : " on the heap; they must be off-heap"));
+        }
+        requireMemory("packed", packed, Math.multiplyExact(tokens, packedBytes(n)));
+        requireMemory("scratch", scratch, scratchBytes(n, tokens));
+        if (outOffset < 0
+                || tokens > 1 && outStride < rows
+                || outOffset + (tokens - 1L) * outStride + rows > out.length) {
+            throw argument(tokens + " times " + rows + " results at " + outOffset + ", " + outStride
+                    + " apart, in an array of " + out.length);
+        }
+        runChecked(code(), weights, rowBytes, firstRow, rows, n, packed, tokens, out, outOffset, outStride, scratch);
+    }
+
+    /// Streams weight rows, up to four tokens a pass.
+    ///
+    /// @param length what the functions take for the length of a row
+    /// @param detail what they take as their eighth number
+    final void runRows(
+            KernelCode k,
+            long length,
+            long detail,
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            int n,
+            MemorySegment packed,
+            int tokens,
+            float[] out,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch) {
+        int block = tokens > RowsCode512.MAX_TOKENS ? STREAM_ROWS_SHARED : STREAM_ROWS;
+        long packedStride = packedBytes(n);
+        for (int r = 0; r < rows; r += block) {
+            int count = Math.min(block, rows - r);
+            for (int t = 0; t < tokens; t += RowsCode512.MAX_TOKENS) {
+                int group = Math.min(RowsCode512.MAX_TOKENS, tokens - t);
+                CodeMemory.Call.plain(
+                        k.rows[group - 1],
+                        weights,
+                        packed,
+                        scratch,
+                        (firstRow + (long) r) * rowBytes,
+                        rowBytes,
+                        count,
+                        packedStride,
+                        detail,
+                        (long) block * Float.BYTES,
+                        length,
+                        t * packedStride);
+                for (int i = 0; i < group; i++) {
+                    MemorySegment.copy(
+                            scratch,
+                            ValueLayout.JAVA_FLOAT,
+                            (long) i * block * Float.BYTES,
+                            out,
+                            outOffset + (t + i) * outStride + r,
+                            count);
+                }
+            }
+        }
+    }
+
+    private KernelCode code() {
+        KernelCode c = code;
+        return c != null ? c : generate();
+    }
+
+    private synchronized KernelCode generate() {
+        if (closed) {
+            throw new BackendException(
+                    ErrorCode.CLOSED, "Kernel " + name + " was closed when its bundle stopped. Load the model again.");
+        }
+        if (code == null) {
+            code = generateCode();
+        }
+        return code;
+    }
+
+    /// Frees the code after running calls have returned.
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (code != null) {
+            code.close();
+        }
+    }
+
+    final void requireLength(int n) {
+        if (!accepts(n)) {
+            throw argument("a row of " + n + " elements; a positive multiple of " + blockSize + " is needed");
+        }
+    }
+
+    private void requireMemory(String what, MemorySegment memory, long bytes) {
+        if (!memory.isNative() || memory.byteSize() < bytes || memory.address() % ALIGNMENT != 0) {
+            throw argument(what + " has " + memory.byteSize() + " bytes"
+                    + (memory.isNative()
+                            ? " at an address that is " + memory.address() % ALIGNMENT + " mod 64"
+                            : " on the heap")
+                    + "; " + bytes + " off-heap bytes aligned to 64 are needed");
+        }
+    }
+
+    private BackendException argument(String text) {
+        return new BackendException(ErrorCode.ARGUMENT, "Kernel " + name + " cannot run: " + text + ".");
+    }
+}

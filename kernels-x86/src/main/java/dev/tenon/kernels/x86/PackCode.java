@@ -1,0 +1,161 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.Gpr.R8;
+import static dev.tenon.kernels.x86.Operand.Gpr.R9;
+import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
+import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
+import static dev.tenon.kernels.x86.Operand.mem;
+import static dev.tenon.kernels.x86.Operand.ymm;
+
+import dev.tenon.kernels.x86.Assembler.If;
+import dev.tenon.kernels.x86.Operand.Vec;
+
+/// Quantises a row of activations to bytes with a float scale per 32.
+///
+/// ```
+/// byte 0                      256 S                              S = spans of 256, the last one perhaps
+/// partial
+///      | q: int8[256] × S     | (dx: float32[256/G], c: float32[256/G]) × S |        G = group of the
+///      format
+///
+/// m     = max |x[i]| over a unit of 32, at least 1e-30
+/// dx    = m / 127                       (for G = 16 stored twice)
+/// q[i]  = round to even(x[i] * (127 / m))
+/// c[g]  = -zero * dx * sum of q over group g
+/// ```
+///
+/// The maximum is taken of the bits as integers, so that a NaN or an infinity wins and makes dx, and with
+/// it every dot product, NaN or infinite: broken activations are not hidden. `c` is what undoes the levels'
+/// offset (`zero`), or, times a group's minimum, what the minimum contributes.
+///
+/// Arguments: x, packed row, byte offset of the row in x, units of 32, byte offset of dx in the packed row.
+final class PackCode {
+    /// Least maximum; smaller activations count as 0.
+    static final float TINY = 1e-30f;
+
+    private PackCode() {}
+
+    /// {@return bytes of quantised values in a packed row}
+    ///
+    /// @param n elements
+    static long scalesOffset(int n) {
+        return ((long) n + BlockCode.SPAN - 1) / BlockCode.SPAN * BlockCode.SPAN;
+    }
+
+    /// {@return bytes of dx and c for a span}
+    ///
+    /// @param group weights under one scale of the format
+    static int scaleBytes(int group) {
+        return 2 * Float.BYTES * BlockCode.SPAN / group;
+    }
+
+    /// {@return bytes of a packed row}
+    ///
+    /// @param n elements
+    /// @param group weights under one scale of the format
+    static long packedBytes(int n, int group) {
+        return scalesOffset(n) / BlockCode.SPAN * (BlockCode.SPAN + scaleBytes(group));
+    }
+
+    /// Emits the function; 256-bit vectors do for both feature sets.
+    ///
+    /// @param zero what the format's levels are too high by, or 1 with minimums
+    static void emit(Assembler a, int group, float zero) {
+        String span = a.fresh("packSpan");
+        String unit = a.fresh("packUnit");
+        int perSpan = BlockCode.SPAN / group * Float.BYTES;
+        a.add(RDI, RDX);
+        a.add(R8, RSI);
+        a.label(span);
+        a.mov(R9, 8);
+        a.cmp(R9, RCX);
+        a.cmov(If.GREATER, R9, RCX);
+        a.sub(RCX, R9);
+        a.align(16);
+        a.label(unit);
+        emitUnit(a, group, zero, perSpan);
+        a.add(RDI, 32 * Float.BYTES);
+        a.add(RSI, 32);
+        a.add(R8, 32 / group * Float.BYTES);
+        a.sub(R9, 1);
+        a.j(If.NOT_ZERO, unit);
+        a.add(R8, perSpan);
+        a.cmp(RCX, 0);
+        a.j(If.GREATER, span);
+        a.vzeroupper();
+        a.ret();
+    }
+
+    private static void emitUnit(Assembler a, int group, float zero, int perSpan) {
+        Vec m = ymm(4);
+        Vec t = ymm(5);
+        for (int i = 0; i < 4; i++) {
+            a.vmovdqu(ymm(i), mem(RDI, 32 * i));
+        }
+        // m: the greatest magnitude, in lane 0
+        Vec sign = ymm(6);
+        a.vmovdqu(sign, a.constant(i -> Integer.MAX_VALUE));
+        a.vpand(m, sign, ymm(0));
+        for (int i = 1; i < 4; i++) {
+            a.vpand(t, sign, ymm(i));
+            a.vpmaxud(m, m, t);
+        }
+        a.vextracti128(t.x(), m, 1);
+        a.vpmaxud(m.x(), m.x(), t.x());
+        a.vpshufd(t.x(), m.x(), 0x4E);
+        a.vpmaxud(m.x(), m.x(), t.x());
+        a.vpshufd(t.x(), m.x(), 0xB1);
+        a.vpmaxud(m.x(), m.x(), t.x());
+        a.vpmaxud(m.x(), m.x(), a.constant(i -> Float.floatToRawIntBits(TINY)));
+        // dx and its inverse
+        Vec dx = ymm(6);
+        Vec inverse = ymm(7);
+        a.vmovss(t, a.constant(i -> Float.floatToRawIntBits(127)));
+        a.vdivss(dx, m.x(), t.x());
+        a.vdivss(inverse, t.x(), m.x());
+        a.vbroadcastss(inverse, inverse.x());
+        a.vbroadcastss(dx, dx.x());
+        for (int i = 0; i < 4; i++) {
+            a.vmulps(ymm(i), ymm(i), inverse);
+            a.vcvtps2dq(ymm(i), ymm(i));
+        }
+        // sums of 16 in pairs of lanes: a a b b
+        Vec sumA = ymm(4);
+        Vec sumB = ymm(5);
+        Vec sums = ymm(8);
+        a.vpaddd(sumA, ymm(0), ymm(1));
+        a.vpaddd(sumB, ymm(2), ymm(3));
+        a.vpunpcklqdq(sums, sumA, sumB);
+        a.vpunpckhqdq(sumA, sumA, sumB);
+        a.vpaddd(sums, sums, sumA);
+        a.vextracti128(sumA.x(), sums, 1);
+        a.vpaddd(sums.x(), sums.x(), sumA.x());
+        a.vpshufd(sumA.x(), sums.x(), 0xB1);
+        a.vpaddd(sums.x(), sums.x(), sumA.x());
+        if (group == 32) {
+            a.vpshufd(sumA.x(), sums.x(), 0x4E);
+            a.vpaddd(sums.x(), sums.x(), sumA.x());
+        } else {
+            a.vpshufd(sums.x(), sums.x(), 0x08);
+        }
+        a.vcvtdq2ps(sums.x(), sums.x());
+        a.vmulps(sumA.x(), dx.x(), a.constant(i -> Float.floatToRawIntBits(-zero)));
+        a.vmulps(sums.x(), sums.x(), sumA.x());
+        if (group == 32) {
+            a.vmovss(mem(R8), dx);
+            a.vmovss(mem(R8, perSpan), sums);
+        } else {
+            a.vmovq(mem(R8), dx);
+            a.vmovq(mem(R8, perSpan), sums);
+        }
+        // bytes
+        a.vpackssdw(ymm(0), ymm(0), ymm(1));
+        a.vpackssdw(ymm(2), ymm(2), ymm(3));
+        a.vpacksswb(ymm(0), ymm(0), ymm(2));
+        a.vmovdqu(ymm(1), a.constant(i -> (i & 1) * 4 + (i >> 1)));
+        a.vpermd(ymm(0), ymm(1), ymm(0));
+        a.vmovdqu(mem(RSI), ymm(0));
+    }
+}

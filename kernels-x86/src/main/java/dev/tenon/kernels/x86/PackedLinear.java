@@ -1,0 +1,188 @@
+package dev.tenon.kernels.x86;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/// The `linear` kernel of one format in generated machine code.
+///
+/// Up to [#FEW_TOKENS] tokens each weight row is streamed once and multiplied with all of them; with more,
+/// AVX-512 unpacks panels of 32 rows once into scratch memory and multiplies them with all tokens. Both
+/// add in the same order: a value is the same, bit for bit, for any number of tokens.
+///
+/// [#run] allocates nothing, [#pack] a view of its array (72 bytes).
+final class PackedLinear extends MachineKernel {
+    /// Most tokens for which rows are streamed.
+    static final int FEW_TOKENS = 8;
+
+    /// Rows of results that are kept in scratch memory before they are copied out: whole panels.
+    private static final int PANEL_BLOCK = 64;
+
+    private final BlockCode format;
+    private static final PanelShape SHAPE = PanelShape.WIDE;
+
+    /// Creates the kernel; no code is generated yet.
+    ///
+    /// @param format the format
+    /// @param set which instructions may be used
+    PackedLinear(BlockCode format, FeatureSet set) {
+        super(format.id, format.blockSize(), set);
+        this.format = format;
+    }
+
+    @Override
+    public long packedBytes(int n) {
+        requireLength(n);
+        return PackCode.packedBytes(n, format.group);
+    }
+
+    @Override
+    public long scratchBytes(int n, int tokens) {
+        long stream = super.scratchBytes(n, tokens);
+        return usesPanels(tokens) ? Math.max(stream, resultOffset(n) + resultBytes(tokens)) : stream;
+    }
+
+    @Override
+    long weightBytes(int n) {
+        return format.rowBytes(n);
+    }
+
+    @Override
+    KernelCode generateCode() {
+        return KernelCode.generate(format, set);
+    }
+
+    private boolean usesPanels(int tokens) {
+        return set == FeatureSet.AVX512 && tokens > FEW_TOKENS;
+    }
+
+    /// Scratch memory with panels: temp, levels and scales of a panel, results `[tokens][PANEL_BLOCK]`.
+    private long resultOffset(int n) {
+        return PanelShape.TEMP_BYTES + SHAPE.panelBytes(format, n);
+    }
+
+    private static long resultBytes(int tokens) {
+        return (long) tokens * PANEL_BLOCK * Float.BYTES;
+    }
+
+    @Override
+    void packChecked(KernelCode k, float[] x, int xOffset, int n, MemorySegment packed) {
+        CodeMemory.Call.critical(
+                k.pack,
+                MemorySegment.ofArray(x),
+                packed,
+                (long) xOffset * Float.BYTES,
+                n / BlockCode.UNIT,
+                PackCode.scalesOffset(n));
+    }
+
+    @Override
+    void runChecked(
+            KernelCode k,
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            int n,
+            MemorySegment packed,
+            int tokens,
+            float[] out,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch) {
+        if (usesPanels(tokens)) {
+            runPanels(k, weights, rowBytes, firstRow, rows, n, packed, tokens, out, outOffset, outStride, scratch);
+            return;
+        }
+        long units = n / BlockCode.UNIT;
+        long scales = PackCode.scalesOffset(n);
+        runRows(
+                k, units, scales, weights, rowBytes, firstRow, rows, n, packed, tokens, out, outOffset, outStride,
+                scratch);
+    }
+
+    private void runPanels(
+            KernelCode k,
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            int n,
+            MemorySegment packed,
+            int tokens,
+            float[] out,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch) {
+        long results = resultOffset(n);
+        for (int r = 0; r < rows; r += PANEL_BLOCK) {
+            int count = Math.min(PANEL_BLOCK, rows - r);
+            for (int p = 0; p < count; p += SHAPE.rows()) {
+                unpackPanel(k, weights, rowBytes, firstRow + (long) r + p, count - p, n, scratch);
+                int t = 0;
+                for (; t + SHAPE.many() <= tokens; t += SHAPE.many()) {
+                    panel(k.panelMany, n, packed, t, scratch, results + (long) p * Float.BYTES);
+                }
+                int left = tokens - t;
+                if (left > 2 * SHAPE.few() && tokens >= SHAPE.many()) {
+                    panel(k.panelMany, n, packed, tokens - SHAPE.many(), scratch, results + (long) p * Float.BYTES);
+                    continue;
+                }
+                for (; t < tokens; t += SHAPE.few()) {
+                    int first = Math.min(t, tokens - SHAPE.few());
+                    panel(k.panelFew, n, packed, first, scratch, results + (long) p * Float.BYTES);
+                }
+            }
+            for (int t = 0; t < tokens; t++) {
+                MemorySegment.copy(
+                        scratch,
+                        ValueLayout.JAVA_FLOAT,
+                        results + (long) t * PANEL_BLOCK * Float.BYTES,
+                        out,
+                        outOffset + t * outStride + r,
+                        count);
+            }
+        }
+    }
+
+    private void unpackPanel(
+            KernelCode k, MemorySegment weights, long rowBytes, long row, int rows, int n, MemorySegment scratch) {
+        for (int half = 0; half < 2; half++) {
+            int count = Math.min(SHAPE.half(), rows - half * SHAPE.half());
+            if (count <= 0) {
+                return;
+            }
+            long first = PanelShape.TEMP_BYTES + half * (long) SHAPE.half() * Float.BYTES;
+            CodeMemory.Call.plain(
+                    k.unpack,
+                    weights,
+                    scratch,
+                    scratch,
+                    (row + half * SHAPE.half()) * rowBytes,
+                    rowBytes,
+                    count,
+                    n / BlockCode.UNIT,
+                    first,
+                    first + SHAPE.levelBytes(n),
+                    0,
+                    0);
+        }
+    }
+
+    private void panel(
+            MemorySegment function, int n, MemorySegment packed, int token, MemorySegment scratch, long results) {
+        long packedStride = PackCode.packedBytes(n, format.group);
+        CodeMemory.Call.plain(
+                function,
+                packed,
+                scratch,
+                scratch,
+                token * packedStride,
+                packedStride,
+                PackCode.scalesOffset(n),
+                n / BlockCode.UNIT,
+                PANEL_BLOCK * Float.BYTES,
+                PanelShape.TEMP_BYTES,
+                PanelShape.TEMP_BYTES + SHAPE.levelBytes(n),
+                results + (long) token * PANEL_BLOCK * Float.BYTES);
+    }
+}

@@ -1,0 +1,60 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.mem;
+
+import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
+import dev.tenon.kernels.x86.Operand.Vec;
+
+/// Q4_K: 256 four-bit levels, eight groups of 32 with a 6-bit scale and a 6-bit minimum each.
+///
+/// ```
+/// byte 0       2          4                   16                           144
+///      | d:f16 | dmin:f16 | scales: uint8[12] | qs: uint8[128]             |
+///
+/// value[i] = d * scale[i / 32] * q[i] - dmin * min[i / 32];  for j in 0..3 and l in 0..63:
+///   q[64j + l] = qs[32j + l % 32] >> 4(l / 32) & 15
+/// ```
+///
+/// The head is decoded by [ScaleMins].
+final class Q4_KCode extends BlockCode {
+    private static final int QS = 16;
+    private static final Vec NIBBLE = constantZ(0);
+    private static final Vec SHIFT = constantZ(1);
+    private static final int HEAD = 2;
+
+    Q4_KCode() {
+        super("Q4_K", 144, 0, 32, true, 1);
+    }
+
+    @Override
+    void constants512(Assembler a) {
+        loadZ(a, 0, i -> 0x0F0F0F0F);
+        loadZ(a, 1, i -> i < 8 ? 0 : 4);
+        ScaleMins.constants512(a, HEAD);
+    }
+
+    @Override
+    void scales512(Assembler a, Gpr w, Vec scales, Vec mins, Vec t, Vec u) {
+        ScaleMins.scales512(a, w, scales, t, u, HEAD);
+    }
+
+    @Override
+    void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t) {
+        a.vbroadcasti64x4(levels, mem(w, QS + 32 * chunk));
+        a.vpsrlvd(levels, levels, SHIFT);
+        a.vpand(levels, levels, NIBBLE);
+    }
+
+    @Override
+    void scales256(Assembler a, Gpr w, Mem scales, Mem mins) {
+        ScaleMins.scales256(a, w, scales, mins);
+    }
+
+    @Override
+    void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
+        a.vmovdqu(levels, mem(w, QS + 32 * (unit >> 1)));
+        moveBits(a, levels, 4 * (unit & 1), 0);
+        a.vpand(levels, levels, a.constant(i -> 0x0F0F0F0F));
+    }
+}

@@ -1,0 +1,264 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.Gpr.R10;
+import static dev.tenon.kernels.x86.Operand.Gpr.R11;
+import static dev.tenon.kernels.x86.Operand.Gpr.R12;
+import static dev.tenon.kernels.x86.Operand.Gpr.R13;
+import static dev.tenon.kernels.x86.Operand.Gpr.R14;
+import static dev.tenon.kernels.x86.Operand.Gpr.R15;
+import static dev.tenon.kernels.x86.Operand.Gpr.R8;
+import static dev.tenon.kernels.x86.Operand.Gpr.R9;
+import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RBX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
+import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
+import static dev.tenon.kernels.x86.Operand.Gpr.RSP;
+import static dev.tenon.kernels.x86.Operand.mem;
+import static dev.tenon.kernels.x86.Operand.zmm;
+
+import dev.tenon.kernels.x86.Assembler.If;
+import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
+import dev.tenon.kernels.x86.Operand.Vec;
+
+/// Rows times one to four tokens with AVX-512 VNNI: one row at a time, streaming.
+///
+/// Each span of a row is unpacked once and multiplied with every token. The 32-bit sums of four levels
+/// that `vpdpbusd` gives are added up exactly, by transposing, until lane g holds the sum of group g:
+///
+/// ```
+/// dot[g]  = levels of group g · q[t]                     integers, 8 or 16 groups of a span
+/// sum[g] += (float(dot[g]) * dx[t][g] + c[t][g]) * scale[g]                     without minimums
+/// sum[g] += (float(dot[g]) * dx[t][g]) * scale[g];  sum[g] += min[g] * c[t][g]  with minimums
+/// out[t]  = tree sum of the lanes: g + (g + half), and so on
+/// ```
+///
+/// That is the order of [PanelCode512] too, so that a value is the same for any number of tokens.
+///
+/// Arguments: weights, packed, out, byte offset of the first row, bytes of a row, rows; on the stack bytes
+/// between packed rows, byte offset of dx in them, bytes between tokens in out, units of 32 in a row,
+/// byte offset of the first token's row in packed.
+final class RowsCode512 {
+    /// Most tokens of one pass.
+    static final int MAX_TOKENS = 4;
+
+    /// How far ahead weights are fetched: hardware prefetchers stop at the end of a 4 KiB page. Of 512 to
+    /// 8192 bytes, 2048 were best on Sapphire Rapids, 15 to 40 % faster than none. A fetch past the end of
+    /// the weights does nothing.
+    static final int PREFETCH_BYTES = 2048;
+
+    private static final int SAVED = 5;
+    private static final Vec LEVELS = zmm(16);
+    private static final Vec T1 = zmm(17);
+    private static final Vec T2 = zmm(18);
+    private static final Vec SCALES = zmm(19);
+    private static final Vec MINS = zmm(20);
+    /// Below the stack pointer, where leaf functions may write: the lanes of each token.
+    private static final int RED_ZONE = -128;
+
+    private final Assembler a;
+    private final BlockCode format;
+    private final int tokens;
+    private final int perGroup;
+
+    private RowsCode512(Assembler a, BlockCode format, int tokens) {
+        this.a = a;
+        this.format = format;
+        this.tokens = tokens;
+        this.perGroup = BlockCode.SPAN / format.group * Float.BYTES;
+    }
+
+    /// Emits the function for a number of tokens.
+    static void emit(Assembler a, BlockCode format, int tokens) {
+        new RowsCode512(a, format, tokens).emit();
+    }
+
+    /// {@return the sums of a token, one lane a group of the span}
+    private Vec sums(int t) {
+        return format.group == 32 ? zmm(t).y() : zmm(t);
+    }
+
+    private static Vec dots(int t, int part) {
+        return zmm(4 + 3 * t + part);
+    }
+
+    /// {@return where token t is, given the pointer to token 0}
+    private Mem token(Gpr base, int t, int disp) {
+        return switch (t) {
+            case 0 -> mem(base, disp);
+            case 1 -> mem(base, R12, 1, disp);
+            case 2 -> mem(base, R12, 2, disp);
+            default -> mem(base, R14, 1, disp);
+        };
+    }
+
+    // RDI row, RSI packed, RDX out, R8 bytes of a row, R9 rows left, R12 and R14 one and three packed rows;
+    // inside a row: R10 weights, R11 q, RAX dx and c, RCX spans or units left, RBX scratch.
+    private void emit() {
+        String row = a.fresh("row");
+        String end = a.fresh("rowsEnd");
+        Gpr[] saved = {RBX, R12, R13, R14, R15};
+        for (Gpr r : saved) {
+            a.push(r);
+        }
+        a.add(RDI, RCX);
+        a.add(RSI, Assembler.stackArgument(4, SAVED));
+        a.mov(R12, Assembler.stackArgument(0, SAVED));
+        a.lea(R14, mem(R12, R12, 2, 0));
+        a.mov(R13, Assembler.stackArgument(1, SAVED));
+        a.mov(R15, Assembler.stackArgument(3, SAVED));
+        format.constants512(a);
+        a.label(row);
+        a.cmp(R9, 0);
+        a.j(If.LESS_OR_EQUAL, end);
+        emitRow();
+        a.add(RDX, Float.BYTES);
+        a.add(RDI, R8);
+        a.sub(R9, 1);
+        a.jmp(row);
+        a.label(end);
+        a.vzeroupper();
+        for (int i = saved.length - 1; i >= 0; i--) {
+            a.pop(saved[i]);
+        }
+        a.ret();
+    }
+
+    private void emitRow() {
+        String span = a.fresh("span");
+        String tail = a.fresh("tail");
+        String sum = a.fresh("sum");
+        a.mov(R10, RDI);
+        a.mov(R11, RSI);
+        a.lea(RAX, mem(RSI, R13, 1, 0));
+        for (int t = 0; t < tokens; t++) {
+            a.zero(zmm(t));
+        }
+        a.mov(RCX, R15);
+        a.shr(RCX, 3);
+        a.j(If.ZERO, tail);
+        a.align(32);
+        a.label(span);
+        emitSpan();
+        a.add(R10, format.spanBytes);
+        a.add(R11, BlockCode.SPAN);
+        a.add(RAX, 2 * perGroup);
+        a.sub(RCX, 1);
+        a.j(If.NOT_ZERO, span);
+        a.label(tail);
+        if (format.unitBytes > 0) {
+            emitTail(sum);
+        }
+        a.label(sum);
+        a.mov(RBX, RDX);
+        for (int t = 0; t < tokens; t++) {
+            a.sumLanes(sums(t), T1);
+            a.vmovss(mem(RBX), zmm(t));
+            if (t + 1 < tokens) {
+                a.add(RBX, Assembler.stackArgument(2, SAVED));
+            }
+        }
+    }
+
+    private void emitSpan() {
+        for (int b = 0; b < format.spanBytes; b += 64) {
+            a.prefetchT0(mem(R10, PREFETCH_BYTES + b));
+        }
+        for (int c = 0; c < 4; c++) {
+            format.levels512(a, R10, c, LEVELS, T1);
+            for (int t = 0; t < tokens; t++) {
+                Vec dot = dots(t, 1 + (c & 1));
+                a.zero(dot);
+                a.vpdpbusd(dot, LEVELS, token(R11, t, 64 * c));
+            }
+            for (int t = 0; t < tokens && (c & 1) == 1; t++) {
+                Vec pair = c == 1 ? dots(t, 0) : dots(t, 1);
+                a.vpunpckhdq(T2, dots(t, 1), dots(t, 2));
+                a.vpunpckldq(pair, dots(t, 1), dots(t, 2));
+                a.vpaddd(pair, pair, T2);
+            }
+        }
+        format.scales512(a, R10, SCALES, MINS, T1, T2);
+        if (format.group == 32 && format.mins) {
+            a.vextracti64x4(MINS.y(), SCALES, 1);
+        }
+        a.vmovdqu(LEVELS, a.constant(format.group == 32 ? i -> 8 * (i % 2) + i % 8 / 2 : i -> 4 * (i % 4) + i / 4));
+        for (int t = 0; t < tokens; t++) {
+            emitGroups(t);
+        }
+    }
+
+    /// From lanes of [group of a chunk][chunk of the span] to groups in their order, and to the sums.
+    private void emitGroups(int t) {
+        Vec dot = dots(t, 0);
+        a.vpunpckhqdq(T2, dot, dots(t, 1));
+        a.vpunpcklqdq(dot, dot, dots(t, 1));
+        a.vpaddd(dot, dot, T2);
+        if (format.group == 32) {
+            a.vshufi64x2(T2, dot, dot, 0xB1);
+            a.vpaddd(dot, dot, T2);
+        }
+        a.vpermd(dot, LEVELS, dot);
+        Vec z = narrow(dot);
+        a.vcvtdq2ps(z, z);
+        if (format.mins) {
+            a.vmulps(z, z, token(RAX, t, 0));
+            a.vfmadd231ps(sums(t), z, narrow(SCALES));
+            a.vfmadd231ps(sums(t), narrow(MINS), token(RAX, t, perGroup));
+        } else {
+            a.vmovdqu(narrow(T2), token(RAX, t, 0));
+            a.vfmadd213ps(z, narrow(T2), token(RAX, t, perGroup));
+            a.vfmadd231ps(sums(t), z, narrow(SCALES));
+        }
+    }
+
+    private Vec narrow(Vec v) {
+        return format.group == 32 ? v.y() : v;
+    }
+
+    /// The units after the last whole span, each into its lane; the lanes are in memory meanwhile.
+    private void emitTail(String sum) {
+        String unit = a.fresh("unit");
+        a.mov(RCX, R15);
+        a.and(RCX, 7);
+        a.j(If.ZERO, sum);
+        a.lea(RBX, mem(RSP, RED_ZONE));
+        for (int t = 0; t < tokens; t++) {
+            a.vmovdqu(mem(RBX, 32 * t), sums(t));
+        }
+        a.label(unit);
+        format.unit512(a, R10, LEVELS, T1);
+        format.unitScale(a, R10, SCALES);
+        for (int t = 0; t < tokens; t++) {
+            Vec dot = dots(t, 0);
+            a.vmovdqu(T1.y(), token(R11, t, 0));
+            a.zero(dot);
+            a.vpdpbusd(dot.y(), LEVELS.y(), T1.y());
+            a.vextracti128(T1.x(), dot.y(), 1);
+            a.vpaddd(dot.x(), dot.x(), T1.x());
+            a.vpshufd(T1.x(), dot.x(), 0x4E);
+            a.vpaddd(dot.x(), dot.x(), T1.x());
+            a.vpshufd(T1.x(), dot.x(), 0xB1);
+            a.vpaddd(dot.x(), dot.x(), T1.x());
+            a.vcvtdq2ps(dot.x(), dot.x());
+            a.vmovss(T1, token(RAX, t, 0));
+            a.vmovss(T2, token(RAX, t, perGroup));
+            a.vfmadd213ps(dot.x(), T1.x(), T2.x());
+            a.vmovss(T1, mem(RBX, 32 * t));
+            a.vfmadd231ps(T1.x(), dot.x(), SCALES.x());
+            a.vmovss(mem(RBX, 32 * t), T1);
+        }
+        a.add(R10, format.unitBytes);
+        a.add(R11, BlockCode.UNIT);
+        a.add(RAX, Float.BYTES);
+        a.add(RBX, Float.BYTES);
+        a.sub(RCX, 1);
+        a.j(If.NOT_ZERO, unit);
+        a.lea(RBX, mem(RSP, RED_ZONE));
+        for (int t = 0; t < tokens; t++) {
+            a.vmovdqu(sums(t), mem(RBX, 32 * t));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.Gpr.R10;
+import static dev.tenon.kernels.x86.Operand.Gpr.R11;
+import static dev.tenon.kernels.x86.Operand.Gpr.R12;
+import static dev.tenon.kernels.x86.Operand.Gpr.R13;
+import static dev.tenon.kernels.x86.Operand.Gpr.R14;
+import static dev.tenon.kernels.x86.Operand.Gpr.R15;
+import static dev.tenon.kernels.x86.Operand.Gpr.R8;
+import static dev.tenon.kernels.x86.Operand.Gpr.R9;
+import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RBX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
+import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
+import static dev.tenon.kernels.x86.Operand.mem;
+import static dev.tenon.kernels.x86.Operand.xmm;
+import static dev.tenon.kernels.x86.Operand.zmm;
+
+import dev.tenon.kernels.x86.Assembler.If;
+import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Vec;
+import java.util.function.IntUnaryOperator;
+
+/// Unpacks up to 16 rows to one half of a panel ([PanelShape]), for [PanelCode512].
+///
+/// A span of each row is unpacked to `temp` as in [RowsCode512]; then 16 × 16 tiles of 32 bits are
+/// transposed: 128-bit pieces of four rows are gathered into a register by inserting loads, and
+/// transposed there in place by two rounds of unpacking.
+///
+/// Arguments: weights, panel, temp, byte offset of the first row, bytes of a row, rows (1 to 16); on the
+/// stack units of 32 in a row, byte offset of the half's levels in the panel, of its scales.
+final class UnpackCode512 {
+    private static final PanelShape SHAPE = PanelShape.WIDE;
+    private static final int STRIDE = SHAPE.stride();
+    private static final int TEMP_SCALES = PanelShape.TEMP_SCALES;
+    private static final int TEMP_MINS = PanelShape.TEMP_MINS;
+    private static final int SAVED = 5;
+    private static final Vec SCALES = zmm(8);
+    private static final Vec LEVELS = zmm(12);
+    private static final Vec T1 = zmm(13);
+    private static final Vec T2 = zmm(14);
+    private static final Vec MINS = zmm(15);
+
+    private final Assembler a;
+    private final BlockCode format;
+    private final String transpose;
+
+    private UnpackCode512(Assembler a, BlockCode format) {
+        this.a = a;
+        this.format = format;
+        this.transpose = a.fresh("transpose");
+    }
+
+    /// Emits the function.
+    static void emit(Assembler a, BlockCode format) {
+        new UnpackCode512(a, format).emit();
+    }
+
+    // R10 span of row 0, RSI levels, R14 scales, RCX spans left, R15 units; inside: R11 row, R12 temp, R13
+    // rows left.
+    private void emit() {
+        String span = a.fresh("unpackSpan");
+        String tail = a.fresh("unpackTail");
+        String end = a.fresh("unpackEnd");
+        Gpr[] saved = {RBX, R12, R13, R14, R15};
+        for (Gpr r : saved) {
+            a.push(r);
+        }
+        a.lea(R10, mem(RDI, RCX, 1, 0));
+        a.mov(R15, Assembler.stackArgument(0, SAVED));
+        a.mov(R14, Assembler.stackArgument(2, SAVED));
+        a.add(R14, RSI);
+        a.add(RSI, Assembler.stackArgument(1, SAVED));
+        format.constants512(a);
+        a.mov(RCX, R15);
+        a.shr(RCX, 3);
+        a.j(If.ZERO, tail);
+        a.label(span);
+        emitRows(this::emitSpanOfRow);
+        emitTransposes();
+        a.add(R10, format.spanBytes);
+        a.sub(RCX, 1);
+        a.j(If.NOT_ZERO, span);
+        a.label(tail);
+        if (format.unitBytes > 0) {
+            a.mov(RCX, R15);
+            a.and(RCX, 7);
+            a.j(If.ZERO, end);
+            emitRows(this::emitUnitsOfRow);
+            emitTransposes();
+        }
+        a.label(end);
+        a.vzeroupper();
+        for (int i = saved.length - 1; i >= 0; i--) {
+            a.pop(saved[i]);
+        }
+        a.ret();
+        a.label(transpose);
+        emitTranspose(i -> STRIDE * i);
+        a.ret();
+    }
+
+    private void emitRows(Runnable row) {
+        String next = a.fresh("unpackRow");
+        a.mov(R11, R10);
+        a.mov(R12, RDX);
+        a.mov(R13, R9);
+        a.label(next);
+        row.run();
+        a.add(R11, R8);
+        a.add(R12, 64);
+        a.sub(R13, 1);
+        a.j(If.NOT_ZERO, next);
+    }
+
+    private void emitSpanOfRow() {
+        format.scales512(a, R11, SCALES, MINS, T1, T2);
+        a.vmovdqu(mem(R12, TEMP_SCALES), SCALES);
+        if (format.mins && format.group == 16) {
+            a.vmovdqu(mem(R12, TEMP_MINS), MINS);
+        }
+        for (int c = 0; c < 4; c++) {
+            format.levels512(a, R11, c, LEVELS, T1);
+            a.vmovdqu(mem(R12, 1024 * c), LEVELS);
+        }
+    }
+
+    /// RCX units of a last, partial span; what lies after them in the panel is not read.
+    private void emitUnitsOfRow() {
+        String done = a.fresh("unpackUnits");
+        a.mov(RBX, R11);
+        for (int k = 0; k < 7; k++) {
+            format.unit512(a, RBX, LEVELS, T1);
+            a.vmovdqu(mem(R12, 1024 * (k >> 1) + 32 * (k & 1)), LEVELS.y());
+            format.unitScale(a, RBX, SCALES);
+            a.vmovss(mem(R12, TEMP_SCALES + Float.BYTES * k), SCALES);
+            a.add(RBX, format.unitBytes);
+            a.cmp(RCX, k + 1);
+            a.j(If.LESS_OR_EQUAL, done);
+        }
+        a.label(done);
+    }
+
+    private void emitTransposes() {
+        a.mov(RAX, RDX);
+        for (int c = 0; c < 4; c++) {
+            a.mov(RBX, RSI);
+            a.call(transpose);
+            a.add(RAX, 1024);
+            a.add(RSI, 16 * STRIDE);
+        }
+        a.mov(RBX, R14);
+        int stride = SHAPE.scaleStride(format);
+        if (format.group == 16) {
+            emitTranspose(i -> stride * i);
+            if (format.mins) {
+                a.add(RAX, 1024);
+                emitTranspose(i -> stride * i + STRIDE);
+            }
+        } else if (format.mins) {
+            emitTranspose(i -> i < 8 ? stride * i : stride * (i - 8) + STRIDE);
+        } else {
+            emitTranspose(i -> i < 8 ? stride * i : -1);
+        }
+        a.add(R14, BlockCode.SPAN / format.group * stride);
+    }
+
+    /// Transposes 16 rows of 64 bytes at RAX; column i goes to RBX + `to(i)`, or nowhere if that is
+    /// negative.
+    private void emitTranspose(IntUnaryOperator to) {
+        for (int j = 0; j < 4; j++) {
+            for (int m = 0; m < 4; m++) {
+                a.vmovdqu(xmm(m), mem(RAX, 64 * m + 16 * j));
+                for (int lane = 1; lane < 4; lane++) {
+                    a.vinserti128(zmm(m), zmm(m), mem(RAX, 64 * (4 * lane + m) + 16 * j), lane);
+                }
+            }
+            a.vpunpckldq(zmm(4), zmm(0), zmm(1));
+            a.vpunpckhdq(zmm(5), zmm(0), zmm(1));
+            a.vpunpckldq(zmm(6), zmm(2), zmm(3));
+            a.vpunpckhdq(zmm(7), zmm(2), zmm(3));
+            a.vpunpcklqdq(zmm(0), zmm(4), zmm(6));
+            a.vpunpckhqdq(zmm(1), zmm(4), zmm(6));
+            a.vpunpcklqdq(zmm(2), zmm(5), zmm(7));
+            a.vpunpckhqdq(zmm(3), zmm(5), zmm(7));
+            for (int i = 0; i < 4; i++) {
+                int disp = to.applyAsInt(4 * j + i);
+                if (disp >= 0) {
+                    a.vmovdqu(mem(RBX, disp), zmm(i));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package dev.tenon.kernels.x86;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.device.Kernel;
+import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.error.TenonException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.Deactivate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Kernels in machine code for the widest feature set that this x86-64 processor has; none elsewhere.
+///
+/// The setting `tenon.kernels.x86` (system property, or `TENON_KERNELS_X86` in the environment) is `auto`,
+/// `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.formats` (or
+/// `TENON_KERNELS_X86_FORMATS`) lists the formats to serve, with commas between them. Without it all are
+/// served but Q8_0:
+/// activations rounded to 8 bits cost it as much accuracy as its weights' own rounding, and its float
+/// kernel is bound
+/// by memory anyway. Stopping the bundle frees the code after running
+/// calls have returned; kernels that somebody still holds then throw
+/// [dev.tenon.api.error.BackendException] with [dev.tenon.api.error.ErrorCode#CLOSED].
+@Component(service = KernelProvider.class, property = "kernels.id=x86")
+@ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
+public final class X86KernelProvider implements KernelProvider, AutoCloseable {
+    /// The name of the setting.
+    static final String SETTING = "tenon.kernels.x86";
+
+    /// The name of the setting that lists formats.
+    static final String FORMATS = SETTING + ".formats";
+
+    private static final String DEFAULT_FORMATS = "Q6_K,Q5_K,Q4_K,Q4_0,Q3_K,Q2_K,F16,BF16";
+    private static final Logger LOG = LoggerFactory.getLogger(X86KernelProvider.class);
+
+    private final String setting;
+    private final Set<String> formats;
+    private List<MachineKernel> kernels;
+    private String state = "not asked yet";
+
+    /// Creates the provider; nothing is looked for yet.
+    public X86KernelProvider() {
+        this(setting(SETTING, "auto"), setting(FORMATS, DEFAULT_FORMATS));
+    }
+
+    private static String setting(String name, String fallback) {
+        String variable = name.toUpperCase(Locale.ROOT).replace('.', '_');
+        return System.getProperty(name, System.getenv().getOrDefault(variable, fallback));
+    }
+
+    /// Creates the provider with given settings.
+    ///
+    /// @param setting `auto`, `off` or the id of a feature set
+    /// @param formats formats to serve, with commas between them
+    X86KernelProvider(String setting, String formats) {
+        this.setting = setting.strip().toLowerCase(Locale.ROOT);
+        this.formats = Set.of(formats.toUpperCase(Locale.ROOT).split("[,\\s]+"));
+    }
+
+    @Override
+    public synchronized List<Kernel> kernels() {
+        if (kernels == null) {
+            kernels = find();
+            LOG.info("{}", this);
+        }
+        return List.copyOf(kernels);
+    }
+
+    private List<MachineKernel> find() {
+        if (setting.equals("off")) {
+            state = "switched off by " + SETTING;
+            return List.of();
+        }
+        FeatureSet wanted = wanted();
+        CpuFeatures cpu;
+        try {
+            cpu = CpuFeatures.detect();
+        } catch (TenonException e) {
+            state = e.getMessage();
+            return List.of();
+        }
+        FeatureSet set = cpu.sets().stream()
+                .filter(s -> wanted == null || s == wanted)
+                .reduce((narrow, wide) -> wide)
+                .orElse(null);
+        if (set == null) {
+            state = cpu.name() + " lacks " + (wanted == null ? FeatureSet.AVX2.id : wanted.id);
+            return List.of();
+        }
+        state = cpu.name() + ", " + set.id;
+        return Formats.kernels(set).stream()
+                .filter(kernel -> formats.contains(kernel.format()))
+                .toList();
+    }
+
+    private FeatureSet wanted() {
+        FeatureSet wanted = Stream.of(FeatureSet.values())
+                .filter(s -> s.id.equals(setting))
+                .findFirst()
+                .orElse(null);
+        if (wanted == null && !setting.equals("auto")) {
+            LOG.warn(
+                    "{} is '{}'; auto, off, avx2, avxvnni and avx512 are understood, auto is used. [CFG-001]",
+                    SETTING,
+                    setting);
+        }
+        return wanted;
+    }
+
+    /// Frees all code; waits for running calls.
+    ///
+    /// @throws dev.tenon.api.error.BackendException if a call goes on for ten seconds; the other code is
+    ///     freed
+    @Override
+    @Deactivate
+    public synchronized void close() {
+        if (kernels == null) {
+            kernels = List.of();
+        }
+        state = "stopped";
+        TenonException failure = null;
+        for (MachineKernel kernel : kernels) {
+            try {
+                kernel.close();
+            } catch (TenonException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    @Override
+    public synchronized String toString() {
+        return "x86 kernels: " + state + (kernels == null ? "" : "; " + kernels.size() + " kernels " + kernels);
+    }
+}

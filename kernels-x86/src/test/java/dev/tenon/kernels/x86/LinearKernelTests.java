@@ -1,0 +1,319 @@
+package dev.tenon.kernels.x86;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.api.error.TenonException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class LinearKernelTests {
+    private static final int[] ROWS = {1, 2, 3, 5, 16, 17, 33, 70};
+    private static final int[] TOKENS = {1, 2, 3, 4, 7, 8, 9, 11, 12, 15, 16, 17, 23, 64, 100};
+    private static final int MAX_ROWS = 70;
+    private static final int MAX_TOKENS = 100;
+    /// Rounding of 32-bit sums, as a part of the sum of magnitudes.
+    private static final double ROUNDING = 1e-6;
+
+    static final Set<FeatureSet> HERE = here();
+
+    private static Set<FeatureSet> here() {
+        try {
+            return CpuFeatures.detect().sets();
+        } catch (TenonException e) {
+            return Set.of();
+        }
+    }
+
+    static Stream<Arguments> formatsAndSets() {
+        return Stream.of(FeatureSet.values())
+                .flatMap(s -> TestRows.formats(s).stream().map(f -> Arguments.of(f, s)));
+    }
+
+    private static void assumeHere(FeatureSet set) {
+        assumeTrue(HERE.contains(set), "this machine lacks " + set.id + " or forbids generated code");
+    }
+
+    private static int[] lengths(TestRows.Format format) {
+        return format.code().unitBytes > 0
+                ? new int[] {32, 96, 224, 256, 288, 512, 768, 1024, 1120, 2048}
+                : new int[] {256, 512, 768, 1024, 2048};
+    }
+
+    @ParameterizedTest
+    @MethodSource("formatsAndSets")
+    void everyShapeGivesTheProductOfDecodedWeightsAndQuantisedActivations(TestRows.Format format, FeatureSet set) {
+        assumeHere(set);
+        for (int n : lengths(format)) {
+            try (Arena arena = Arena.ofConfined();
+                    PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                MemorySegment w = TestRows.weights(arena, format, MAX_ROWS + 2, n, n, 1);
+                float[] x = TestRows.activations(MAX_TOKENS, n, 2 * n);
+                MemorySegment packed = TestRows.pack(arena, kernel, x, MAX_TOKENS, n);
+                Expected expected = expected(format, w, packed, x, n);
+                for (int tokens : TOKENS) {
+                    MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, tokens), 64);
+                    for (int rows : ROWS) {
+                        compare(kernel, format, w, rows, n, packed, tokens, scratch, expected);
+                    }
+                }
+            }
+        }
+    }
+
+    /// For (token, row): the exact product, rounding allowed, distance allowed from unquantised
+    /// activations.
+    private record Expected(double[][] product, double[][] rounding, double[][] exact, double[][] quantisation) {}
+
+    private static Expected expected(TestRows.Format format, MemorySegment w, MemorySegment packed, float[] x, int n) {
+        Expected e = new Expected(
+                new double[MAX_TOKENS][MAX_ROWS],
+                new double[MAX_TOKENS][MAX_ROWS],
+                new double[MAX_TOKENS][MAX_ROWS],
+                new double[MAX_TOKENS][MAX_ROWS]);
+        float[][] weights = new float[MAX_ROWS][];
+        for (int r = 0; r < MAX_ROWS; r++) {
+            weights[r] = TestRows.decoded(format, w, r + 1, n);
+        }
+        for (int t = 0; t < MAX_TOKENS; t++) {
+            double[] q = TestRows.unpacked(format.code(), packed, t, n);
+            double[] half = TestRows.halfSteps(x, t * n, n);
+            for (int r = 0; r < MAX_ROWS; r++) {
+                double product = 0;
+                double magnitude = 0;
+                double exact = 0;
+                double quantisation = 0;
+                for (int i = 0; i < n; i++) {
+                    double p = weights[r][i] * q[i];
+                    product += p;
+                    magnitude += Math.abs(p);
+                    exact += (double) weights[r][i] * x[t * n + i];
+                    quantisation += Math.abs(weights[r][i]) * half[i];
+                }
+                e.product[t][r] = product;
+                e.rounding[t][r] = ROUNDING * magnitude;
+                e.exact[t][r] = exact;
+                e.quantisation[t][r] = quantisation + ROUNDING * magnitude;
+            }
+        }
+        return e;
+    }
+
+    private static void compare(
+            PackedLinear kernel,
+            TestRows.Format format,
+            MemorySegment w,
+            int rows,
+            int n,
+            MemorySegment packed,
+            int tokens,
+            MemorySegment scratch,
+            Expected expected) {
+        int stride = rows + 1;
+        float[] out = new float[2 + tokens * stride];
+        Arrays.fill(out, 12345);
+        kernel.run(w, format.code().rowBytes(n), 1, rows, n, packed, tokens, out, 2, stride, scratch);
+        assertEquals(12345, out[0]);
+        assertEquals(12345, out[1]);
+        for (int t = 0; t < tokens; t++) {
+            for (int r = 0; r < rows; r++) {
+                float got = out[2 + t * stride + r];
+                String where = kernel + " n " + n + " tokens " + tokens + " rows " + rows + " token " + t + " row " + r;
+                assertEquals(expected.product[t][r], got, expected.rounding[t][r], where);
+                assertEquals(expected.exact[t][r], got, expected.quantisation[t][r], where + " before quantisation");
+            }
+            assertEquals(12345, out[2 + t * stride + rows], "a value was written between two tokens' rows");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("formatsAndSets")
+    void aValueDoesNotDependOnTheOtherTokensAndRows(TestRows.Format format, FeatureSet set) {
+        assumeHere(set);
+        int n = 1024;
+        try (Arena arena = Arena.ofConfined();
+                PackedLinear kernel = new PackedLinear(format.code(), set)) {
+            MemorySegment w = TestRows.weights(arena, format, MAX_ROWS, n, 5, 0);
+            float[] x = TestRows.activations(MAX_TOKENS, n, 6);
+            MemorySegment packed = TestRows.pack(arena, kernel, x, MAX_TOKENS, n);
+            MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, MAX_TOKENS), 64);
+            long rowBytes = format.code().rowBytes(n);
+            for (List<Integer> alike : List.of(List.of(100, 1, 2, 3, 4, 5, 8, 9, 10, 12, 16, 17, 64))) {
+                float[] first = new float[MAX_TOKENS * MAX_ROWS];
+                kernel.run(w, rowBytes, 0, MAX_ROWS, n, packed, alike.getFirst(), first, 0, MAX_ROWS, scratch);
+                for (int tokens : alike) {
+                    for (int from : new int[] {0, 1, 37}) {
+                        float[] out = new float[MAX_TOKENS * MAX_ROWS];
+                        int rows = MAX_ROWS - from;
+                        kernel.run(w, rowBytes, from, rows, n, packed, tokens, out, 0, rows, scratch);
+                        for (int t = 0; t < Math.min(tokens, alike.getFirst()); t++) {
+                            assertTrue(
+                                    Arrays.equals(
+                                            first,
+                                            t * MAX_ROWS + from,
+                                            (t + 1) * MAX_ROWS,
+                                            out,
+                                            t * rows,
+                                            (t + 1) * rows),
+                                    kernel + ", " + tokens + " tokens, token " + t + ", from row " + from);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("formatsAndSets")
+    void greatestAndLeastCodesAreExact(TestRows.Format format, FeatureSet set) {
+        assumeHere(set);
+        int n = 512;
+        for (byte code : new byte[] {0, -1, 0x7F, (byte) 0x80, 0x0F, (byte) 0xF0, 0x55, (byte) 0xAA}) {
+            for (float sign : new float[] {1, -1}) {
+                try (Arena arena = Arena.ofConfined();
+                        PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                    MemorySegment w = TestRows.weights(arena, format, 3, n, 7, 1);
+                    TestRows.fillCodes(format, w, code);
+                    float[] x = new float[12 * n];
+                    Arrays.fill(x, sign * 3.5f);
+                    MemorySegment packed = TestRows.pack(arena, kernel, x, 12, n);
+                    MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 12), 64);
+                    for (int tokens : new int[] {1, 12}) {
+                        float[] out = new float[12 * 3];
+                        kernel.run(w, format.code().rowBytes(n), 0, 3, n, packed, tokens, out, 0, 3, scratch);
+                        for (int r = 0; r < 3; r++) {
+                            double sum = 0;
+                            double magnitude = 0;
+                            for (float v : TestRows.decoded(format, w, r, n)) {
+                                sum += v * (double) (sign * 3.5f);
+                                magnitude += Math.abs(v * 3.5);
+                            }
+                            // Levels are unsigned inside: the sum of their offsets is rounded too.
+                            double offsets = format.code().zero * 3.5 * 0.011 * n;
+                            assertEquals(
+                                    sum, out[r], 4 * ROUNDING * magnitude + 1e-8 * offsets, kernel + " code " + code);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("formatsAndSets")
+    void zeroDenormalAndInfiniteFactorsBehaveAsTheyShould(TestRows.Format format, FeatureSet set) {
+        assumeHere(set);
+        int n = 512;
+        for (short half : new short[] {0, (short) 0x8000, 1, 0x03FF, 0x7C00, 0x7E00}) {
+            try (Arena arena = Arena.ofConfined();
+                    PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                MemorySegment w = TestRows.weights(arena, format, 2, n, 8, 0);
+                for (long b = 0; b < w.byteSize(); b += format.quant().blockBytes()) {
+                    for (int f : format.factors()) {
+                        w.set(TestRows.HALF, b + f, half);
+                    }
+                }
+                float[] x = TestRows.activations(12, n, 9);
+                MemorySegment packed = TestRows.pack(arena, kernel, x, 12, n);
+                MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 12), 64);
+                for (int tokens : new int[] {1, 12}) {
+                    float[] out = new float[12 * 2];
+                    kernel.run(w, format.code().rowBytes(n), 0, 2, n, packed, tokens, out, 0, 2, scratch);
+                    double[] q = TestRows.unpacked(format.code(), packed, 0, n);
+                    for (int r = 0; r < 2; r++) {
+                        double sum = 0;
+                        double magnitude = 0;
+                        float[] v = TestRows.decoded(format, w, r, n);
+                        for (int i = 0; i < n; i++) {
+                            sum += v[i] * q[i];
+                            magnitude += Math.abs(v[i] * q[i]);
+                        }
+                        if ((half & 0x7C00) == 0x7C00) {
+                            assertFalse(Float.isFinite(out[r]), kernel + " hides a factor that is not finite");
+                        } else {
+                            assertEquals(sum, out[r], 4 * ROUNDING * magnitude + 1e-30, kernel + " factor " + half);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("formatsAndSets")
+    void packedRowsAreWhatTheFormulaSays(TestRows.Format format, FeatureSet set) {
+        assumeHere(set);
+        BlockCode code = format.code();
+        float zero = set == FeatureSet.AVX512 ? code.zero : code.zero256;
+        for (int n : lengths(format)) {
+            try (Arena arena = Arena.ofConfined();
+                    PackedLinear kernel = new PackedLinear(code, set)) {
+                float[] x = TestRows.activations(1, n + 3, 10);
+                Arrays.fill(x, 3, 3 + 32, 0);
+                MemorySegment packed = arena.allocate(kernel.packedBytes(n), 64);
+                packed.fill((byte) 0x55);
+                kernel.pack(x, 3, n, packed);
+                for (int unit = 0; unit < n / 32; unit++) {
+                    float m = PackCode.TINY;
+                    for (int i = 0; i < 32; i++) {
+                        m = Math.max(m, Math.abs(x[3 + 32 * unit + i]));
+                    }
+                    float dx = m / 127;
+                    float inverse = 127 / m;
+                    int perUnit = 32 / code.group;
+                    int[] sums = new int[2];
+                    for (int i = 0; i < 32; i++) {
+                        int q = (int) Math.rint(x[3 + 32 * unit + i] * inverse);
+                        assertEquals(q, packed.get(ValueLayout.JAVA_BYTE, 32 * unit + i), "q[" + (32 * unit + i) + "]");
+                        sums[i / code.group] += q;
+                    }
+                    for (int g = 0; g < perUnit; g++) {
+                        long at = PackCode.scalesOffset(n)
+                                + unit / 8 * PackCode.scaleBytes(code.group)
+                                + (unit % 8 * perUnit + g) * Float.BYTES;
+                        assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, at));
+                        float c = sums[g] * (dx * -zero);
+                        assertEquals(
+                                c, packed.get(ValueLayout.JAVA_FLOAT, at + PackCode.scaleBytes(code.group) / 2), 0f);
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("formatsAndSets")
+    void activationsThatAreNotFiniteAreNotHidden(TestRows.Format format, FeatureSet set) {
+        assumeHere(set);
+        int n = 256;
+        for (float bad : new float[] {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
+            try (Arena arena = Arena.ofConfined();
+                    PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                MemorySegment w = TestRows.weights(arena, format, 2, n, 11, 0);
+                float[] x = TestRows.activations(12, n, 12);
+                for (int t = 0; t < 12; t++) {
+                    x[t * n + 77] = bad;
+                }
+                MemorySegment packed = TestRows.pack(arena, kernel, x, 12, n);
+                MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 12), 64);
+                for (int tokens : new int[] {1, 12}) {
+                    float[] out = new float[12 * 2];
+                    kernel.run(w, format.code().rowBytes(n), 0, 2, n, packed, tokens, out, 0, 2, scratch);
+                    for (int i = 0; i < tokens * 2; i++) {
+                        assertFalse(Float.isFinite(out[i]), kernel + " hides " + bad);
+                    }
+                }
+            }
+        }
+    }
+}
