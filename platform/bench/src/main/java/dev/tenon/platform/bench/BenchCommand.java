@@ -1,0 +1,436 @@
+package dev.tenon.platform.bench;
+
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.TenonCommand;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
+import org.osgi.service.component.annotations.ServiceScope;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/// `tenon bench`: prefill and decode speed.
+@Command(
+        name = "bench",
+        sortOptions = false,
+        description = {
+            "Measures prefill (pp) and decode (tg) speed as llama-bench does: random tokens, no sampling, an untimed"
+                    + " warm-up, mean and sample standard deviation of -r repetitions.",
+            "Lists are separated by commas; ranges are first-last, first-last+step or first-last*factor."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  tenon bench",
+            "  tenon bench -m model.gguf -p 512 -n 128 -r 5",
+            "  tenon bench -m a.gguf,b.gguf -p 0 -n 64 -t 1,2,4 -o csv",
+            "  tenon bench -pg 512,128 -d 0,4096 -o json",
+            "  tenon bench -p 0 -n 64 -np 1,8,16",
+            "  tenon bench -p 0 --profile",
+            "  tenon bench -t 2 --llama-bench ~/llama.cpp/build/bin/llama-bench",
+        })
+@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=bench")
+public final class BenchCommand implements TenonCommand {
+    private static final long LLAMA_BENCH_SECONDS = 3600;
+    private static final int CONTEXT_STEP = 256;
+
+    /// How results are printed.
+    enum Format {
+        /// Markdown table.
+        md,
+        /// Comma-separated values.
+        csv,
+        /// JSON array.
+        json,
+        /// One JSON object a line.
+        jsonl
+    }
+
+    @ParentCommand
+    Console console;
+
+    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    Engine engine;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = {"-m", "--model"},
+            paramLabel = "FILE",
+            split = ",",
+            description = "Models: files or names of pulled ones (default: the configured one).")
+    private List<String> models = List.of("");
+
+    @Option(
+            names = {"-p", "--n-prompt"},
+            paramLabel = "N",
+            defaultValue = "512",
+            description = "Prompt tokens; 0: no such test (default: ${DEFAULT-VALUE}).")
+    private List<String> prompts;
+
+    @Option(
+            names = {"-n", "--n-gen"},
+            paramLabel = "N",
+            defaultValue = "128",
+            description = "Generated tokens; 0: no such test (default: ${DEFAULT-VALUE}).")
+    private List<String> gens;
+
+    @Option(
+            names = "-pg",
+            paramLabel = "PP,TG",
+            description = "Prompt followed by generation, timed together; may be repeated.")
+    private List<String> pairs = List.of();
+
+    @Option(
+            names = {"-d", "--n-depth"},
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Tokens in the context before each test (default: ${DEFAULT-VALUE}).")
+    private List<String> depths;
+
+    @Option(
+            names = {"-np", "--parallel"},
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Sequences that generate at once, each in a session of its own; speeds are their total"
+                    + " (default: ${DEFAULT-VALUE}).")
+    private List<String> parallels;
+
+    @Option(
+            names = {"-b", "--batch-size"},
+            paramLabel = "N",
+            defaultValue = "2048",
+            description = "Prompt tokens handed over at once (default: ${DEFAULT-VALUE}).")
+    private List<String> batches;
+
+    @Option(
+            names = {"-ub", "--ubatch-size"},
+            paramLabel = "N",
+            defaultValue = "512",
+            description = "Most tokens in one step of the device (default: ${DEFAULT-VALUE}).")
+    private List<String> ubatches;
+
+    @Option(
+            names = {"-ctk", "--cache-type-k"},
+            paramLabel = "TYPE",
+            split = ",",
+            defaultValue = "F16",
+            description = "Types of cached keys: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    private List<KvType> keyTypes;
+
+    @Option(
+            names = {"-ctv", "--cache-type-v"},
+            paramLabel = "TYPE",
+            split = ",",
+            defaultValue = "F16",
+            description = "Types of cached values: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    private List<KvType> valueTypes;
+
+    @Option(
+            names = {"-t", "--threads"},
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "CPU threads; 0: as the machine has (default: ${DEFAULT-VALUE}).")
+    private List<String> threads;
+
+    @Option(
+            names = "--backend",
+            paramLabel = "ID",
+            split = ",",
+            description = "Backends (default: the configured one).")
+    private List<String> backends = List.of("");
+
+    @Option(
+            names = {"--device", "-dev"},
+            paramLabel = "ID",
+            split = ",",
+            description = "Devices of the backend (default: the first).")
+    private List<String> devices = List.of("");
+
+    @Option(
+            names = {"-r", "--repetitions"},
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "Repetitions of each test (default: ${DEFAULT-VALUE}).")
+    private int repetitions;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FORMAT",
+            defaultValue = "md",
+            description = "How to print: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    private Format format;
+
+    @Option(names = "--no-warmup", description = "Time from the first run on.")
+    private boolean noWarmUp;
+
+    @Option(
+            names = "--profile",
+            description = "Repeat each run with every kernel timed; tells count, time, share, GB/s and role of the"
+                    + " kernels, and what timing them cost. Printed in md, json and jsonl.")
+    private boolean profile;
+
+    @Option(
+            names = "--llama-bench",
+            paramLabel = "PATH",
+            description = "Run this llama-bench in turns with ours, without and with flash attention, and print the"
+                    + " better of the two and the ratio.")
+    private String llamaBench;
+
+    @Option(
+            names = "--bandwidth-mib",
+            paramLabel = "N",
+            description = "Memory to read for measuring the bandwidth of the processors; 0: do not measure (default:"
+                    + " three times the last-level cache, from 512 to 2048).")
+    private Integer bandwidthMib;
+
+    @Option(
+            names = "--set",
+            paramLabel = "NAME=VALUE",
+            description = "Setting for the backend, such as mv.block-size=256; may be repeated.")
+    private Map<String, String> settings = new LinkedHashMap<>();
+
+    @Override
+    public Integer call() {
+        if (repetitions < 1) {
+            throw usage("Invalid value for option '--repetitions': " + repetitions + " is below 1");
+        }
+        List<BenchTest> tests = tests();
+        if (tests.isEmpty()) {
+            throw usage("Nothing to measure: -p and -n are 0");
+        }
+        List<BenchConfig> configs = configs();
+        String version = version();
+        BenchOutput output = switch (format) {
+            case md -> new MarkdownOutput(configs, version, llamaBench != null);
+            case csv -> new BenchOutput.Csv(version);
+            case json -> new BenchOutput.JsonOutput(version, false);
+            case jsonl -> new BenchOutput.JsonOutput(version, true);
+        };
+        try (ReadBandwidth reader = reader(tests)) {
+            output.begin(console.out());
+            for (BenchConfig config : configs) {
+                run(config, tests, output, reader);
+            }
+        }
+        output.end(console.out());
+        return 0;
+    }
+
+    /// {@return what measures the bandwidth; null if nothing decodes, if it is not wanted, or if memory is
+    /// short}
+    private ReadBandwidth reader(List<BenchTest> tests) {
+        if (tests.stream().allMatch(t -> t.nGen() == 0) || Integer.valueOf(0).equals(bandwidthMib)) {
+            return null;
+        }
+        if (bandwidthMib != null && bandwidthMib < 0) {
+            throw usage("Invalid value for option '--bandwidth-mib': " + bandwidthMib + " is below 0");
+        }
+        long bytes = bandwidthMib == null ? ReadBandwidth.automaticBytes() : (long) bandwidthMib << 20;
+        try {
+            return new ReadBandwidth(bytes);
+        } catch (OutOfMemoryError e) {
+            console.note("The read bandwidth is not measured: no " + (bytes >> 20) + " MiB of memory are free. Give"
+                    + " less with --bandwidth-mib.");
+            return null;
+        }
+    }
+
+    private void run(BenchConfig config, List<BenchTest> tests, BenchOutput output, ReadBandwidth reader) {
+        int sequences = tests.stream().mapToInt(BenchTest::nParallel).max().orElseThrow();
+        int context = tests.stream().mapToInt(BenchTest::context).max().orElseThrow();
+        if (sequences > 1) {
+            // Sequences do not share pages, so each needs whole ones.
+            context = (context + CONTEXT_STEP - 1) / CONTEXT_STEP * CONTEXT_STEP;
+        }
+        LoadRequest request = new LoadRequest(
+                config.model(),
+                config.backend(),
+                config.device(),
+                config.threads(),
+                context,
+                sequences,
+                config.nUbatch(),
+                config.typeK(),
+                config.typeV(),
+                true,
+                false,
+                settings);
+        try (LoadedModel model = console.load(engine, request)) {
+            BenchRunner runner = new BenchRunner(model, config.nBatch());
+            BenchResult.ModelFacts facts = facts(model, config);
+            boolean profiled = profile && model.profiler().isPresent();
+            if (profile && !profiled) {
+                console.note("There is no profile: backend " + model.backend() + " does not time its kernels.");
+            }
+            for (BenchTest test : tests) {
+                double before = measure(reader, test, config);
+                BenchProfile kernels = profiled ? new BenchProfile() : null;
+                Comparison other = llamaBench != null && test.nParallel() == 1 ? new Comparison(repetitions) : null;
+                LlamaBench program = new LlamaBench(llamaBench, LLAMA_BENCH_SECONDS);
+                boolean cpu = facts.deviceKind().equals("cpu");
+                Instant start = Instant.now();
+                long[] samples;
+                try (Progress bar = console.progress(test.name(), repetitions, "runs")) {
+                    samples = runner.run(test, repetitions, !noWarmUp, kernels, done -> {
+                        if (other != null) {
+                            other.add(
+                                    done - 1,
+                                    program.run(config, test, cpu, false),
+                                    program.run(config, test, cpu, true));
+                        }
+                        bar.to(done);
+                    });
+                }
+                double bandwidth = Math.max(before, measure(reader, test, config));
+                output.result(
+                        console.out(), new BenchResult(config, test, facts, start, samples, bandwidth, other, kernels));
+                console.out().flush();
+            }
+        }
+    }
+
+    /// Measured before and behind each test, because shared machines drift by the minute.
+    private static double measure(ReadBandwidth reader, BenchTest test, BenchConfig config) {
+        return reader == null || test.nGen() == 0 ? 0 : reader.measure(BenchFields.threads(config));
+    }
+
+    private static BenchResult.ModelFacts facts(LoadedModel model, BenchConfig config) {
+        List<TensorInfo> tensors = model.file().tensors();
+        ModelConfig hyper = model.config();
+        double kv = (double) hyper.blockCount()
+                * hyper.headCountKv()
+                * (hyper.keyLength() * elementBytes(config.typeK())
+                        + hyper.valueLength() * elementBytes(config.typeV()));
+        return new BenchResult.ModelFacts(
+                FileTypes.describe(model),
+                tensors.stream().mapToLong(TensorInfo::sizeBytes).sum(),
+                tensors.stream().mapToLong(TensorInfo::elements).sum(),
+                model.backend(),
+                model.device().name(),
+                model.device().kind(),
+                hyper.blockCount(),
+                model.loadNanos(),
+                model.report().weightBytesPerToken(),
+                kv,
+                activationBytes(hyper));
+    }
+
+    /// Bytes of activations that a token takes: the result of every op of the unfused graph, written once
+    /// and
+    /// read once as float32.
+    private static long activationBytes(ModelConfig c) {
+        long q = (long) c.headCount() * c.keyLength();
+        long kv = (long) c.headCountKv() * (c.keyLength() + c.valueLength());
+        long attended = (long) c.headCount() * c.valueLength();
+        // Both norms, both projections back, both sums: six of the residual's width.
+        long layer = 6L * c.embeddingLength() + q + kv + attended + 3L * c.feedForwardLength();
+        long all = c.blockCount() * layer + 2L * c.embeddingLength() + c.vocabSize();
+        return 2 * Float.BYTES * all;
+    }
+
+    private static double elementBytes(KvType type) {
+        return switch (type) {
+            case F32 -> 4;
+            case F16 -> 2;
+            case Q8_0 -> 34.0 / 32;
+        };
+    }
+
+    private List<BenchTest> tests() {
+        List<BenchTest> tests = new ArrayList<>();
+        List<Integer> depthList = numbers("--n-depth", depths);
+        for (int depth : depthList) {
+            for (int n : numbers("--n-prompt", prompts)) {
+                tests.add(new BenchTest(n, 0, depth));
+            }
+            for (int n : numbers("--n-gen", gens)) {
+                for (int sequences : atLeastOne("--parallel", parallels)) {
+                    tests.add(new BenchTest(0, n, depth, sequences));
+                }
+            }
+            for (String pair : pairs) {
+                List<Integer> both = numbers("-pg", Arrays.asList(pair.split(",")));
+                if (both.size() != 2) {
+                    throw usage("Invalid value for option '-pg': '" + pair + "'; expected two numbers such as 512,128");
+                }
+                tests.add(new BenchTest(both.get(0), both.get(1), depth));
+            }
+        }
+        tests.removeIf(t -> t.tokens() == 0);
+        return tests;
+    }
+
+    private List<BenchConfig> configs() {
+        List<BenchConfig> configs = new ArrayList<>();
+        for (String model : models) {
+            for (String backend : backends) {
+                for (String device : devices) {
+                    for (int nBatch : atLeastOne("--batch-size", batches)) {
+                        for (int nUbatch : atLeastOne("--ubatch-size", ubatches)) {
+                            for (KvType typeK : keyTypes) {
+                                for (KvType typeV : valueTypes) {
+                                    for (int n : numbers("--threads", threads)) {
+                                        configs.add(new BenchConfig(
+                                                console.model(model),
+                                                backend,
+                                                device,
+                                                n,
+                                                nBatch,
+                                                nUbatch,
+                                                typeK,
+                                                typeV));
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return configs;
+    }
+
+    private List<Integer> atLeastOne(String name, List<String> texts) {
+        List<Integer> values = numbers(name, texts);
+        if (values.contains(0)) {
+            throw usage("Invalid value for option '" + name + "': 0 is below 1");
+        }
+        return values;
+    }
+
+    private List<Integer> numbers(String name, List<String> texts) {
+        try {
+            return IntRange.parse(texts);
+        } catch (IllegalArgumentException e) {
+            throw usage("Invalid value for option '" + name + "': " + e.getMessage());
+        }
+    }
+
+    private String version() {
+        String[] lines = spec.root().version();
+        return lines.length == 0 ? "unknown" : lines[0];
+    }
+
+    private ParameterException usage(String text) {
+        return new ParameterException(spec.commandLine(), text);
+    }
+}

@@ -1,0 +1,20 @@
+package dev.tenon.platform.bench;
+
+import dev.tenon.api.device.PlanOptions.KvType;
+import java.nio.file.Path;
+
+/// One way to load a model.
+///
+/// @param model the file
+/// @param backend backend id, or empty for the configured one
+/// @param device device id, or empty for the first
+/// @param threads CPU threads; 0 for the machine's
+/// @param nBatch prompt tokens handed over at once
+/// @param nUbatch most tokens in one step of the device
+/// @param typeK type of cached keys
+/// @param typeV type of cached values
+record BenchConfig(
+        Path model, String backend, String device, int threads, int nBatch, int nUbatch, KvType typeK, KvType typeV) {
+    static final int DEFAULT_BATCH = 2048;
+    static final int DEFAULT_UBATCH = 512;
+}

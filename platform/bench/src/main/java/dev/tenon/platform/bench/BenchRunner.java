@@ -1,0 +1,182 @@
+package dev.tenon.platform.bench;
+
+import dev.tenon.api.device.PlanProfile;
+import dev.tenon.api.device.PlanProfiler;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.text.Tokenizer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntConsumer;
+
+/// Runs tests with llama-bench's rules: random tokens (BOS first if the model wants it), no sampling,
+/// logits of the last token of each call, one untimed warm-up, an empty cache before each repetition.
+///
+/// Several sequences are as many sessions, each on a thread of its own, as if as many people asked; the
+/// engine puts their tokens into common steps.
+final class BenchRunner {
+    private final LoadedModel model;
+    private final int nBatch;
+    private final int vocabulary;
+    private final int bos;
+    private final SplittableRandom random = new SplittableRandom(42);
+
+    BenchRunner(LoadedModel model, int nBatch) {
+        this.model = model;
+        this.nBatch = nBatch;
+        this.vocabulary = model.config().vocabSize();
+        Tokenizer tokenizer = model.tokenizer();
+        this.bos = tokenizer.addsBos() ? tokenizer.bos().orElse(-1) : -1;
+    }
+
+    /// Runs a test.
+    ///
+    /// @param test what to time
+    /// @param repetitions how often
+    /// @param warmUp whether to run once before, untimed
+    /// @param profile receives a second, profiled run for each repetition; null for none
+    /// @param done hears the number of finished repetitions, between two of them
+    /// @return time of each repetition in nanoseconds, without the profiled ones
+    long[] run(BenchTest test, int repetitions, boolean warmUp, BenchProfile profile, IntConsumer done) {
+        long[] nanos = new long[repetitions];
+        List<Session> sessions = new ArrayList<>();
+        try {
+            for (int i = 0; i < test.nParallel(); i++) {
+                sessions.add(model.newSession());
+            }
+            if (warmUp) {
+                warmUp(sessions, test);
+            }
+            for (Session session : sessions) {
+                session.truncate(0);
+                if (test.nDepth() > 0) {
+                    prompt(session, test.nDepth(), random);
+                }
+            }
+            for (int i = 0; i < repetitions; i++) {
+                if (profile == null) {
+                    nanos[i] = timed(sessions, test);
+                } else {
+                    nanos[i] = bothWays(sessions, test, profile, i % 2 == 1);
+                }
+                done.accept(i + 1);
+            }
+        } finally {
+            sessions.forEach(Session::close);
+        }
+        return nanos;
+    }
+
+    private void warmUp(List<Session> sessions, BenchTest test) {
+        if (test.nPrompt() > 0) {
+            prompt(sessions.getFirst(), test.nPrompt(), random);
+        }
+        if (test.nGen() > 0) {
+            together(sessions, session -> generate(session, 1, random));
+        }
+    }
+
+    /// Runs a repetition without profiler and one with it, in turns first, so that a machine that gets
+    /// faster or
+    /// slower favours neither.
+    private long bothWays(List<Session> sessions, BenchTest test, BenchProfile profile, boolean profiledFirst) {
+        long plain = profiledFirst ? 0 : timed(sessions, test);
+        PlanProfiler profiler = model.profiler().orElseThrow();
+        profiler.start();
+        long profiled = timed(sessions, test);
+        PlanProfile kernels = profiler.stop();
+        plain = profiledFirst ? timed(sessions, test) : plain;
+        profile.add(kernels, profiled, plain);
+        return plain;
+    }
+
+    /// Shortens the sessions to the test's depth, and times what follows.
+    private long timed(List<Session> sessions, BenchTest test) {
+        sessions.forEach(session -> session.truncate(test.nDepth()));
+        return together(sessions, session -> {
+            if (test.nPrompt() > 0) {
+                prompt(session, test.nPrompt(), random);
+            }
+            if (test.nGen() > 0) {
+                generate(session, test.nGen(), random);
+            }
+        });
+    }
+
+    /// What one sequence does.
+    @FunctionalInterface
+    private interface Work {
+        void run(Session session);
+    }
+
+    /// Runs the work of all sessions at once.
+    ///
+    /// @return nanoseconds from the common start until the last one ended
+    private static long together(List<Session> sessions, Work work) {
+        if (sessions.size() == 1) {
+            long start = System.nanoTime();
+            work.run(sessions.getFirst());
+            return Math.max(1, System.nanoTime() - start);
+        }
+        CountDownLatch ready = new CountDownLatch(sessions.size());
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        List<Thread> threads = new ArrayList<>();
+        for (Session session : sessions) {
+            threads.add(Thread.ofPlatform().name("tenon-bench-sequence").start(() -> {
+                ready.countDown();
+                Waiting.await(go);
+                try {
+                    work.run(session);
+                } catch (RuntimeException | Error e) {
+                    failure.compareAndSet(null, e);
+                }
+            }));
+        }
+        Waiting.await(ready);
+        long start = System.nanoTime();
+        go.countDown();
+        threads.forEach(Waiting::join);
+        long nanos = Math.max(1, System.nanoTime() - start);
+        switch (failure.get()) {
+            case null -> {}
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case Throwable t -> throw new IllegalStateException(t);
+        }
+        return nanos;
+    }
+
+    private void prompt(Session session, int n, SplittableRandom from) {
+        int[] tokens = new int[n];
+        for (int i = 0; i < n; i++) {
+            tokens[i] = nextToken(from);
+        }
+        if (bos >= 0) {
+            tokens[0] = bos;
+        }
+        for (int at = 0; at < n; at += nBatch) {
+            int[] part = Arrays.copyOfRange(tokens, at, Math.min(n, at + nBatch));
+            session.evaluate(part, LogitRows.LAST, (index, logits) -> {});
+        }
+    }
+
+    private void generate(Session session, int n, SplittableRandom from) {
+        int[] token = {bos >= 0 ? bos : nextToken(from)};
+        for (int i = 0; i < n; i++) {
+            session.evaluate(token, LogitRows.LAST, (index, logits) -> {});
+            token[0] = nextToken(from);
+        }
+    }
+
+    private int nextToken(SplittableRandom from) {
+        synchronized (from) {
+            return from.nextInt(vocabulary);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package dev.tenon.platform.bench;
+
+/// What is timed: a prompt, a generation, or a prompt followed by a generation, behind so many tokens.
+///
+/// @param nPrompt prompt tokens
+/// @param nGen generated tokens
+/// @param nDepth tokens that are in the session before, untimed
+/// @param nParallel sequences that do this at once; each has a session and a thread
+record BenchTest(int nPrompt, int nGen, int nDepth, int nParallel) {
+    /// Makes a test of one sequence.
+    BenchTest(int nPrompt, int nGen, int nDepth) {
+        this(nPrompt, nGen, nDepth, 1);
+    }
+
+    /// {@return the name that llama-bench gives it, such as `pp512`, `tg128`, `pp512+tg128 @ d1024`; `x 8`
+    /// behind it is ours and stands for eight sequences}
+    String name() {
+        String name =
+                nPrompt > 0 && nGen > 0 ? "pp" + nPrompt + "+tg" + nGen : nPrompt > 0 ? "pp" + nPrompt : "tg" + nGen;
+        return name + (nParallel > 1 ? " x " + nParallel : "") + (nDepth > 0 ? " @ d" + nDepth : "");
+    }
+
+    /// {@return tokens that are timed, over all sequences}
+    int tokens() {
+        return nParallel * (nPrompt + nGen);
+    }
+
+    /// {@return positions that the context of a sequence needs}
+    int context() {
+        return nPrompt + nGen + nDepth;
+    }
+}

@@ -1,0 +1,58 @@
+package dev.tenon.platform.bench;
+
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/// Speeds of another program, measured in turns with ours: after each of our repetitions one of theirs
+/// without flash attention and one with. Their better setting counts.
+final class Comparison {
+    private final double[] off;
+    private final double[] on;
+    private final Set<String> builds = new LinkedHashSet<>();
+
+    /// Creates an empty comparison.
+    ///
+    /// @param rounds how often both will run
+    Comparison(int rounds) {
+        off = new double[rounds];
+        on = new double[rounds];
+    }
+
+    /// Notes a round.
+    ///
+    /// @param round index
+    /// @param without their run without flash attention
+    /// @param with their run with it
+    void add(int round, LlamaBench.Sample without, LlamaBench.Sample with) {
+        off[round] = without.tokensPerSecond();
+        on[round] = with.tokensPerSecond();
+        builds.add(without.build());
+        builds.add(with.build());
+    }
+
+    /// {@return whether flash attention was faster on average}
+    boolean flashAttention() {
+        return Statistics.mean(on) > Statistics.mean(off);
+    }
+
+    /// {@return tokens a second of their better setting, by round}
+    double[] samplesPerSecond() {
+        return flashAttention() ? on.clone() : off.clone();
+    }
+
+    /// {@return our speed over theirs, by round}
+    ///
+    /// @param ours our tokens a second, by round
+    double[] ratios(double[] ours) {
+        double[] theirs = samplesPerSecond();
+        double[] ratios = new double[theirs.length];
+        Arrays.setAll(ratios, i -> ours[i] / theirs[i]);
+        return ratios;
+    }
+
+    /// {@return commit and number of their build}
+    String build() {
+        return String.join(", ", builds);
+    }
+}

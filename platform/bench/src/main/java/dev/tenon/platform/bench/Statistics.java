@@ -1,0 +1,32 @@
+package dev.tenon.platform.bench;
+
+/// Mean and sample standard deviation.
+final class Statistics {
+    private Statistics() {}
+
+    /// {@return the mean; 0 of no samples}
+    ///
+    /// @param samples the samples
+    static double mean(double... samples) {
+        double sum = 0;
+        for (double sample : samples) {
+            sum += sample;
+        }
+        return samples.length == 0 ? 0 : sum / samples.length;
+    }
+
+    /// {@return the sample standard deviation (divisor n - 1); 0 of fewer than two samples}
+    ///
+    /// @param samples the samples
+    static double deviation(double... samples) {
+        if (samples.length < 2) {
+            return 0;
+        }
+        double mean = mean(samples);
+        double sum = 0;
+        for (double sample : samples) {
+            sum += (sample - mean) * (sample - mean);
+        }
+        return Math.sqrt(sum / (samples.length - 1));
+    }
+}

@@ -1,0 +1,285 @@
+package dev.tenon.platform.bench;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.device.PlanProfiler;
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.api.text.StreamDecoder;
+import dev.tenon.api.text.Tokenizer;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// Engine and model in one, which only notes what is asked of it and of its sessions.
+final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
+    static final int BOS = 99;
+
+    final List<LoadRequest> loads = new ArrayList<>();
+    /// `eval N first which` and `truncate N`, in order; behind `#I ` if there are several sequences.
+    final List<String> calls = Collections.synchronizedList(new ArrayList<>());
+    /// What times the kernels, if anything does.
+    PlanProfiler profiler;
+    /// Calls that begin so fail.
+    String failing = "nothing";
+    private final AtomicInteger open = new AtomicInteger();
+    boolean addsBos = true;
+
+    @Override
+    public LoadedModel load(LoadRequest request) {
+        loads.add(request);
+        return this;
+    }
+
+    @Override
+    public Session newSession() {
+        int number = open.getAndIncrement();
+        int sequences = loads.getLast().maxSequences();
+        if (number >= sequences) {
+            throw new IllegalStateException("session " + number + " of " + sequences);
+        }
+        return new Sequence(sequences == 1 ? "" : "#" + number + " ");
+    }
+
+    /// A session.
+    private final class Sequence implements Session {
+        private final String prefix;
+        private int length;
+
+        Sequence(String prefix) {
+            this.prefix = prefix;
+        }
+
+        @Override
+        public void evaluate(int[] tokens, LogitRows which, LogitsConsumer consumer) {
+            for (int token : tokens) {
+                if (token < 0 || token >= 100) {
+                    throw new IllegalArgumentException("token " + token);
+                }
+            }
+            String call = prefix + "eval " + tokens.length + (tokens[0] == BOS ? " bos " : " ") + which;
+            calls.add(call);
+            if (call.startsWith(failing)) {
+                throw new IllegalStateException("made to fail");
+            }
+            length += tokens.length;
+            if (length > loads.getLast().contextLength()) {
+                throw new IllegalStateException("context " + length);
+            }
+            consumer.accept(tokens.length - 1, new float[100]);
+        }
+
+        @Override
+        public void truncate(int keep) {
+            calls.add(prefix + "truncate " + keep);
+            length = keep;
+        }
+
+        @Override
+        public Usage generate(GenerationRequest request, GenerationListener listener) {
+            throw new UnsupportedOperationException("bench does not sample");
+        }
+
+        @Override
+        public int length() {
+            return length;
+        }
+
+        @Override
+        public void cancel() {}
+
+        @Override
+        public void close() {
+            open.decrementAndGet();
+        }
+    }
+
+    @Override
+    public Optional<PlanProfiler> profiler() {
+        return Optional.ofNullable(profiler);
+    }
+
+    @Override
+    public void close() {
+        if (open.get() != 0) {
+            throw new IllegalStateException(open.get() + " sessions are open");
+        }
+    }
+
+    @Override
+    public ModelConfig config() {
+        return new ModelConfig("llama", "Fake", 1000, 64, 2, 4, 2, 16, 16, 128, 100, 1e-5f, 16, 10_000, 1);
+    }
+
+    @Override
+    public GgufFile file() {
+        return this;
+    }
+
+    @Override
+    public int contextLength() {
+        return 1000;
+    }
+
+    @Override
+    public Tokenizer tokenizer() {
+        return this;
+    }
+
+    @Override
+    public Optional<ChatTemplate> chatTemplate() {
+        return Optional.empty();
+    }
+
+    @Override
+    public String backend() {
+        return "cpu-fake";
+    }
+
+    @Override
+    public DeviceInfo device() {
+        return new DeviceInfo("0", "Fake 9000", "cpu", 0, Map.of());
+    }
+
+    @Override
+    public PlanReport report() {
+        return new PlanReport(List.of(), 1 << 20, new MemoryUse(0, 0, 0));
+    }
+
+    @Override
+    public long loadNanos() {
+        return 7_000_000;
+    }
+
+    @Override
+    public List<LoadedModel> models() {
+        return List.of();
+    }
+
+    @Override
+    public List<Backend> backends() {
+        return List.of();
+    }
+
+    @Override
+    public List<ModelArchitecture> architectures() {
+        return List.of();
+    }
+
+    @Override
+    public List<QuantFormat> formats() {
+        return List.of();
+    }
+
+    @Override
+    public List<KernelProvider> kernelProviders() {
+        return List.of();
+    }
+
+    @Override
+    public int vocabSize() {
+        return 100;
+    }
+
+    @Override
+    public int[] encode(String text, boolean addSpecial, boolean parseSpecial) {
+        throw new UnsupportedOperationException("bench does not tokenise");
+    }
+
+    @Override
+    public byte[] bytes(int id) {
+        return new byte[0];
+    }
+
+    @Override
+    public String piece(int id) {
+        return "";
+    }
+
+    @Override
+    public StreamDecoder decoder() {
+        throw new UnsupportedOperationException("bench does not decode text");
+    }
+
+    @Override
+    public boolean isEndOfGeneration(int id) {
+        return false;
+    }
+
+    @Override
+    public boolean isControl(int id) {
+        return false;
+    }
+
+    @Override
+    public OptionalInt bos() {
+        return OptionalInt.of(BOS);
+    }
+
+    @Override
+    public OptionalInt eos() {
+        return OptionalInt.empty();
+    }
+
+    @Override
+    public boolean addsBos() {
+        return addsBos;
+    }
+
+    @Override
+    public Path path() {
+        return loads.getLast().path();
+    }
+
+    @Override
+    public int version() {
+        return 3;
+    }
+
+    @Override
+    public GgufMetadata metadata() {
+        return GgufMetadata.of("fake", Map.of("general.file_type", GgufValue.ofUint32(18)));
+    }
+
+    @Override
+    public List<TensorInfo> tensors() {
+        return List.of(new TensorInfo("w", 0, List.of(1_000_000L, 1236L), 0, 0, 1_013_905_920L));
+    }
+
+    @Override
+    public Optional<TensorInfo> tensor(String name) {
+        return Optional.empty();
+    }
+
+    @Override
+    public MemorySegment data(TensorInfo tensor) {
+        throw new UnsupportedOperationException("there are no weights");
+    }
+
+    @Override
+    public long sizeBytes() {
+        return 0;
+    }
+}

@@ -1,0 +1,33 @@
+package dev.tenon.platform.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+class ReadBandwidthTests {
+    @Test
+    void sizeIsRoundedUpToWholePieces() {
+        try (ReadBandwidth reader = new ReadBandwidth(ReadBandwidth.PIECE + 1)) {
+            assertEquals(2 * ReadBandwidth.PIECE, reader.sizeBytes());
+        }
+    }
+
+    @Test
+    void everyNumberOfThreadsReadsTheWholeBuffer() {
+        // A pass that misses a line throws, because the sum differs.
+        try (ReadBandwidth reader = new ReadBandwidth(5L * ReadBandwidth.PIECE)) {
+            for (int threads : new int[] {1, 2, 7}) {
+                double speed = reader.measure(threads);
+                assertTrue(speed > 0 && speed < 1e14, threads + " threads: " + speed);
+            }
+        }
+    }
+
+    @Test
+    void sizeChosenByItselfIsLargerThanTheCachesUnlessMemoryIsShort() {
+        long bytes = ReadBandwidth.automaticBytes();
+        assertTrue(bytes >= ReadBandwidth.PIECE && bytes <= ReadBandwidth.MAX_BYTES, Long.toString(bytes));
+        assertTrue(ReadBandwidth.lastLevelCache() >= 0);
+    }
+}

@@ -1,0 +1,104 @@
+package dev.tenon.platform.cli;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.osgi.annotation.versioning.ProviderType;
+
+/// What a command sees of the outer world: streams, terminal, settings, model names.
+///
+/// A command gets it through a field with picocli's `@ParentCommand`. Valid while the command runs; not for
+/// several threads unless a method says so.
+@ProviderType
+public interface Console {
+    /// {@return standard output as UTF-8 text; flush it to show text at once}
+    PrintWriter out();
+
+    /// {@return standard output as bytes; flush [#out()] before use}
+    OutputStream outBytes();
+
+    /// {@return standard error as UTF-8 text, flushed at each line end}
+    PrintWriter err();
+
+    /// {@return standard input}
+    InputStream in();
+
+    /// {@return whether standard input is a terminal}
+    boolean inIsTerminal();
+
+    /// {@return whether standard output is a terminal}
+    boolean outIsTerminal();
+
+    /// {@return whether standard error is a terminal}
+    boolean errIsTerminal();
+
+    /// {@return whether `--quiet` was given: only results and errors are wanted}
+    boolean quiet();
+
+    /// Marks text for standard error as dim, where colour is wanted.
+    ///
+    /// @param text plain text
+    /// @return the text with or without escape sequences
+    String dim(String text);
+
+    /// Writes a remark to standard error, unless `--quiet` was given.
+    ///
+    /// @param text one line
+    void note(String text);
+
+    /// Starts a progress bar on standard error. It appears only after a while, and only on a terminal
+    /// without
+    /// `--quiet`; otherwise nothing is shown.
+    ///
+    /// @param task what is being done, such as `quantize`
+    /// @param total how much there is to do; -1 when unknown
+    /// @param unit what is counted: `bytes` are shown as MiB; anything else is shown as it is
+    /// @return the bar; the caller closes it
+    Progress progress(String task, long total, String unit);
+
+    /// Calls an action at Ctrl-C instead of ending the process, until closed. A second Ctrl-C ends the
+    /// process.
+    ///
+    /// @param action called on a thread of the JVM; must be quick
+    /// @return closes the watch
+    Interrupt onInterrupt(Runnable action);
+
+    /// Looks up a setting: environment `TENON_<KEY>`, then configuration, then property `tenon.<key>`.
+    ///
+    /// @param key such as `model`; dots and dashes become underscores in the environment's name
+    /// @return the value, if there is one that is not blank
+    Optional<String> setting(String key);
+
+    /// Finds the model file that a user means.
+    ///
+    /// @param name a path, the name of a pulled model, or null or empty for the configured model
+    /// @return the file's path; it may be missing, which loading reports
+    /// @throws dev.tenon.api.error.TenonException if nothing is given and nothing is configured, or a
+    ///     pulled
+    ///     model is meant that is not there
+    Path model(String name);
+
+    /// Loads a model through the engine, with a progress bar while it takes long.
+    ///
+    /// @param engine the engine, or null when there is none
+    /// @param request what to load
+    /// @return the model; the caller closes it
+    /// @throws dev.tenon.api.error.TenonException if there is no engine (`ENV-003`), or loading fails
+    LoadedModel load(Engine engine, LoadRequest request);
+
+    /// A watch for Ctrl-C.
+    @ProviderType
+    interface Interrupt extends AutoCloseable {
+        /// {@return whether Ctrl-C came}
+        boolean happened();
+
+        /// Ends the watch. Calling it twice does nothing.
+        @Override
+        void close();
+    }
+}

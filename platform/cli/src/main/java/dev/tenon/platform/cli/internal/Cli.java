@@ -1,0 +1,145 @@
+package dev.tenon.platform.cli.internal;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.TenonCommand;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Help.Ansi;
+
+/// Runs one command line. Makes only the command that is called; all of them for a listing.
+final class Cli {
+    private final List<CommandSource> sources;
+    private final Streams streams;
+    private final UnaryOperator<String> settings;
+    private final String version;
+
+    /// Creates a command line.
+    ///
+    /// @param sources the commands there are
+    /// @param streams standard streams
+    /// @param settings looks up a setting by its key; null when it is not set
+    /// @param version what `--version` prints
+    Cli(List<CommandSource> sources, Streams streams, UnaryOperator<String> settings, String version) {
+        this.sources = List.copyOf(sources);
+        this.streams = streams;
+        this.settings = settings;
+        this.version = version;
+    }
+
+    /// Runs a command.
+    ///
+    /// @param args name and options
+    /// @return exit status
+    int execute(String... args) {
+        boolean debugAsked = Arrays.asList(args).contains("--debug") || "1".equals(settings.apply("debug"));
+        try {
+            return run(debugAsked, helpAsOption(args));
+        } catch (RuntimeException | OutOfMemoryError | LinkageError | StackOverflowError e) {
+            return CliErrors.failure(e, streams.err(), debugAsked);
+        } finally {
+            streams.out().flush();
+            streams.err().flush();
+        }
+    }
+
+    /// `help run` means `run --help`.
+    private static String[] helpAsOption(String... args) {
+        if (args.length == 0 || !args[0].equals("help")) {
+            return args;
+        }
+        String[] changed = Arrays.copyOfRange(args, 1, args.length + 1);
+        changed[args.length - 1] = "--help";
+        return changed;
+    }
+
+    private int run(boolean debugAsked, String... args) {
+        Colors colors = Colors.choose(settings.apply("color"), System.getenv(), Arrays.asList(args));
+        RootCommand root = new RootCommand(streams, settings, colors);
+        Map<TenonCommand, CommandSource> made = new LinkedHashMap<>();
+        try {
+            CommandLine line = new CommandLine(root);
+            line.getCommandSpec().version("tenon " + version);
+            for (CommandSource source : wanted(args)) {
+                add(source, line, made);
+            }
+            line.setOut(streams.out());
+            line.setErr(streams.err());
+            line.setColorScheme(Help.defaultColorScheme(colors.on(streams.outTerminal()) ? Ansi.ON : Ansi.OFF));
+            line.setCaseInsensitiveEnumValuesAllowed(true);
+            line.setUsageHelpAutoWidth(false);
+            line.setUsageHelpWidth(100);
+            line.setUsageHelpLongOptionsMaxWidth(28);
+            line.setParameterExceptionHandler(
+                    (error, params) -> CliErrors.usage(error, streams.err(), root.debug() || debugAsked));
+            line.setExecutionExceptionHandler((error, command, result) -> {
+                streams.out().flush();
+                return error instanceof CommandLine.ParameterException usage
+                        ? CliErrors.usage(usage, streams.err(), root.debug())
+                        : CliErrors.failure(error, streams.err(), root.debug());
+            });
+            if (args.length == 0) {
+                line.usage(streams.out());
+                return 0;
+            }
+            return line.execute(args);
+        } finally {
+            made.forEach((command, source) -> source.release(command));
+        }
+    }
+
+    /// The source of the named command, or all when no known command is named.
+    private List<CommandSource> wanted(String... args) {
+        Optional<String> name =
+                Arrays.stream(args).filter(a -> !a.startsWith("-")).findFirst();
+        List<CommandSource> named = sources.stream()
+                .filter(s -> name.isPresent() && s.name().equals(name.get()))
+                .toList();
+        if (named.size() > 1) {
+            throw new TenonException(
+                    ErrorCode.DUPLICATE_ID,
+                    "Command '" + name.orElseThrow() + "' is offered by "
+                            + named.stream().map(CommandSource::origin).collect(Collectors.joining(" and "))
+                            + ". Remove one of them.");
+        }
+        if (!named.isEmpty()) {
+            return named;
+        }
+        List<CommandSource> all = new ArrayList<>(sources);
+        all.sort((a, b) -> rank(a.name()) == rank(b.name())
+                ? a.name().compareTo(b.name())
+                : Integer.compare(rank(a.name()), rank(b.name())));
+        return all;
+    }
+
+    private static int rank(String name) {
+        int index = List.of("run", "chat", "inspect", "devices", "bundles", "doctor", "bench", "pull")
+                .indexOf(name);
+        return index < 0 ? 100 : index;
+    }
+
+    private void add(CommandSource source, CommandLine line, Map<TenonCommand, CommandSource> made) {
+        try {
+            TenonCommand command = source.create();
+            if (command == null) {
+                throw new IllegalStateException("its service was withdrawn or lacks something it needs");
+            }
+            made.put(command, source);
+            CommandLine sub = new CommandLine(command);
+            sub.getCommandSpec().usageMessage().abbreviateSynopsis(true);
+            line.addSubcommand(source.name(), sub);
+        } catch (RuntimeException | LinkageError e) {
+            streams.err()
+                    .println("tenon: Command '" + source.name() + "' of " + source.origin() + " cannot be used: "
+                            + e.getMessage() + ". Update or remove the bundle. [" + ErrorCode.ENV_PLATFORM + "]");
+        }
+    }
+}

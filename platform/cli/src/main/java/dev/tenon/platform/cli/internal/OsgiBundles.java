@@ -1,0 +1,147 @@
+package dev.tenon.platform.cli.internal;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.Constants;
+import org.osgi.framework.FrameworkUtil;
+import org.osgi.framework.ServiceReference;
+import org.osgi.framework.namespace.PackageNamespace;
+import org.osgi.framework.startlevel.BundleStartLevel;
+import org.osgi.framework.startlevel.FrameworkStartLevel;
+import org.osgi.framework.wiring.BundleRevision;
+import org.osgi.framework.wiring.FrameworkWiring;
+import org.osgi.resource.Namespace;
+import org.osgi.resource.Requirement;
+
+/// What the OSGi framework knows of its bundles. The only class that needs the framework's types, besides
+/// the
+/// entry point: without a framework, using it throws `NoClassDefFoundError`.
+final class OsgiBundles {
+    private OsgiBundles() {}
+
+    /// One bundle.
+    ///
+    /// @param id number of the bundle
+    /// @param name symbolic name
+    /// @param version version
+    /// @param state such as `ACTIVE`
+    /// @param services the types it offers, with how many of each
+    /// @param problems why it is not resolved or not started
+    record Info(long id, String name, String version, String state, List<String> services, List<String> problems) {}
+
+    /// {@return name and version of the bundle that holds a class, or null outside a framework}
+    ///
+    /// @param type a class
+    static String nameOf(Class<?> type) {
+        Bundle bundle = FrameworkUtil.getBundle(type);
+        return bundle == null ? null : bundle.getSymbolicName() + " " + bundle.getVersion();
+    }
+
+    /// {@return all bundles by number; empty outside a framework}
+    static List<Info> all() {
+        Bundle self = FrameworkUtil.getBundle(OsgiBundles.class);
+        BundleContext context = self == null ? null : self.getBundleContext();
+        if (context == null) {
+            return List.of();
+        }
+        FrameworkWiring wiring =
+                context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION).adapt(FrameworkWiring.class);
+        return Arrays.stream(context.getBundles())
+                .map(bundle -> info(bundle, wiring))
+                .toList();
+    }
+
+    private static Info info(Bundle bundle, FrameworkWiring wiring) {
+        return new Info(
+                bundle.getBundleId(),
+                String.valueOf(bundle.getSymbolicName()),
+                bundle.getVersion().toString(),
+                state(bundle),
+                services(bundle),
+                problems(bundle, wiring));
+    }
+
+    private static String state(Bundle bundle) {
+        return switch (bundle.getState()) {
+            case Bundle.ACTIVE -> "ACTIVE";
+            case Bundle.STARTING -> "STARTING";
+            case Bundle.STOPPING -> "STOPPING";
+            case Bundle.RESOLVED -> isFragment(bundle) ? "FRAGMENT" : "RESOLVED";
+            case Bundle.INSTALLED -> "INSTALLED";
+            default -> "UNINSTALLED";
+        };
+    }
+
+    private static boolean isFragment(Bundle bundle) {
+        BundleRevision revision = bundle.adapt(BundleRevision.class);
+        return revision != null && (revision.getTypes() & BundleRevision.TYPE_FRAGMENT) != 0;
+    }
+
+    private static List<String> services(Bundle bundle) {
+        ServiceReference<?>[] references = bundle.getRegisteredServices();
+        Map<String, Integer> counts = new TreeMap<>();
+        if (references != null) {
+            for (ServiceReference<?> reference : references) {
+                for (String type : (String[]) reference.getProperty(Constants.OBJECTCLASS)) {
+                    counts.merge(type.substring(type.lastIndexOf('.') + 1), 1, Integer::sum);
+                }
+            }
+        }
+        return counts.entrySet().stream()
+                .map(e -> e.getValue() == 1 ? e.getKey() : e.getKey() + " x" + e.getValue())
+                .toList();
+    }
+
+    private static List<String> problems(Bundle bundle, FrameworkWiring wiring) {
+        List<String> problems = new ArrayList<>();
+        if (bundle.getState() == Bundle.INSTALLED) {
+            BundleRevision revision = bundle.adapt(BundleRevision.class);
+            if (revision != null) {
+                for (Requirement requirement : revision.getRequirements(null)) {
+                    if (needed(requirement) && wiring.findProviders(requirement).isEmpty()) {
+                        problems.add("nothing offers " + text(requirement));
+                    }
+                }
+            }
+            if (problems.isEmpty() && shouldRun(bundle)) {
+                problems.add("not resolved: what it needs is offered only by bundles that are not resolved, or that"
+                        + " do not go together");
+            }
+        } else if (bundle.getState() == Bundle.RESOLVED && !isFragment(bundle) && shouldRun(bundle)) {
+            problems.add("not started");
+        }
+        return problems;
+    }
+
+    /// Whether somebody wants the bundle to run and the framework has come to its start level.
+    private static boolean shouldRun(Bundle bundle) {
+        BundleStartLevel level = bundle.adapt(BundleStartLevel.class);
+        FrameworkStartLevel framework = FrameworkUtil.getBundle(OsgiBundles.class)
+                .getBundleContext()
+                .getBundle(Constants.SYSTEM_BUNDLE_LOCATION)
+                .adapt(FrameworkStartLevel.class);
+        return level != null && level.isPersistentlyStarted() && level.getStartLevel() <= framework.getStartLevel();
+    }
+
+    private static boolean needed(Requirement requirement) {
+        Map<String, String> directives = requirement.getDirectives();
+        return !Namespace.RESOLUTION_OPTIONAL.equals(directives.get(Namespace.REQUIREMENT_RESOLUTION_DIRECTIVE))
+                && Namespace.EFFECTIVE_RESOLVE.equals(
+                        directives.getOrDefault(Namespace.REQUIREMENT_EFFECTIVE_DIRECTIVE, Namespace.EFFECTIVE_RESOLVE))
+                && !"dynamic".equals(directives.get(Namespace.REQUIREMENT_RESOLUTION_DIRECTIVE));
+    }
+
+    private static String text(Requirement requirement) {
+        String filter = requirement.getDirectives().getOrDefault(Namespace.REQUIREMENT_FILTER_DIRECTIVE, "");
+        String text = requirement.getNamespace() + " " + filter;
+        return requirement.getNamespace().equals(PackageNamespace.PACKAGE_NAMESPACE)
+                        && filter.contains("jdk.incubator.vector")
+                ? text + ": start the JVM with --add-modules jdk.incubator.vector"
+                : text;
+    }
+}

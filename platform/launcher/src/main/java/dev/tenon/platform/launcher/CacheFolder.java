@@ -1,0 +1,132 @@
+package dev.tenon.platform.launcher;
+
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.WRITE;
+import static java.nio.file.attribute.PosixFilePermission.OWNER_EXECUTE;
+import static java.nio.file.attribute.PosixFilePermission.OWNER_READ;
+import static java.nio.file.attribute.PosixFilePermission.OWNER_WRITE;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystems;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The framework's working folder: a new one for each process, below the folder for temporary files.
+///
+/// It holds a locked file while the process runs, so that a later process can tell and remove what a
+/// killed one
+/// left.
+///
+/// @param path the folder; never null
+/// @param lock the open, locked file; never null
+record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
+    private static final String PREFIX = "tenon-cache-";
+    private static final String LOCK = "in-use";
+    private static final Duration GRACE = Duration.ofMinutes(1);
+
+    static CacheFolder create() {
+        try {
+            // Not Files.createTempDirectory: its random name starts the security providers, some 20 ms.
+            String name = PREFIX + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime());
+            Path path = Files.createDirectory(temporary().resolve(name), attributes());
+            FileChannel lock = FileChannel.open(path.resolve(LOCK), CREATE_NEW, WRITE);
+            lock.lock();
+            return new CacheFolder(path, lock);
+        } catch (IOException e) {
+            throw new PlatformException("No temporary folder can be made in " + temporary() + ": " + e.getMessage()
+                    + ". Make it writable, or pass another one with -Djava.io.tmpdir=FOLDER in TENON_JAVA_OPTS.");
+        }
+    }
+
+    private static FileAttribute<?>[] attributes() {
+        if (!FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
+            return new FileAttribute<?>[0];
+        }
+        return new FileAttribute<?>[] {
+            PosixFilePermissions.asFileAttribute(EnumSet.of(OWNER_READ, OWNER_WRITE, OWNER_EXECUTE))
+        };
+    }
+
+    /// Removes the folder.
+    @Override
+    public void close() {
+        delete(path);
+        try {
+            lock.close();
+        } catch (IOException e) {
+            log().debug("The lock of {} was not released", path, e);
+        }
+    }
+
+    /// Removes the folders of processes that no longer run. Folders of other users are left alone.
+    static void sweep() {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(temporary(), PREFIX + "*")) {
+            for (Path entry : entries) {
+                if (Files.isWritable(entry) && abandoned(entry)) {
+                    delete(entry);
+                }
+            }
+        } catch (IOException e) {
+            log().debug("Folders of earlier processes cannot be listed", e);
+        }
+    }
+
+    private static boolean abandoned(Path folder) throws IOException {
+        if (Files.getLastModifiedTime(folder).toInstant().isAfter(Instant.now().minus(GRACE))) {
+            return false;
+        }
+        Path file = folder.resolve(LOCK);
+        if (!Files.exists(file)) {
+            return true;
+        }
+        try (FileChannel channel = FileChannel.open(file, WRITE);
+                FileLock taken = channel.tryLock()) {
+            return taken != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
+        }
+    }
+
+    /// Deletes a folder with its content; what cannot be deleted is logged and left.
+    static void delete(Path folder) {
+        try {
+            Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                    Files.deleteIfExists(file);
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult postVisitDirectory(Path directory, IOException e) throws IOException {
+                    Files.deleteIfExists(directory);
+                    return FileVisitResult.CONTINUE;
+                }
+            });
+        } catch (IOException e) {
+            log().debug("The working folder {} was not removed", folder, e);
+        }
+    }
+
+    private static Path temporary() {
+        return Path.of(System.getProperty("java.io.tmpdir"));
+    }
+
+    private static Logger log() {
+        return LoggerFactory.getLogger(CacheFolder.class);
+    }
+}

@@ -1,0 +1,87 @@
+package dev.tenon.platform.launcher;
+
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.function.ToIntFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Entry of the platform: boots the framework, hands the arguments to the command line, and exits with its
+/// result.
+///
+/// System properties: `tenon.home` (the distribution's folder; default: where the launcher's jar lies),
+/// `tenon.log` (levels, see [LogSetup]), `tenon.watch.delay` (milliseconds before `deploy` and `etc` are
+/// watched, default
+/// 1000) and `tenon.watch.poll` (milliseconds between two looks, default 250).
+public final class Main {
+    private static final int FAILED = 1;
+
+    private Main() {}
+
+    /// Runs one command and ends the JVM.
+    ///
+    /// @param args the command line's arguments, passed on as they are
+    public static void main(String[] args) {
+        long begin = System.nanoTime();
+        takeTerminal(System.getProperty("tenon.stderr"));
+        LogProvider.select();
+        int code;
+        try {
+            code = run(args, begin);
+        } catch (PlatformException e) {
+            System.err.println("tenon: " + e.getMessage());
+            code = FAILED;
+        } catch (Throwable e) {
+            System.err.println("tenon: " + oneLine(e));
+            log().debug("Stack trace", e);
+            code = FAILED;
+        }
+        System.out.flush();
+        System.err.flush();
+        System.exit(code);
+    }
+
+    /// Writes standard error to another descriptor: the start script's filter holds number 2.
+    private static void takeTerminal(String descriptor) {
+        if (descriptor != null) {
+            try {
+                String encoding = System.getProperty("stderr.encoding", "UTF-8");
+                System.setErr(new PrintStream(new FileOutputStream(descriptor, true), true, encoding));
+            } catch (IOException e) {
+                // Number 2 reaches the terminal as well, through the filter.
+                System.err.println("tenon: " + descriptor + " cannot be opened: " + e.getMessage());
+            }
+        }
+    }
+
+    static int run(String[] args, long begin) {
+        System.setProperty("java.util.logging.SimpleFormatter.format", "%4$s %3$s - %5$s%6$s%n");
+        Platform platform = Platform.boot(Home.find());
+        Thread stop = new Thread(platform::close, "tenon-stop");
+        Runtime.getRuntime().addShutdownHook(stop);
+        try {
+            ToIntFunction<String[]> cli = platform.cli();
+            if (log().isDebugEnabled()) {
+                log().debug(
+                                "The command line is ready {} ms after main began",
+                                (System.nanoTime() - begin) / 1_000_000);
+            }
+            Thread.currentThread().setContextClassLoader(cli.getClass().getClassLoader());
+            return cli.applyAsInt(args);
+        } finally {
+            Thread.currentThread().setContextClassLoader(Main.class.getClassLoader());
+            platform.close();
+        }
+    }
+
+    /// Says in one line what an unexpected exception was.
+    static String oneLine(Throwable e) {
+        String message = e.getMessage() == null ? "" : ": " + e.getMessage().replaceAll("\\s*\\R\\s*", " ");
+        return "unexpected " + e.getClass().getName() + message + " (TENON_LOG=debug shows the stack trace)";
+    }
+
+    private static Logger log() {
+        return LoggerFactory.getLogger(Main.class);
+    }
+}

@@ -1,0 +1,338 @@
+package dev.tenon.platform.launcher;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Dictionary;
+import java.util.HashMap;
+import java.util.Hashtable;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.ServiceLoader;
+import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleException;
+import org.osgi.framework.Constants;
+import org.osgi.framework.FrameworkEvent;
+import org.osgi.framework.InvalidSyntaxException;
+import org.osgi.framework.ServiceReference;
+import org.osgi.framework.launch.Framework;
+import org.osgi.framework.launch.FrameworkFactory;
+import org.osgi.framework.wiring.FrameworkWiring;
+import org.osgi.service.cm.Configuration;
+import org.osgi.service.cm.ConfigurationAdmin;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// A running framework with the bundles of one distribution.
+///
+/// Start order: Configuration Admin and then the values of `etc/*.cfg`, so that every component finds its
+/// settings when it is first activated; the other bundles of `bundles/system`; `bundles`; FileInstall, at
+/// once when
+/// `deploy` holds a jar and otherwise a moment later, off the way of the first answer. A bundle that
+/// cannot be
+/// installed, resolved or started is reported and left out.
+final class Platform implements AutoCloseable {
+    private static final String CONFIG_ADMIN = "org.apache.felix.configadmin";
+    private static final String FILE_INSTALL = "org.apache.felix.fileinstall";
+    private static final String FELIX_FACTORY = "org.apache.felix.framework.FrameworkFactory";
+    private static final long STOP_MILLIS = 5000;
+    private static final long MILLI = 1_000_000;
+
+    private final Home home;
+    private final CacheFolder cache;
+    private final Framework framework;
+    private final BundleProblems problems;
+    private Bundle fileInstall;
+    private boolean closed;
+
+    private Platform(Home home) {
+        this.home = home;
+        Iterator<FrameworkFactory> factories = ServiceLoader.load(
+                        FrameworkFactory.class, Platform.class.getClassLoader())
+                .iterator();
+        if (!factories.hasNext()) {
+            throw new PlatformException("No OSGi framework is on the class path. Unpack the distribution again:"
+                    + " lib/ must hold the framework's jar.");
+        }
+        FrameworkFactory factory = factories.next();
+        cache = CacheFolder.create();
+        framework = factory.newFramework(
+                properties(home, cache.path(), factory.getClass().getName()));
+        try {
+            framework.init();
+        } catch (BundleException e) {
+            cache.close();
+            throw new PlatformException("The framework did not start: " + BundleProblems.reason(e) + ".");
+        }
+        problems = new BundleProblems(framework.getBundleContext());
+    }
+
+    /// Boots the framework and starts the bundles.
+    ///
+    /// @throws PlatformException when the framework itself does not start
+    static Platform boot(Home home) {
+        Platform platform = new Platform(home);
+        try {
+            platform.start();
+        } catch (BundleException e) {
+            platform.close();
+            throw new PlatformException("The framework did not start: " + BundleProblems.reason(e) + ".");
+        } catch (RuntimeException e) {
+            platform.close();
+            throw e;
+        }
+        return platform;
+    }
+
+    private void start() throws BundleException {
+        long begin = System.nanoTime();
+        BundleContext context = framework.getBundleContext();
+        Dictionary<String, Object> info = new Hashtable<>(Map.of("tenon.info", "bundle-problems"));
+        context.registerService(Supplier.class, problems, info);
+        framework.start();
+        List<Bundle> system = install(Home.files(home.system(), ".jar"));
+        List<Bundle> bundles = install(Home.files(home.bundles(), ".jar"));
+        // All at once: cheaper than one by one, and FileInstall, which starts later, is seen to be in
+        // order.
+        // What does not resolve is reported when it is started.
+        framework.adapt(FrameworkWiring.class).resolveBundles(null);
+        long installed = System.nanoTime();
+        for (Bundle bundle : system) {
+            if (CONFIG_ADMIN.equals(bundle.getSymbolicName())) {
+                startBundle(bundle);
+                configure();
+            } else if (FILE_INSTALL.equals(bundle.getSymbolicName())) {
+                fileInstall = bundle;
+            }
+        }
+        for (Bundle bundle : system) {
+            if (bundle != fileInstall && !CONFIG_ADMIN.equals(bundle.getSymbolicName())) {
+                startBundle(bundle);
+            }
+        }
+        long systemStarted = System.nanoTime();
+        for (Bundle bundle : bundles) {
+            startBundle(bundle);
+        }
+        if (log().isDebugEnabled()) {
+            log().debug(
+                            "Milliseconds: install and resolve {}, start bundles/system {}, start bundles {}",
+                            (installed - begin) / MILLI,
+                            (systemStarted - installed) / MILLI,
+                            (System.nanoTime() - systemStarted) / MILLI);
+        }
+        watch();
+    }
+
+    private List<Bundle> install(List<Path> jars) {
+        List<Bundle> installed = new ArrayList<>(jars.size());
+        for (Path jar : jars) {
+            String file = home.root().relativize(jar).toString();
+            try {
+                // '+' is a plain character in a file's URI, but the framework decodes it to a space.
+                String location = "reference:" + jar.toUri().toString().replace("+", "%2B");
+                Bundle bundle = framework.getBundleContext().installBundle(location);
+                if (bundle.getSymbolicName() == null) {
+                    bundle.uninstall();
+                    throw new BundleException("it is no OSGi bundle: its manifest has no Bundle-SymbolicName");
+                }
+                installed.add(bundle);
+            } catch (BundleException | RuntimeException e) {
+                log().warn(problems.notInstalled(file, e));
+                log().debug("Stack trace", e);
+            }
+        }
+        return installed;
+    }
+
+    private void startBundle(Bundle bundle) {
+        if (BundleProblems.isFragment(bundle)) {
+            return;
+        }
+        try {
+            bundle.start(Bundle.START_ACTIVATION_POLICY);
+        } catch (BundleException | RuntimeException e) {
+            log().warn(problems.notStarted(bundle, e));
+            log().debug("Stack trace", e);
+        }
+    }
+
+    private void configure() {
+        List<Path> files = Home.files(home.etc(), ".cfg");
+        if (files.isEmpty()) {
+            return;
+        }
+        BundleContext context = framework.getBundleContext();
+        ServiceReference<ConfigurationAdmin> reference = context.getServiceReference(ConfigurationAdmin.class);
+        if (reference == null) {
+            log().warn("etc/*.cfg is not applied: Configuration Admin does not run");
+            return;
+        }
+        ConfigurationAdmin admin = context.getService(reference);
+        for (Path file : files) {
+            try {
+                CfgFile cfg = CfgFile.read(file, context::getProperty);
+                Configuration configuration = cfg.name() == null
+                        ? admin.getConfiguration(cfg.pid(), "?")
+                        : admin.getFactoryConfiguration(cfg.pid(), cfg.name(), "?");
+                Hashtable<String, Object> values = new Hashtable<>(cfg.values());
+                values.put(CfgFile.KEY, cfg.key());
+                configuration.update(values);
+            } catch (IOException | RuntimeException e) {
+                log().warn("The settings in {} are not applied: {}", file, BundleProblems.reason(e));
+            }
+        }
+        context.ungetService(reference);
+    }
+
+    private void watch() {
+        if (fileInstall == null) {
+            return;
+        }
+        if (!Home.files(home.deploy(), ".jar").isEmpty()) {
+            startBundle(fileInstall);
+            for (Path jar : Home.files(home.deploy(), ".jar")) {
+                report(jar);
+            }
+        }
+        long delay = Long.getLong("tenon.watch.delay", 1000);
+        Thread.ofPlatform().daemon().name("tenon-watch").start(() -> {
+            try {
+                Thread.sleep(delay);
+                if (framework.getState() == Bundle.ACTIVE) {
+                    startBundle(fileInstall);
+                    CacheFolder.sweep();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } catch (IllegalStateException e) {
+                log().debug("The framework stopped before the folders were watched", e);
+            }
+        });
+    }
+
+    /// Says why a jar of `deploy` does not run; FileInstall itself keeps that to its own log.
+    private void report(Path jar) {
+        Bundle bundle =
+                framework.getBundleContext().getBundle(jar.toFile().toURI().toString());
+        if (bundle == null) {
+            log().warn(problems.notInstalled(
+                    home.root().relativize(jar).toString(), new BundleException("it is no valid OSGi bundle")));
+        } else if (bundle.getState() == Bundle.INSTALLED || bundle.getState() == Bundle.RESOLVED) {
+            startBundle(bundle);
+        }
+    }
+
+    /// {@return the command line's entry, the service `ToIntFunction<String[]>` with `tenon.main=cli`}
+    ///
+    /// @throws PlatformException when there is none; the text names the bundles that failed
+    ToIntFunction<String[]> cli() {
+        BundleContext context = framework.getBundleContext();
+        try {
+            @SuppressWarnings("rawtypes")
+            Collection<ServiceReference<ToIntFunction>> found =
+                    context.getServiceReferences(ToIntFunction.class, "(tenon.main=cli)");
+            if (!found.isEmpty()) {
+                @SuppressWarnings("unchecked")
+                ToIntFunction<String[]> cli = context.getService(Collections.max(found));
+                if (cli != null) {
+                    return cli;
+                }
+            }
+        } catch (InvalidSyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+        List<String> noted = problems.get();
+        String why = noted.isEmpty()
+                ? "No bundle failed, so the bundle of the command line is missing from " + home.bundles()
+                        + " or one of its components lacks a service."
+                : "These bundles failed:\n  " + String.join("\n  ", noted) + "\n";
+        throw new PlatformException(
+                "The command line did not start. " + why + " Unpack or build the distribution again.");
+    }
+
+    /// {@return what is wrong with the bundles}
+    List<String> problems() {
+        return problems.get();
+    }
+
+    /// {@return the framework's own context}
+    BundleContext context() {
+        return framework.getBundleContext();
+    }
+
+    /// Stops the bundles and the framework and removes its working folder; waits a few seconds at most.
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            framework.stop();
+            if (framework.waitForStop(STOP_MILLIS).getType() == FrameworkEvent.WAIT_TIMEDOUT) {
+                log().warn("A bundle did not stop within {} ms", STOP_MILLIS);
+            }
+        } catch (BundleException e) {
+            log().warn("The framework did not stop cleanly: {}", BundleProblems.reason(e));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        cache.close();
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static Map<String, String> properties(Home home, Path cache, String factory) {
+        Map<String, String> properties = new HashMap<>();
+        properties.put(Constants.FRAMEWORK_STORAGE, cache.resolve("framework").toString());
+        properties.put(Constants.FRAMEWORK_STORAGE_CLEAN, Constants.FRAMEWORK_STORAGE_CLEAN_ONFIRSTINIT);
+        properties.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, exported());
+        properties.put("felix.service.urlhandlers", "false");
+        properties.put("felix.log.level", "2");
+        properties.put("ds.loglevel", "error");
+        properties.put("felix.fileinstall.dir", home.deploy() + "," + home.etc());
+        properties.put("felix.fileinstall.tmpdir", cache.resolve("fileinstall").toString());
+        properties.put("felix.fileinstall.filter", "[^.].*\\.(cfg|config|jar)");
+        properties.put("felix.fileinstall.poll", System.getProperty("tenon.watch.poll", "250"));
+        properties.put("felix.fileinstall.noInitialDelay", "true");
+        properties.put("felix.fileinstall.disableNio2", "true");
+        properties.put("felix.fileinstall.enableConfigSave", "false");
+        properties.put("felix.fileinstall.configEncoding", "UTF-8");
+        properties.put("felix.fileinstall.log.level", "2");
+        properties.put("felix.fileinstall.log.default", "jul");
+        properties.put("tenon.home", home.root().toString());
+        if (FELIX_FACTORY.equals(factory)) {
+            ((Map) properties).put("felix.log.logger", new FelixLog());
+        }
+        return properties;
+    }
+
+    /// {@return the packages of the launcher's class path that bundles may import, from a resource that
+    /// the build
+    /// fills with the versions}
+    private static String exported() {
+        try (InputStream in = Platform.class.getResourceAsStream("exports.properties")) {
+            if (in == null) {
+                throw new PlatformException("The launcher's jar is damaged: exports.properties is missing.");
+            }
+            Properties exports = new Properties();
+            exports.load(in);
+            return exports.getProperty("exports");
+        } catch (IOException e) {
+            throw new PlatformException("The launcher's jar is damaged: " + e.getMessage() + ".");
+        }
+    }
+
+    /// Not a constant: logging is set up when something is logged first.
+    private static Logger log() {
+        return LoggerFactory.getLogger(Platform.class);
+    }
+}

@@ -1,0 +1,15 @@
+package dev.tenon.platform.launcher;
+
+/// The platform did not start; the message is meant for the user and ends with the code `ENV-003`.
+///
+/// The launcher knows no type of the api, because the api is a bundle; so this error is its own.
+final class PlatformException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    /// The code of this kind of error, the same as `ErrorCode.ENV_PLATFORM` of the api.
+    static final String CODE = "ENV-003";
+
+    PlatformException(String text) {
+        super(text + " [" + CODE + "]");
+    }
+}

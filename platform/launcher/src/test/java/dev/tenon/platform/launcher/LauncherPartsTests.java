@@ -1,0 +1,138 @@
+package dev.tenon.platform.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.LoggingEvent;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.osgi.framework.BundleException;
+
+class LauncherPartsTests {
+    @Nested
+    class Folders {
+        @TempDir
+        Path folder;
+
+        @Test
+        void jarsAreListedByNameWithoutHiddenAndOtherFiles() throws IOException {
+            for (String name : List.of("b.jar", "a.jar", ".c.jar", "d.txt")) {
+                Files.createFile(folder.resolve(name));
+            }
+
+            assertEquals(List.of(folder.resolve("a.jar"), folder.resolve("b.jar")), Home.files(folder, ".jar"));
+        }
+
+        @Test
+        void missingFolderIsAnEmptyOne() {
+            assertEquals(List.of(), Home.files(folder.resolve("none"), ".jar"));
+        }
+
+        @Test
+        void cacheFolderIsRemovedByClose() throws IOException {
+            Path path;
+            try (CacheFolder cache = CacheFolder.create()) {
+                path = cache.path();
+                Files.createDirectories(path.resolve("deep/er"));
+                Files.writeString(path.resolve("deep/er/file"), "x");
+                assertTrue(Files.isDirectory(path));
+            }
+            assertFalse(Files.exists(path));
+        }
+
+        @Test
+        void sweepRemovesAbandonedFoldersAndKeepsThoseInUse() throws IOException {
+            FileTime past = FileTime.from(Instant.now().minusSeconds(600));
+            Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
+            Path abandoned = Files.createDirectory(temporary.resolve("tenon-cache-test-" + System.nanoTime()));
+            Files.createFile(abandoned.resolve("in-use"));
+            Files.setLastModifiedTime(abandoned, past);
+            try (CacheFolder used = CacheFolder.create()) {
+                Files.setLastModifiedTime(used.path(), past);
+
+                CacheFolder.sweep();
+
+                assertTrue(Files.isDirectory(used.path()));
+            }
+            assertFalse(Files.exists(abandoned));
+        }
+    }
+
+    @Nested
+    class Levels {
+        @Test
+        void oneLevelIsForEverything() {
+            assertEquals(Map.of("root", "debug"), LogSetup.parse("debug"));
+        }
+
+        @Test
+        void listNamesLoggers() {
+            assertEquals(Map.of("root", "info", "dev.tenon", "trace"), LogSetup.parse("info, dev.tenon = trace,"));
+        }
+
+        @Test
+        void nothingGivenChangesNothing() {
+            assertEquals(Map.of(), LogSetup.parse(null));
+            assertEquals(Map.of(), LogSetup.parse(" "));
+        }
+
+        @Test
+        void lineHoldsLevelSimpleNameMessageAndStackTrace() {
+            var logger = new LoggerContext().getLogger("dev.tenon.some.Name");
+            var event = new LoggingEvent(
+                    "x", logger, Level.WARN, "a {} b", new IllegalStateException("why"), new Object[] {1});
+
+            List<String> lines = new LineLayout().doLayout(event).lines().toList();
+
+            assertEquals("WARN Name - a 1 b", lines.get(0));
+            assertEquals("java.lang.IllegalStateException: why", lines.get(1));
+        }
+    }
+
+    @Nested
+    class Texts {
+        @Test
+        void reasonIsTheInnermostMessageInOneLine() {
+            Throwable why = new BundleException("outer", new BundleException("missing\n  requirement x"));
+
+            assertEquals("missing requirement x", BundleProblems.reason(why));
+        }
+
+        @Test
+        void reasonNamesTheTypeOfAnOrdinaryException() {
+            Throwable why = new BundleException("outer", new IllegalStateException("no driver"));
+
+            assertEquals("IllegalStateException: no driver", BundleProblems.reason(why));
+        }
+
+        @Test
+        void reasonWithoutMessageIsTheType() {
+            assertEquals("java.lang.StackOverflowError", BundleProblems.reason(new StackOverflowError()));
+        }
+
+        @Test
+        void unexpectedExceptionFitsOneLine() {
+            String line = Main.oneLine(new IllegalStateException("first\n  second"));
+
+            assertEquals(
+                    "unexpected java.lang.IllegalStateException: first second (TENON_LOG=debug shows the stack trace)",
+                    line);
+        }
+
+        @Test
+        void platformErrorEndsWithItsCode() {
+            assertEquals("No. [ENV-003]", new PlatformException("No.").getMessage());
+        }
+    }
+}

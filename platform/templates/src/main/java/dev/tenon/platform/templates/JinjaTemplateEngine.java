@@ -1,0 +1,60 @@
+package dev.tenon.platform.templates;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.api.text.ChatTemplateEngine;
+import java.time.Clock;
+import java.util.Objects;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+
+/// Compiles chat templates with a Jinja engine, mended to render as Hugging Face's `transformers` does; see
+/// [JinjaMends]. The engine starts with the first template. Safe for any thread.
+@Component(service = ChatTemplateEngine.class)
+@ServiceProvider(value = ChatTemplateEngine.class, resolution = Resolution.OPTIONAL)
+public final class JinjaTemplateEngine implements ChatTemplateEngine {
+    private static final int MAX_SOURCE = 1 << 20;
+
+    private final Clock clock;
+
+    /// Makes an engine whose templates see the system's time and zone.
+    @Activate
+    public JinjaTemplateEngine() {
+        this(Clock.systemDefaultZone());
+    }
+
+    /// Makes an engine with its own time.
+    ///
+    /// @param clock what `strftime_now` reads
+    JinjaTemplateEngine(Clock clock) {
+        this.clock = clock;
+    }
+
+    @Override
+    public ChatTemplate compile(String source) {
+        Objects.requireNonNull(source, "source");
+        try {
+            if (source.length() > MAX_SOURCE) {
+                throw new TemplateFailure("it has " + source.length() + " characters; at most " + MAX_SOURCE);
+            }
+            return new JinjaTemplate(TemplateCompiler.compile(source), clock);
+        } catch (TemplateFailure e) {
+            throw broken(e.text(), e);
+        } catch (com.hubspot.jinjava.interpret.InterpretException e) {
+            throw broken(e.getMessage(), e);
+        } catch (StackOverflowError e) {
+            throw broken("it is nested too deeply", e);
+        }
+    }
+
+    private static ModelFormatException broken(String text, Throwable cause) {
+        return new ModelFormatException(
+                ErrorCode.MODEL_TEMPLATE,
+                "The chat template is broken: " + text
+                        + ". Check `tokenizer.chat_template` in the model file, or give another template.",
+                cause);
+    }
+}
