@@ -1,0 +1,164 @@
+package dev.tenon.itest.framework;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.itest.framework.Osgi.Kind;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleException;
+
+/// Wrong set-ups fail readably, and only where they are wrong.
+class BadSetupsIT {
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void withoutTheVectorModuleOnlyTheCpuBackendStaysOut(Kind kind) throws Exception {
+        ChildJvm.Result result = ChildJvm.run(
+                ChildJvm.testClassPath(),
+                List.of(
+                        "-Dtenon.distribution=" + System.getProperty("tenon.distribution"),
+                        "-Dtenon.jars=" + System.getProperty("tenon.jars"),
+                        "--sun-misc-unsafe-memory-access=allow"),
+                WithoutVectorModule.class.getName(),
+                kind.name(),
+                folder.resolve("cache").toString());
+        assertEquals(0, result.exitStatus(), result.output());
+        assertTrue(result.output().contains("dev.tenon.backend.cpu.vector INSTALLED"), result.output());
+        assertTrue(result.output().contains("jdk.incubator.vector"), result.output());
+        for (String bundle : new String[] {
+            "dev.tenon.api",
+            "dev.tenon.quant.formats",
+            "dev.tenon.models.llama",
+            "dev.tenon.models.qwen3",
+            "dev.tenon.platform.core"
+        }) {
+            assertTrue(result.output().contains(bundle + " ACTIVE"), bundle + " in " + result.output());
+        }
+        assertTrue(result.output().contains("formats=" + BundlesIT.FORMATS.size()), result.output());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void anApiVersionOutOfRangeIsNamedByTheResolver(Kind kind) throws Exception {
+        for (String range : new String[] {"[9,10)", "[0.1,0.2)"}) {
+            String imports = Jars.attributes(Jars.ours("quant-formats")).getValue("Import-Package");
+            String patched =
+                    imports.replaceAll("(dev\\.tenon\\.api\\.quant;version=)\"[^\"]*\"", "$1\"" + range + "\"");
+            assertTrue(!patched.equals(imports), "nothing to patch in " + imports);
+            Path jar = Jars.patched(
+                    Jars.ours("quant-formats"), folder.resolve("old.jar"), Map.of("Import-Package", patched));
+            try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), false)) {
+                osgi.start(List.of(Jars.ours("api"), Jars.ours("models-llama")));
+                Bundle bundle = osgi.install(jar);
+                BundleException e = assertThrows(BundleException.class, bundle::start);
+                assertTrue(e.getMessage().contains("dev.tenon.api.quant"), e.getMessage());
+                assertEquals("INSTALLED", Osgi.state(bundle));
+                assertEquals("ACTIVE", Osgi.state(osgi.bundle("dev.tenon.models.llama")));
+                assertEquals(Set.of("llama"), osgi.properties(BundlesIT.ARCHITECTURE, "model.architecture"));
+                assertEquals(Set.of(), osgi.properties(BundlesIT.FORMAT, "quant.format"));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aTruncatedJarIsRefusedAndTheOthersRun(Kind kind) throws Exception {
+        byte[] whole = Files.readAllBytes(Jars.ours("quant-formats"));
+        try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), false)) {
+            osgi.start(List.of(Jars.ours("api"), Jars.ours("models-llama")));
+            int before = osgi.bundles().size();
+            for (int length : new int[] {0, 10, whole.length / 2, whole.length - 30}) {
+                Path jar = folder.resolve("short-" + length + ".jar");
+                Files.write(jar, Arrays.copyOf(whole, length));
+                assertThrows(BundleException.class, () -> osgi.install(jar).start(), length + " bytes");
+            }
+            assertEquals(Set.of("llama"), osgi.properties(BundlesIT.ARCHITECTURE, "model.architecture"));
+            assertEquals(Set.of(), osgi.properties(BundlesIT.FORMAT, "quant.format"));
+            osgi.install(Jars.ours("quant-formats")).start();
+            Osgi.await(
+                    "the whole jar works",
+                    () -> BundlesIT.FORMATS.equals(osgi.properties(BundlesIT.FORMAT, "quant.format")));
+            assertTrue(osgi.bundles().size() >= before + 1, "bundles");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aTruncatedUpdateLeavesTheOldBundleUsable(Kind kind) throws Exception {
+        byte[] whole = Files.readAllBytes(Jars.ours("models-llama"));
+        try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), false)) {
+            osgi.start(List.of(Jars.ours("api"), Jars.ours("models-llama")));
+            Bundle bundle = osgi.bundle("dev.tenon.models.llama");
+            byte[] half = Arrays.copyOf(whole, whole.length / 2);
+            assertThrows(BundleException.class, () -> bundle.update(new java.io.ByteArrayInputStream(half)));
+            bundle.start();
+            Osgi.await(
+                    "the old bundle offers its service",
+                    () -> Set.of("llama").equals(osgi.properties(BundlesIT.ARCHITECTURE, "model.architecture")));
+        }
+    }
+
+    static Stream<Arguments> duplicates() {
+        return Stream.of(Kind.values())
+                .flatMap(kind -> Stream.of("quant-formats", "models-llama", "backend-cpu-vector")
+                        .map(jar -> Arguments.of(kind, jar)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("duplicates")
+    void twoServicesOfOneIdAreRefusedAndBothAreListed(Kind kind, String jar) throws Exception {
+        Path model = TinyModels.write("llama", folder.resolve("tiny.gguf"));
+        try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), true)) {
+            osgi.startEverything();
+            Engine engine = osgi.service(Engine.class);
+            try (LoadedModel loaded = engine.load(LoadRequest.of(model))) {
+                assertEquals("cpu-vector", loaded.backend());
+                assertEquals(TinyModels.VOCAB, loaded.config().vocabSize());
+            }
+            String name = Jars.attributes(Jars.ours(jar)).getValue("Bundle-SymbolicName");
+            Path copy = Jars.patched(
+                    Jars.ours(jar), folder.resolve("copy.jar"), Map.of("Bundle-SymbolicName", name + ".copy"));
+            Bundle second = osgi.install(copy);
+            second.start();
+            assertEquals("ACTIVE", Osgi.state(second));
+
+            TenonException e = assertThrows(TenonException.class, () -> {
+                try (LoadedModel loaded = engine.load(LoadRequest.of(model))) {
+                    assertEquals("nothing", loaded.backend(), "a model was loaded in spite of two services");
+                }
+            });
+            assertEquals(ErrorCode.DUPLICATE_ID, e.code(), e.getMessage());
+            assertTrue(e.getMessage().contains("Several bundles offer"), e.getMessage());
+            if (kind == Kind.FELIX) {
+                // Equinox gives the places of bundles in its cache, which do not tell the jars' names.
+                assertTrue(e.getMessage().contains(copy.getFileName().toString()), e.getMessage());
+                assertTrue(e.getMessage().contains(Jars.ours(jar).getFileName().toString()), e.getMessage());
+            }
+
+            second.uninstall();
+            try (LoadedModel loaded = engine.load(LoadRequest.of(model))) {
+                assertEquals("cpu-vector", loaded.backend(), "after the copy is gone");
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package dev.tenon.itest.framework;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.itest.framework.Osgi.Kind;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.ServiceReference;
+import org.osgi.framework.Version;
+
+/// The finished bundles in real frameworks: they start, offer their services, come and go.
+class BundlesIT {
+    static final String FORMAT = "dev.tenon.api.quant.QuantFormat";
+    static final String ARCHITECTURE = "dev.tenon.api.model.ModelArchitecture";
+    static final String BACKEND = "dev.tenon.api.device.Backend";
+    static final String ENGINE = "dev.tenon.api.engine.Engine";
+    static final Set<String> FORMATS = new TreeSet<>(Set.of(
+            "F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q3_K", "Q2_K", "Q4_0", "Q4_1", "Q5_0", "Q5_1",
+            "IQ4_NL", "IQ4_XS", "MXFP4"));
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void allBundlesResolveAndStart(Kind kind) throws Exception {
+        try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), false)) {
+            for (Bundle bundle : osgi.startEverything()) {
+                String state = Osgi.state(bundle);
+                boolean fragment = bundle.getHeaders().get("Fragment-Host") != null;
+                assertEquals(fragment ? "RESOLVED" : "ACTIVE", state, bundle.getSymbolicName());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void servicesAreRegisteredWithTheirProperties(Kind kind) throws Exception {
+        try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), false)) {
+            osgi.startEverything();
+            assertEquals(FORMATS, osgi.properties(FORMAT, "quant.format"));
+            assertEquals(Set.of("llama", "qwen3"), osgi.properties(ARCHITECTURE, "model.architecture"));
+            assertEquals(Set.of("cpu-vector"), osgi.properties(BACKEND, "backend.id"));
+            assertEquals(1, osgi.references(ENGINE, null).size(), "engines");
+            assertEquals(FORMATS.size(), osgi.references(FORMAT, null).size(), "formats, each once");
+            assertTrue(
+                    !osgi.references("dev.tenon.api.text.TokenizerProvider", null)
+                            .isEmpty(),
+                    "tokenizers");
+            assertTrue(
+                    !osgi.references("dev.tenon.api.text.ChatTemplateEngine", null)
+                            .isEmpty(),
+                    "chat templates");
+            assertTrue(
+                    !osgi.references("dev.tenon.api.text.SamplerProvider", null).isEmpty(), "samplers");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void servicesAnswerAndTheirPropertyIsTheirId(Kind kind) throws Exception {
+        try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), false)) {
+            osgi.startEverything();
+            Map<String, String> properties =
+                    Map.of(FORMAT, "quant.format", ARCHITECTURE, "model.architecture", BACKEND, "backend.id");
+            for (Map.Entry<String, String> entry : properties.entrySet()) {
+                for (ServiceReference<?> reference : osgi.references(entry.getKey(), null)) {
+                    Object id = reference.getProperty(entry.getValue());
+                    Object service = osgi.service(entry.getKey(), "(" + entry.getValue() + "=" + id + ")");
+                    assertEquals(id, call(entry.getKey(), service, "id"));
+                }
+            }
+            Object backend = osgi.service(BACKEND, "(backend.id=cpu-vector)");
+            Object probe = call(BACKEND, backend, "probe");
+            assertEquals(true, call("dev.tenon.api.device.Probe", probe, "available"), probe.toString());
+        }
+    }
+
+    /// Calls a method of an api type that the test's own class path has another copy of.
+    private static Object call(String type, Object object, String method) throws ReflectiveOperationException {
+        ClassLoader loader = object.getClass().getClassLoader();
+        return Class.forName(type, false, loader).getMethod(method).invoke(object);
+    }
+
+    private record Piece(String jar, String symbolicName, String type, String property) {
+        @Override
+        public String toString() {
+            return jar;
+        }
+    }
+
+    static Stream<Arguments> pieces() {
+        List<Piece> pieces = List.of(
+                new Piece("quant-formats", "dev.tenon.quant.formats", FORMAT, "quant.format"),
+                new Piece("models-llama", "dev.tenon.models.llama", ARCHITECTURE, "model.architecture"),
+                new Piece("models-qwen3", "dev.tenon.models.qwen3", ARCHITECTURE, "model.architecture"),
+                new Piece("backend-cpu-vector", "dev.tenon.backend.cpu.vector", BACKEND, "backend.id"));
+        return Stream.of(Kind.values()).flatMap(k -> pieces.stream().map(p -> Arguments.of(k, p)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("pieces")
+    void aBundleCanBeStoppedUpdatedUninstalledAndInstalledAgain(Kind kind, Piece piece) throws Exception {
+        try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), false)) {
+            osgi.startEverything();
+            Set<String> all = osgi.properties(piece.type(), piece.property());
+            Bundle bundle = osgi.bundle(piece.symbolicName());
+            Set<String> own = new TreeSet<>();
+            for (ServiceReference<?> reference : osgi.references(piece.type(), null)) {
+                if (reference.getBundle().equals(bundle)) {
+                    own.add((String) reference.getProperty(piece.property()));
+                }
+            }
+            assertNotEquals(Set.of(), own, "services of " + piece.symbolicName());
+            Set<String> others = new TreeSet<>(all);
+            others.removeAll(own);
+
+            bundle.stop();
+            assertEquals(others, osgi.properties(piece.type(), piece.property()), "after stop");
+            assertEquals(1, osgi.references(ENGINE, null).size(), "the engine outlives the bundle");
+
+            bundle.start();
+            Osgi.await(
+                    "services are back after start", () -> all.equals(osgi.properties(piece.type(), piece.property())));
+
+            Path next =
+                    Jars.patched(Jars.ours(piece.jar()), folder.resolve("next.jar"), Map.of("Bundle-Version", "0.2.0"));
+            try (InputStream in = Files.newInputStream(next)) {
+                bundle.update(in);
+            }
+            assertEquals(new Version(0, 2, 0), bundle.getVersion());
+            assertEquals("ACTIVE", Osgi.state(bundle), "after update");
+            Osgi.await(
+                    "services are back after update",
+                    () -> all.equals(osgi.properties(piece.type(), piece.property())));
+
+            bundle.uninstall();
+            assertEquals(others, osgi.properties(piece.type(), piece.property()), "after uninstall");
+            assertEquals("UNINSTALLED", Osgi.state(bundle));
+
+            osgi.install(Jars.ours(piece.jar())).start();
+            Osgi.await(
+                    "services are back after install",
+                    () -> all.equals(osgi.properties(piece.type(), piece.property())));
+            for (Bundle each : osgi.bundles()) {
+                boolean fragment = each.getHeaders().get("Fragment-Host") != null;
+                assertTrue(fragment || each.getState() == Bundle.ACTIVE, each + " is " + Osgi.state(each));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void theFrameworkStopsAndStartsAgainWithThem(Kind kind) throws Exception {
+        for (int round = 0; round < 2; round++) {
+            try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), false)) {
+                osgi.startEverything();
+                assertEquals(FORMATS, osgi.properties(FORMAT, "quant.format"), "round " + round);
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package dev.tenon.itest.framework;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Stream;
+
+/// Where the build put the finished jars, and how to make changed copies of them.
+///
+/// Our jars and the bundles that they need are those of the distribution that the launcher's module lays
+/// out.
+final class Jars {
+    private static final Path DISTRIBUTION = Path.of(
+                    System.getProperty("tenon.distribution", "../../platform/launcher/target/tenon-0.1.0"))
+            .toAbsolutePath()
+            .normalize();
+    private static final Path JARS =
+            Path.of(System.getProperty("tenon.jars", "target/jars")).toAbsolutePath();
+    private static final String OURS = "tenon-";
+
+    private Jars() {}
+
+    private static List<Path> list(Path folder) {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(f -> f.toString().endsWith(".jar")).sorted().toList();
+        } catch (IOException e) {
+            throw new AssertionError("the build has not put jars into " + folder, e);
+        }
+    }
+
+    private static boolean isOurs(Path jar) {
+        return jar.getFileName().toString().startsWith(OURS);
+    }
+
+    /// {@return our bundles}
+    static List<Path> ours() {
+        return list(DISTRIBUTION.resolve("bundles")).stream()
+                .filter(Jars::isOurs)
+                .toList();
+    }
+
+    /// {@return our jars, the launcher included, which is no bundle of the platform}
+    static List<Path> oursAndLauncher() {
+        Stream<Path> launcher = list(DISTRIBUTION.resolve("lib")).stream().filter(Jars::isOurs);
+        return Stream.concat(ours().stream(), launcher).toList();
+    }
+
+    /// {@return the published contracts, which are no part of the distribution}
+    static Path testkit() {
+        return list(JARS.resolve("testkit")).getFirst();
+    }
+
+    /// {@return one of our bundles, such as `api` or `models-llama`}
+    static Path ours(String name) {
+        return ours().stream()
+                .filter(jar -> jar.getFileName().toString().matches(OURS + name + "-[0-9].*"))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no jar of " + name + " in " + DISTRIBUTION));
+    }
+
+    /// {@return the bundles of others that ours need, as they are in the distribution}
+    static List<Path> thirdPartyBundles() {
+        return list(DISTRIBUTION.resolve("bundles")).stream()
+                .filter(jar -> !isOurs(jar))
+                .toList();
+    }
+
+    /// {@return the component runtime and what it needs; without the watcher of folders}
+    static List<Path> systemBundles() {
+        return list(DISTRIBUTION.resolve("bundles").resolve("system")).stream()
+                .filter(jar -> !jar.getFileName().toString().contains("fileinstall"))
+                .toList();
+    }
+
+    /// {@return the jars of others that ours need on the plain class path}
+    static List<Path> libraries() {
+        return list(JARS.resolve("third"));
+    }
+
+    /// {@return a framework's jar}
+    static Path framework(String name) {
+        return JARS.resolve("frameworks").resolve(name + ".jar");
+    }
+
+    /// {@return the main attributes of a jar's manifest}
+    static Attributes attributes(Path jar) {
+        try (JarFile file = new JarFile(jar.toFile())) {
+            return file.getManifest() == null
+                    ? new Attributes()
+                    : file.getManifest().getMainAttributes();
+        } catch (IOException e) {
+            throw new AssertionError("cannot read " + jar, e);
+        }
+    }
+
+    /// Copies a jar with other manifest attributes.
+    static Path patched(Path jar, Path target, Map<String, String> attributes) throws IOException {
+        try (JarFile in = new JarFile(jar.toFile())) {
+            Manifest manifest = new Manifest(in.getManifest());
+            attributes.forEach((key, value) -> manifest.getMainAttributes().putValue(key, value));
+            try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(target), manifest)) {
+                for (JarEntry entry : in.stream().toList()) {
+                    if (!entry.getName().equals(JarFile.MANIFEST_NAME)) {
+                        out.putNextEntry(new JarEntry(entry.getName()));
+                        in.getInputStream(entry).transferTo(out);
+                        out.closeEntry();
+                    }
+                }
+            }
+        }
+        return target;
+    }
+}

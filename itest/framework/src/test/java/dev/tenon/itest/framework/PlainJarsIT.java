@@ -1,0 +1,192 @@
+package dev.tenon.itest.framework;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
+import java.lang.module.ModuleReference;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/// The same jars without any framework: on the plain class path, and as named modules.
+class PlainJarsIT {
+    /// The command line's library fills private fields of command classes.
+    private static final Set<String> OPEN = Set.of("dev.tenon.platform.cli", "dev.tenon.platform.bench");
+
+    /// Starts a framework, so it needs the framework's api.
+    private static final String LAUNCHER = "dev.tenon.platform.launcher";
+
+    private static final String SEPARATOR = File.pathSeparator;
+
+    @Test
+    void onTheClassPathTheServiceLoaderFindsEverything() throws Exception {
+        ChildJvm.Result result = ChildJvm.run(
+                ChildJvm.testClasses() + SEPARATOR + path(Jars.ours()) + SEPARATOR + path(Jars.libraries()),
+                List.of("--add-modules", "jdk.incubator.vector"),
+                ListServices.class.getName());
+        assertEquals(0, result.exitStatus(), result.output());
+        findsEverything(result);
+        assertEquals(List.of("null"), result.lines("backend-module"), result.output());
+        assertEquals(List.of(), result.lines("module"), result.output());
+    }
+
+    @Test
+    void onTheClassPathWithoutTheVectorModuleTheRestIsStillFound() throws Exception {
+        List<String> jars = new ArrayList<>();
+        jars.add(ChildJvm.testClasses().toString());
+        Stream.of("api", "quant-formats", "models-llama", "models-qwen3")
+                .forEach(name -> jars.add(Jars.ours(name).toString()));
+        ChildJvm.Result result = ChildJvm.run(String.join(SEPARATOR, jars), List.of(), ListServices.class.getName());
+        assertEquals(0, result.exitStatus(), result.output());
+        assertEquals(BundlesIT.FORMATS, new TreeSet<>(result.lines("format")), result.output());
+        assertEquals(Set.of("llama", "qwen3"), Set.copyOf(result.lines("architecture")), result.output());
+        assertEquals(List.of(), result.lines("backend"), result.output());
+    }
+
+    @Test
+    void asModulesTheServiceLoaderFindsEverything() throws Exception {
+        List<String> names =
+                Jars.ours().stream().map(jar -> descriptor(jar).name()).sorted().toList();
+        ChildJvm.Result result = modules(path(Jars.ours()) + SEPARATOR + path(Jars.libraries()), names);
+        findsEverything(result);
+        assertEquals(List.of("dev.tenon.backend.cpu.vector"), result.lines("backend-module"), result.output());
+        assertEquals(names, result.lines("module"), result.output());
+    }
+
+    @Test
+    void askingForTheEngineAloneBringsTheProvidersIn() throws Exception {
+        List<Path> embedded = Stream.of(
+                        "api", "quant-formats", "models-llama", "models-qwen3", "backend-cpu-vector", "platform-core")
+                .map(Jars::ours)
+                .collect(Collectors.toCollection(ArrayList::new));
+        Jars.libraries().stream()
+                .filter(jar -> jar.getFileName().toString().startsWith("slf4j-api"))
+                .forEach(embedded::add);
+        ChildJvm.Result result = modules(path(embedded), List.of("dev.tenon.platform.core"));
+        findsEverything(result);
+        assertEquals(6, result.lines("module").size(), result.output());
+    }
+
+    /// Runs with a module path and without `--add-modules jdk.incubator.vector`: the backend's module asks
+    /// for
+    /// it.
+    private static ChildJvm.Result modules(String modulePath, List<String> roots) throws Exception {
+        ChildJvm.Result result = ChildJvm.java(List.of(
+                "-p",
+                modulePath,
+                "--add-modules",
+                String.join(",", roots),
+                "-cp",
+                ChildJvm.testClasses().toString(),
+                ListServices.class.getName()));
+        assertEquals(0, result.exitStatus(), result.output());
+        return result;
+    }
+
+    private static void findsEverything(ChildJvm.Result result) {
+        assertEquals(BundlesIT.FORMATS, new TreeSet<>(result.lines("format")), result.output());
+        assertEquals(BundlesIT.FORMATS.size(), result.lines("format").size(), "each format once");
+        assertEquals(Set.of("llama", "qwen3"), new TreeSet<>(result.lines("architecture")), result.output());
+        assertEquals(List.of("cpu-vector"), result.lines("backend"), result.output());
+        assertEquals(List.of("true"), result.lines("probe"), result.output());
+    }
+
+    private static String path(List<Path> jars) {
+        return jars.stream().map(Path::toString).collect(Collectors.joining(SEPARATOR));
+    }
+
+    // --- module descriptors
+
+    @TestFactory
+    Stream<DynamicTest> everyJarIsANamedModuleOfOurs() {
+        return allOurs()
+                .map(jar -> DynamicTest.dynamicTest(jar.getFileName().toString(), () -> {
+                    ModuleDescriptor module = descriptor(jar);
+                    assertFalse(module.isAutomatic(), jar + " has no module-info");
+                    assertEquals(
+                            OPEN.contains(module.name()), module.isOpen(), jar + " is an open module, or should be");
+                    assertTrue(module.name().startsWith("dev.tenon."), module.name());
+                    String symbolicName = Jars.attributes(jar).getValue("Bundle-SymbolicName");
+                    assertEquals(symbolicName, module.name(), "module and bundle have one name");
+                    for (ModuleDescriptor.Requires requires : module.requires()) {
+                        boolean annotations = requires.name().matches("(org\\.osgi|osgi|biz\\.aQute|aQute).*");
+                        boolean optional = requires.modifiers().contains(ModuleDescriptor.Requires.Modifier.STATIC);
+                        assertTrue(
+                                !annotations || optional || module.name().equals(LAUNCHER),
+                                jar + " needs " + requires + " at run time");
+                    }
+                }));
+    }
+
+    /// The descriptors are part of what others build on: a change shows up here, on purpose.
+    @TestFactory
+    Stream<DynamicTest> everyDescriptorIsAsExpected() throws Exception {
+        List<String> expected;
+        try (var in = PlainJarsIT.class.getResourceAsStream("/modules.txt")) {
+            expected = new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.isBlank() && !line.startsWith("#"))
+                    .toList();
+        }
+        List<String> actual =
+                allOurs().flatMap(jar -> describe(descriptor(jar)).stream()).toList();
+        Files.writeString(Path.of("target", "modules.txt"), String.join("\n", actual) + "\n");
+        Set<String> modules = new TreeSet<>();
+        Stream.concat(expected.stream(), actual.stream()).forEach(line -> modules.add(line.split(" ")[0]));
+        return modules.stream()
+                .map(
+                        module -> DynamicTest.dynamicTest(
+                                module,
+                                () -> assertEquals(
+                                        ofModule(expected, module),
+                                        ofModule(actual, module),
+                                        "if the change is wanted, copy it from target/modules.txt to src/test/resources/modules.txt")));
+    }
+
+    private static String ofModule(List<String> lines, String module) {
+        return lines.stream().filter(l -> l.startsWith(module + " ")).sorted().collect(Collectors.joining("\n"));
+    }
+
+    private static List<String> describe(ModuleDescriptor module) {
+        List<String> lines = new ArrayList<>();
+        module.exports().forEach(e -> lines.add(module.name() + " exports " + e.source()));
+        module.requires().stream()
+                .filter(r -> !r.name().equals("java.base"))
+                .forEach(r -> lines.add(module.name() + " requires "
+                        + r.modifiers().stream()
+                                .map(m -> m.name().toLowerCase(java.util.Locale.ROOT) + " ")
+                                .sorted()
+                                .collect(Collectors.joining())
+                        + r.name()));
+        module.uses().forEach(u -> lines.add(module.name() + " uses " + u));
+        module.provides()
+                .forEach(p -> p.providers()
+                        .forEach(provider ->
+                                lines.add(module.name() + " provides " + p.service() + " with " + provider)));
+        lines.sort(null);
+        return lines;
+    }
+
+    private static Stream<Path> allOurs() {
+        return Stream.concat(Jars.oursAndLauncher().stream(), Stream.of(Jars.testkit()));
+    }
+
+    private static ModuleDescriptor descriptor(Path jar) {
+        Set<ModuleReference> all = ModuleFinder.of(jar).findAll();
+        assertEquals(1, all.size(), jar.toString());
+        return all.iterator().next().descriptor();
+    }
+}

@@ -1,0 +1,282 @@
+package dev.tenon.itest.framework;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.api.error.ErrorCode;
+import java.io.IOException;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.constantpool.ClassEntry;
+import java.lang.classfile.constantpool.FieldRefEntry;
+import java.lang.classfile.constantpool.PoolEntry;
+import java.lang.classfile.constantpool.Utf8Entry;
+import java.lang.module.ModuleFinder;
+import java.lang.reflect.Field;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/// The rules of the house, checked on the compiled classes of the finished jars.
+class RulesIT {
+    /// Which of our modules may use another one than `api`.
+    private static final Map<String, Set<String>> ALLOWED = Map.of(
+            "dev.tenon.platform.cli", Set.of("dev.tenon.platform.core"),
+            "dev.tenon.platform.bench", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"),
+            "dev.tenon.platform.launcher", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"));
+
+    private static final Set<String> MAY_PRINT =
+            Set.of("dev.tenon.platform.cli", "dev.tenon.platform.bench", "dev.tenon.platform.launcher");
+
+    private static final Pattern OUR_TYPE = Pattern.compile("dev/tenon/[A-Za-z0-9_/]+");
+
+    /// A class of ours.
+    private record Type(String module, String name, ClassModel model) {
+        String packageName() {
+            return name.substring(0, name.lastIndexOf('.'));
+        }
+
+        /// The packages of ours that it names, in whatever way: types, descriptors, signatures.
+        Set<String> usedPackages(Set<String> known) {
+            Set<String> packages = new TreeSet<>();
+            for (PoolEntry entry : model.constantPool()) {
+                String text = entry instanceof Utf8Entry utf8 ? utf8.stringValue() : "";
+                Matcher matcher = OUR_TYPE.matcher(text);
+                while (matcher.find()) {
+                    String path = matcher.group();
+                    int end = path.lastIndexOf('/');
+                    String candidate = path.substring(0, end).replace('/', '.');
+                    if (known.contains(candidate)) {
+                        packages.add(candidate);
+                    }
+                }
+            }
+            packages.remove(packageName());
+            return packages;
+        }
+    }
+
+    private static List<Type> types() throws IOException {
+        List<Type> types = new ArrayList<>();
+        for (Path jar : jars()) {
+            String module = module(jar);
+            try (JarFile file = new JarFile(jar.toFile())) {
+                for (JarEntry entry : file.stream().toList()) {
+                    String name = entry.getName();
+                    // Libraries that are copied into a jar keep their own package names.
+                    if (name.startsWith("dev/tenon/") && name.endsWith(".class")) {
+                        ClassModel model =
+                                ClassFile.of().parse(file.getInputStream(entry).readAllBytes());
+                        types.add(new Type(
+                                module, name.substring(0, name.length() - 6).replace('/', '.'), model));
+                    }
+                }
+            }
+        }
+        assertTrue(types.size() > 100, "only " + types.size() + " classes found");
+        return types;
+    }
+
+    private static List<Path> jars() {
+        return Jars.oursAndLauncher();
+    }
+
+    private static String module(Path jar) {
+        return ModuleFinder.of(jar).findAll().iterator().next().descriptor().name();
+    }
+
+    private static Map<String, String> moduleOfPackage(List<Type> types) {
+        Map<String, String> modules = new TreeMap<>();
+        types.forEach(type -> modules.put(type.packageName(), type.module()));
+        return modules;
+    }
+
+    @Test
+    void packagesStartWithTheirModulesNameAndAreNotSplit() throws IOException {
+        Map<String, Set<String>> modules = new TreeMap<>();
+        List<String> wrong = new ArrayList<>();
+        for (Type type : types()) {
+            modules.computeIfAbsent(type.packageName(), p -> new TreeSet<>()).add(type.module());
+            String name = type.packageName();
+            if (!name.equals(type.module()) && !name.startsWith(type.module() + ".")) {
+                wrong.add(type.name() + " in " + type.module());
+            }
+        }
+        assertEquals(List.of(), wrong);
+        modules.values().removeIf(each -> each.size() == 1);
+        assertEquals(Map.of(), modules, "packages in more than one module");
+    }
+
+    @Test
+    void modulesMeetOnlyInTheApi() throws IOException {
+        List<Type> types = types();
+        Map<String, String> moduleOf = moduleOfPackage(types);
+        Set<String> wrong = new TreeSet<>();
+        Set<String> seen = new TreeSet<>();
+        for (Type type : types) {
+            for (String used : type.usedPackages(moduleOf.keySet())) {
+                String module = moduleOf.get(used);
+                seen.add(type.module() + " uses " + module);
+                boolean allowed = module.equals(type.module())
+                        || module.equals("dev.tenon.api")
+                        || ALLOWED.getOrDefault(type.module(), Set.of()).contains(module);
+                if (!allowed) {
+                    wrong.add(type.name() + " uses " + used);
+                }
+            }
+        }
+        assertTrue(seen.contains("dev.tenon.platform.cli uses dev.tenon.platform.core"), "the check is blind: " + seen);
+        assertEquals(Set.of(), wrong);
+    }
+
+    @Test
+    void theApiNeedsNothingButTheJdk() throws IOException {
+        Set<String> wrong = new TreeSet<>();
+        for (Type type : types()) {
+            if (type.module().equals("dev.tenon.api")) {
+                for (PoolEntry entry : type.model().constantPool()) {
+                    if (entry instanceof ClassEntry c) {
+                        String name = c.asInternalName();
+                        if (!name.startsWith("java/") && !name.startsWith("[") && !name.startsWith("dev/tenon/api/")) {
+                            wrong.add(type.name() + " uses " + name);
+                        }
+                    }
+                }
+            }
+        }
+        assertEquals(Set.of(), wrong);
+    }
+
+    @Test
+    void theApisPackagesHaveNoCycle() throws IOException {
+        List<Type> types = types().stream()
+                .filter(type -> type.module().equals("dev.tenon.api"))
+                .toList();
+        Set<String> packages = moduleOfPackage(types).keySet();
+        Map<String, Set<String>> uses = new TreeMap<>();
+        packages.forEach(p -> uses.put(p, new TreeSet<>()));
+        types.forEach(type -> uses.get(type.packageName()).addAll(type.usedPackages(packages)));
+        // Takes away packages that use nothing that is left; what remains is a cycle.
+        Map<String, Set<String>> rest = new LinkedHashMap<>(uses);
+        boolean changed = true;
+        while (changed) {
+            changed =
+                    rest.entrySet().removeIf(entry -> entry.getValue().stream().noneMatch(rest::containsKey));
+        }
+        assertEquals(Map.of(), rest, "packages in or above a cycle");
+    }
+
+    @Test
+    void onlyTheProgramsPrintToTheConsole() throws IOException {
+        Set<String> allowed = new TreeSet<>();
+        Set<String> wrong = new TreeSet<>();
+        for (Type type : types()) {
+            for (PoolEntry entry : type.model().constantPool()) {
+                if (entry instanceof FieldRefEntry field
+                        && field.owner().asInternalName().equals("java/lang/System")
+                        && Set.of("out", "err").contains(field.name().stringValue())) {
+                    (MAY_PRINT.contains(type.module()) ? allowed : wrong)
+                            .add(type.name() + " uses System." + field.name().stringValue());
+                }
+            }
+        }
+        assertTrue(!allowed.isEmpty(), "the check is blind: it does not see what the programs do");
+        assertEquals(Set.of(), wrong);
+    }
+
+    @Test
+    void nothingEndsTheProcess() throws IOException {
+        Set<String> allowed = new TreeSet<>();
+        Set<String> wrong = new TreeSet<>();
+        for (Type type : types()) {
+            for (PoolEntry entry : type.model().constantPool()) {
+                if (entry instanceof java.lang.classfile.constantpool.MethodRefEntry method
+                        && Set.of("java/lang/System.exit", "java/lang/Runtime.halt", "java/lang/Runtime.exit")
+                                .contains(method.owner().asInternalName() + "."
+                                        + method.name().stringValue())) {
+                    (MAY_PRINT.contains(type.module()) ? allowed : wrong)
+                            .add(type.name() + " uses " + method.owner().asInternalName() + "." + method.name());
+                }
+            }
+        }
+        assertTrue(!allowed.isEmpty(), "the check is blind: it does not see what the programs do");
+        assertEquals(Set.of(), wrong);
+    }
+
+    @Test
+    void internalPackagesAreNotExported() {
+        Set<String> wrong = new TreeSet<>();
+        for (Path jar : jars()) {
+            ModuleFinder.of(jar).findAll().iterator().next().descriptor().exports().stream()
+                    .filter(e -> e.source().contains(".internal"))
+                    .forEach(e -> wrong.add(module(jar) + " exports " + e.source()));
+            String exports = String.valueOf(Jars.attributes(jar).getValue("Export-Package"));
+            if (exports.contains(".internal")) {
+                wrong.add(jar.getFileName() + " exports " + exports);
+            }
+        }
+        assertEquals(Set.of(), wrong);
+    }
+
+    @Test
+    void providersExportNothing() {
+        for (String name : List.of("quant-formats", "models-llama", "models-qwen3", "backend-cpu-vector")) {
+            assertEquals(null, Jars.attributes(Jars.ours(name)).getValue("Export-Package"), name);
+        }
+    }
+
+    @Test
+    void everyExportedPackageHasAVersionOfItsOwn() {
+        for (Path jar : jars()) {
+            String exports = Jars.attributes(jar).getValue("Export-Package");
+            if (exports != null) {
+                String bare = exports.replaceAll(";uses:=\"[^\"]*\"", "");
+                for (String clause : bare.split(",(?=[a-z])")) {
+                    assertTrue(clause.contains(";version=\""), jar.getFileName() + ": " + clause);
+                }
+            }
+        }
+    }
+
+    @Test
+    void everyErrorCodeHasAHeadingInTheDocs() throws Exception {
+        Path docs = root().resolve("docs").resolve("errors.md");
+        assumeTrue(Files.exists(docs), () -> docs + " does not exist");
+        List<String> headings =
+                Files.readAllLines(docs).stream().filter(l -> l.startsWith("#")).toList();
+        Set<String> missing = new TreeSet<>();
+        int codes = 0;
+        for (Field field : ErrorCode.class.getFields()) {
+            String code = (String) field.get(null);
+            codes++;
+            Pattern word = Pattern.compile("(?<![A-Za-z0-9-])" + Pattern.quote(code) + "(?![A-Za-z0-9-])");
+            if (headings.stream().noneMatch(h -> word.matcher(h).find())) {
+                missing.add(field.getName() + " " + code);
+            }
+        }
+        assertTrue(codes > 20, "only " + codes + " codes found");
+        assertEquals(Set.of(), missing, "codes without a heading in " + docs);
+    }
+
+    private static Path root() {
+        Path folder = Path.of(System.getProperty("tenon.root", "")).toAbsolutePath();
+        while (folder != null && !Files.exists(folder.resolve("mvnw"))) {
+            folder = folder.getParent();
+        }
+        assertTrue(
+                folder != null, "the project's root is not above " + Path.of("").toAbsolutePath());
+        return folder;
+    }
+}

@@ -1,0 +1,393 @@
+package dev.tenon.itest.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.GgufType;
+import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.Fusion;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/// What every model architecture has to do: extend this class, describe a tiny model, and run it with
+/// JUnit.
+///
+/// The tiny model has an output matrix of its own, a few hundred thousand weights at most, and all tensors
+/// that the
+/// architecture knows.
+public abstract class ArchitectureContract {
+    private static final Duration AT_ONCE = Duration.ofSeconds(10);
+
+    /// For subclasses.
+    protected ArchitectureContract() {}
+
+    /// {@return the architecture under test}
+    protected abstract ModelArchitecture architecture();
+
+    /// {@return metadata of the tiny model: `general.architecture` and every key that the architecture
+    ///     reads}
+    protected abstract Map<String, GgufValue> metadata();
+
+    /// {@return the shapes of the tiny model's tensors by name, the fastest dimension first}
+    protected abstract Map<String, List<Long>> tensors();
+
+    /// {@return the configuration of the tiny model}
+    protected abstract ModelConfig expectedConfig();
+
+    /// {@return the metadata keys without which the model cannot be built}
+    protected abstract Set<String> requiredKeys();
+
+    /// {@return the required keys whose value has to be above zero; by default the integers among them}
+    protected Set<String> positiveKeys() {
+        Set<String> keys = new HashSet<>(requiredKeys());
+        keys.removeIf(key -> !metadata().get(key).type().isInteger());
+        return keys;
+    }
+
+    /// {@return the name of the output matrix}
+    protected String outputWeight() {
+        return "output.weight";
+    }
+
+    /// {@return the name of the embedding table, which a tied model also uses as its output matrix}
+    protected String embeddingWeight() {
+        return "token_embd.weight";
+    }
+
+    /// {@return whether a file without the output matrix is a tied model}
+    protected boolean mayBeTied() {
+        return true;
+    }
+
+    /// {@return whether a decoder layer fuses into five ops}
+    protected boolean fusesIntoFiveOpsALayer() {
+        return true;
+    }
+
+    // --- what it builds
+
+    @Test
+    void itsIdIsTheFilesArchitecture() {
+        GgufValue value = metadata().get("general.architecture");
+        assertEquals(value.value(), architecture().id());
+    }
+
+    @Test
+    void theConfigurationIsThatOfTheFile() {
+        assertEquals(expectedConfig(), define().config());
+    }
+
+    @Test
+    void theGraphGivesLogitsForWantedRowsOfEveryLayer() {
+        Graph graph = define().graph().expanded();
+        ModelConfig config = expectedConfig();
+        assertEquals(config.vocabSize(), graph.output().width(), "width of the output");
+        List<Integer> layers =
+                graph.attentionLayers().stream().map(CoreOp.Attention::layer).toList();
+        assertEquals(IntStream.range(0, config.blockCount()).boxed().toList(), layers, "layers of the KV cache");
+        for (CoreOp.Attention attention : graph.attentionLayers()) {
+            assertEquals(config.headCount(), attention.headCount(), "query heads");
+            assertEquals(config.headCountKv(), attention.headCountKv(), "key and value heads");
+            assertEquals(config.keyLength(), attention.keyLength(), "key length");
+            assertEquals(config.valueLength(), attention.valueLength(), "value length");
+        }
+        List<Op> ops = graph.ops();
+        List<String> kinds = ops.stream().map(Op::kind).toList();
+        assertEquals(1, kinds.stream().filter("select_rows"::equals).count(), "select_rows ops in " + kinds);
+        assertTrue(
+                kinds.indexOf("select_rows") > kinds.lastIndexOf("attention"),
+                "rows are selected before the last attention, which needs all of them");
+    }
+
+    @Test
+    void everyValueOfTheGraphIsUsed() {
+        Graph graph = define().graph().expanded();
+        Set<Integer> read = new HashSet<>(Set.of(graph.output().id()));
+        graph.ops().forEach(op -> op.inputs().forEach(value -> read.add(value.id())));
+        for (Op op : graph.ops()) {
+            for (Value value : op.outputs()) {
+                assertTrue(read.contains(value.id()), op.kind() + " computes " + value + ", which nothing reads");
+            }
+        }
+    }
+
+    @Test
+    void theWeightsAreTheFilesTensorsInNameAndShape() {
+        weightsMatch(define().graph(), tensors());
+        Set<String> named = new HashSet<>();
+        define().graph().weights().forEach(weight -> named.add(weight.name()));
+        for (String name : tensors().keySet()) {
+            assertTrue(named.contains(name), "the graph does not use the tensor " + name);
+        }
+    }
+
+    private static void weightsMatch(Graph graph, Map<String, List<Long>> tensors) {
+        Map<String, Weight> seen = new HashMap<>();
+        for (Op op : graph.expanded().ops()) {
+            for (Weight weight : op.weights()) {
+                assertEquals(seen.computeIfAbsent(weight.name(), name -> weight), weight, "one name, two shapes");
+                List<Long> shape = tensors.get(weight.name());
+                assertTrue(shape != null, "the file has no tensor " + weight.name());
+                assertEquals(shape.getFirst(), weight.cols(), "columns of " + weight.name());
+                long rows = shape.stream().skip(1).reduce(1L, Math::multiplyExact);
+                assertEquals(rows, weight.rows(), "rows of " + weight.name());
+            }
+        }
+    }
+
+    @Test
+    void withoutAnOutputMatrixTheEmbeddingTableIsUsed() {
+        assumeTrue(mayBeTied(), "the architecture has no tied models");
+        Map<String, List<Long>> tied = new LinkedHashMap<>(tensors());
+        assertTrue(tied.remove(outputWeight()) != null, "the tiny model has no " + outputWeight());
+        Graph graph = architecture().define(source(metadata(), tied)).graph();
+        weightsMatch(graph, tied);
+        List<Op> ops = graph.expanded().ops();
+        assertEquals(
+                List.of(embeddingWeight()),
+                ops.getLast().weights().stream().map(Weight::name).limit(1).toList(),
+                "weight of the last op");
+    }
+
+    @Test
+    void fusionKeepsTheOpsAndTheNumbers() {
+        Graph graph = define().graph();
+        Graph fused = Fusion.fuse(graph);
+        assertEquals(
+                new HashSet<>(graph.expanded().ops()),
+                new HashSet<>(fused.expanded().ops()),
+                "ops after expansion");
+        if (fusesIntoFiveOpsALayer()) {
+            int around = fused.ops().size() - 5 * expectedConfig().blockCount();
+            List<String> kinds = fused.ops().stream().map(Op::kind).toList();
+            assertTrue(around <= 5, around + " ops around the layers, if a layer has five: " + kinds);
+        }
+        int[] tokens = IntStream.range(0, 12)
+                .map(i -> (i * 7 + 3) % expectedConfig().vocabSize())
+                .toArray();
+        try (MemoryWeights weights = RandomModels.weightsFor(graph, TestFormats.F32, 5)) {
+            double[][] plain = new Reference(graph, weights).newSequence().feed(tokens);
+            double[][] other = new Reference(fused, weights).newSequence().feed(tokens);
+            boolean moves = false;
+            for (int t = 0; t < tokens.length; t++) {
+                for (int i = 0; i < plain[t].length; i++) {
+                    assertTrue(Double.isFinite(plain[t][i]), "logit " + i + " behind token " + t + " is not finite");
+                    assertEquals(plain[t][i], other[t][i], 1e-9 * Math.abs(plain[t][i]) + 1e-12);
+                    moves |= t > 0 && Math.abs(plain[t][i] - plain[0][i]) > 1e-6;
+                }
+            }
+            assertTrue(moves, "the logits are the same behind every token");
+        }
+    }
+
+    @Test
+    void theGraphSeesOrderAndPast() {
+        Graph graph = define().graph();
+        try (MemoryWeights weights = RandomModels.weightsFor(graph, TestFormats.F32, 6)) {
+            Reference reference = new Reference(graph, weights);
+            double[][] a = reference.newSequence().feed(1, 2, 3);
+            double[][] b = reference.newSequence().feed(2, 1, 3);
+            double difference = 0;
+            for (int i = 0; i < a[2].length; i++) {
+                difference = Math.max(difference, Math.abs(a[2][i] - b[2][i]));
+            }
+            assertTrue(difference > 1e-9, "swapping earlier tokens changes nothing: no attention or no positions");
+        }
+    }
+
+    @Test
+    void definingTwiceAndFromManyThreadsGivesTheSame() {
+        ModelDefinition first = define();
+        List<ModelDefinition> all =
+                IntStream.range(0, 16).parallel().mapToObj(i -> define()).toList();
+        all.forEach(each -> assertEquals(first, each));
+    }
+
+    // --- what it refuses
+
+    @TestFactory
+    Stream<DynamicTest> aMissingKeyIsNamed() {
+        return requiredKeys().stream()
+                .sorted()
+                .map(key -> DynamicTest.dynamicTest(key, () -> {
+                    Map<String, GgufValue> without = new LinkedHashMap<>(metadata());
+                    assertTrue(without.remove(key) != null, "the tiny model has no key " + key);
+                    ModelFormatException e = assertThrows(
+                            ModelFormatException.class, () -> architecture().define(source(without, tensors())));
+                    assertEquals(ErrorCode.MODEL_KEY_MISSING, e.code());
+                    assertTrue(e.getMessage().contains(key), e.getMessage());
+                }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> aValueOfTheWrongTypeIsNamed() {
+        return requiredKeys().stream()
+                .sorted()
+                .map(key -> DynamicTest.dynamicTest(key, () -> {
+                    boolean text = metadata().get(key).type() == GgufType.STRING;
+                    for (GgufValue wrong : List.of(
+                            text ? GgufValue.ofUint32(7) : GgufValue.of("seven"),
+                            GgufValue.of(new String[] {"a"}),
+                            GgufValue.of(true))) {
+                        ModelFormatException e = assertThrows(
+                                ModelFormatException.class,
+                                () -> architecture().define(with(key, wrong)),
+                                wrong.toString());
+                        assertEquals(ErrorCode.MODEL_KEY_VALUE, e.code());
+                        assertTrue(e.getMessage().contains(key), e.getMessage());
+                    }
+                }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> zeroIsRefusedWhereItMakesNoSense() {
+        return positiveKeys().stream()
+                .sorted()
+                .map(key -> DynamicTest.dynamicTest(key, () -> {
+                    TenonException e = assertThrows(
+                            TenonException.class, () -> architecture().define(with(key, GgufValue.ofUint32(0))));
+                    assertFalse(e.code().isBlank(), "no code");
+                }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> strangeNumbersGiveATypedErrorAtOnce() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (String key : metadata().keySet().stream().sorted().toList()) {
+            GgufValue sound = metadata().get(key);
+            if (!(sound.value() instanceof Number)) {
+                continue;
+            }
+            List<GgufValue> strange = new ArrayList<>();
+            if (sound.type().isInteger()) {
+                for (long number : new long[] {1, 3, 7, 65_537, Integer.MAX_VALUE, 0xffffffffL}) {
+                    strange.add(GgufValue.ofUint32(number));
+                }
+                strange.add(new GgufValue(GgufType.INT64, null, -1L));
+                strange.add(new GgufValue(GgufType.UINT64, null, Long.MAX_VALUE));
+            } else {
+                for (float number : new float[] {0, -1, Float.NaN, Float.POSITIVE_INFINITY, Float.MIN_VALUE}) {
+                    strange.add(GgufValue.of(number));
+                }
+            }
+            tests.add(DynamicTest.dynamicTest(key, () -> strange.forEach(value -> definesOrRefuses(key, value))));
+        }
+        return tests.stream();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> twoStrangeNumbersGiveATypedErrorAtOnce() {
+        String layers = architecture().id() + ".block_count"; // many layers are slow to build; one at a time above
+        List<String> keys = metadata().keySet().stream()
+                .filter(key -> metadata().get(key).type().isInteger() && !key.equals(layers))
+                .sorted()
+                .toList();
+        List<DynamicTest> tests = new ArrayList<>();
+        for (String first : keys) {
+            for (String second : keys.subList(keys.indexOf(first) + 1, keys.size())) {
+                tests.add(DynamicTest.dynamicTest(first + " and " + second, () -> {
+                    for (long number : new long[] {1, 5, 65_536, 1 << 24, Integer.MAX_VALUE}) {
+                        Map<String, GgufValue> changed = new LinkedHashMap<>(metadata());
+                        changed.put(first, GgufValue.ofUint32(number));
+                        changed.put(second, GgufValue.ofUint32(number));
+                        definesOrRefuses(first + " and " + second + " = " + number, source(changed, tensors()));
+                    }
+                }));
+            }
+        }
+        return tests.stream();
+    }
+
+    /// Whatever the number: a definition or a typed error, within seconds, and nothing else.
+    private void definesOrRefuses(String key, GgufValue value) {
+        definesOrRefuses(key + " = " + value.value(), with(key, value));
+    }
+
+    private void definesOrRefuses(String what, ModelSource source) {
+        assertTimeoutPreemptively(
+                AT_ONCE,
+                () -> {
+                    try {
+                        architecture().define(source);
+                    } catch (TenonException e) {
+                        assertFalse(e.code().isBlank(), "no code");
+                    } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+                        fail(what + " gives " + e, e);
+                    }
+                },
+                () -> what + " takes too long");
+    }
+
+    @Test
+    void notANumberIsRefusedInTheNormsEpsilon() {
+        String key = architecture().id() + ".attention.layer_norm_rms_epsilon";
+        assumeTrue(metadata().containsKey(key), () -> "the architecture has no key " + key);
+        TenonException e =
+                assertThrows(TenonException.class, () -> architecture().define(with(key, GgufValue.of(Float.NaN))));
+        assertTrue(e.getMessage().contains(key), e.getMessage());
+    }
+
+    @Test
+    void moreLayersThanTheFileHasAreNotBuiltForever() {
+        String key = architecture().id() + ".block_count";
+        assumeTrue(metadata().containsKey(key), () -> "the architecture has no key " + key);
+        definesOrRefuses(key, GgufValue.ofUint32(Integer.MAX_VALUE));
+    }
+
+    // --- helpers
+
+    private ModelDefinition define() {
+        return architecture().define(source(metadata(), tensors()));
+    }
+
+    private ModelSource with(String key, GgufValue value) {
+        Map<String, GgufValue> changed = new LinkedHashMap<>(metadata());
+        changed.put(key, value);
+        return source(changed, tensors());
+    }
+
+    /// {@return a source with F32 tensors of the given shapes}
+    ///
+    /// @param metadata keys and values
+    /// @param shapes tensor shapes by name
+    protected static ModelSource source(Map<String, GgufValue> metadata, Map<String, List<Long>> shapes) {
+        Map<String, TensorInfo> infos = new LinkedHashMap<>();
+        long offset = 0;
+        for (Map.Entry<String, List<Long>> entry : shapes.entrySet()) {
+            long bytes = 4 * entry.getValue().stream().reduce(1L, Math::multiplyExact);
+            infos.put(entry.getKey(), new TensorInfo(entry.getKey(), 0, entry.getValue(), 0, offset, bytes));
+            offset += bytes;
+        }
+        return new ModelSource(GgufMetadata.of("tiny.gguf", metadata), infos);
+    }
+}

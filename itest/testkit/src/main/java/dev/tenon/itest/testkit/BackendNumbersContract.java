@@ -1,0 +1,517 @@
+package dev.tenon.itest.testkit;
+
+import static dev.tenon.itest.testkit.Closeness.assertClose;
+import static dev.tenon.itest.testkit.Closeness.assertCloseTo;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.Probe;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.PlanDriver.Chunk;
+import dev.tenon.itest.testkit.PlanDriver.Settings;
+import dev.tenon.itest.testkit.RandomModels.Model;
+import dev.tenon.itest.testkit.RandomModels.Shape;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+
+/// The part of [BackendContract] that is about numbers: every op, format and batch against [Reference].
+///
+/// Numbers are compared with [Reference]. A backend that rounds activations more coarsely than to float32
+/// overrides
+/// [#tolerance(String, int)]. Where the hardware is missing, the tests are skipped with the probe's reason,
+/// unless
+/// [#mustBeAvailable()] says otherwise. The rest of the contract (limits, life cycle, errors) is in
+/// [BackendContract].
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public abstract class BackendNumbersContract {
+    private Backend backend;
+    private Device device;
+
+    /// For subclasses.
+    protected BackendNumbersContract() {}
+
+    /// {@return the backend under test}
+    protected abstract Backend backend();
+
+    /// {@return the formats that it is tested with}
+    protected abstract Collection<QuantFormat> formats();
+
+    /// {@return whether missing hardware fails the tests instead of skipping them}
+    protected boolean mustBeAvailable() {
+        return false;
+    }
+
+    /// {@return how to open the device}
+    protected DeviceOptions deviceOptions() {
+        return DeviceOptions.defaults();
+    }
+
+    /// {@return the element types of the KV cache that it offers}
+    protected Set<PlanOptions.KvType> kvTypes() {
+        return Set.of(PlanOptions.KvType.values());
+    }
+
+    /// {@return how far a number may be off, as a fraction of the root mean square of its rows; the default
+    ///     suits float32
+    ///     activations}
+    ///
+    /// @param what the case, starting with the kind of op or `model`
+    /// @param n terms of the longest sum in it
+    protected double tolerance(String what, int n) {
+        return 1e-5 * Math.sqrt(n);
+    }
+
+    /// {@return how far logits may be off because of the KV cache's element type}
+    ///
+    /// @param type element type of keys and values
+    protected double kvTolerance(PlanOptions.KvType type) {
+        return switch (type) {
+            case F32 -> 0;
+            case F16 -> 5e-3;
+            case Q8_0 -> 6e-2;
+        };
+    }
+
+    /// {@return the open device, shared by the tests; closed by this class}
+    protected final Device device() {
+        return device;
+    }
+
+    @BeforeAll
+    final void openDevice() {
+        backend = backend();
+        Probe probe = backend.probe();
+        if (!mustBeAvailable()) {
+            assumeTrue(probe.available(), () -> backend.id() + " is not available here: " + probe.reason());
+        }
+        assertTrue(probe.available(), () -> backend.id() + " is not available: " + probe.reason());
+        device = backend.open(deviceOptions());
+    }
+
+    @AfterAll
+    final void closeDevice() {
+        if (device != null) {
+            device.close();
+        }
+    }
+
+    // --- what it says of itself
+
+    @Test
+    void describesItselfAndItsDevices() {
+        assertFalse(backend.id().isBlank(), "id");
+        assertEquals(backend.id(), backend.id().strip(), "id has blanks around it");
+        assertFalse(backend.probe().reason().isBlank(), "the probe gives no reason");
+        List<DeviceInfo> devices = backend.devices();
+        assertFalse(devices.isEmpty(), "available, but without a device");
+        assertEquals(
+                devices.stream().map(DeviceInfo::id).toList(),
+                backend.devices().stream().map(DeviceInfo::id).toList(),
+                "the order of devices changes");
+        Set<String> ids = new HashSet<>();
+        for (DeviceInfo info : devices) {
+            assertTrue(ids.add(info.id()), "device id " + info.id() + " appears twice");
+            assertFalse(info.kind().isBlank(), "device " + info.id() + " has no kind");
+            assertFalse(info.name().isBlank(), "device " + info.id() + " has no name");
+            assertTrue(info.memoryBytes() >= 0, "memory of device " + info.id());
+        }
+        assertTrue(ids.contains(device.info().id()), "the open device is not in the list");
+    }
+
+    @Test
+    void anUnknownDeviceIsRefusedByName() {
+        BackendException e = assertThrows(
+                BackendException.class, () -> backend.open(new DeviceOptions("no-such-device", 0, Map.of())));
+        assertEquals(ErrorCode.BACKEND_UNAVAILABLE, e.code());
+        assertTrue(e.getMessage().contains("no-such-device"), e.getMessage());
+    }
+
+    // --- numbers
+
+    @TestFactory
+    Stream<DynamicTest> everyCoreOpMatchesTheReference() {
+        return OpCases.all().stream()
+                .map(c -> DynamicTest.dynamicTest(c.name(), () -> {
+                    try (Model model = c.model().get()) {
+                        compare(model, tokens(3, 40, model.vocabSize()), c.n());
+                    }
+                }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> linearMatchesTheReferenceInEveryFormat() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (QuantFormat format : formats()) {
+            for (int cols : oddWidths(format)) {
+                for (int rows : new int[] {1, 3, 17, 67}) {
+                    boolean bias = rows == 17;
+                    tests.add(DynamicTest.dynamicTest(
+                            "linear " + format.id() + " " + rows + "x" + cols + (bias ? " bias" : ""),
+                            () -> linear(format, cols, rows, bias)));
+                }
+            }
+        }
+        return tests.stream();
+    }
+
+    private void linear(QuantFormat format, int cols, int rows, boolean bias) {
+        try (Model model = RandomModels.linear(5, format, cols, rows, bias);
+                PlanDriver driver = new PlanDriver(device, model, Settings.of(64, 1, 64))) {
+            int[] tokens = tokens(4, 64, model.vocabSize());
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
+            for (int count : new int[] {1, 2, 3, 4, 5, 8, 13, 16, 33, 64}) {
+                PlanDriver.Sequence s = driver.open();
+                float[][] got = driver.step(new Chunk(s, Arrays.copyOf(tokens, count), true));
+                driver.release(s);
+                String name = model.name() + " tokens=" + count;
+                assertCloseTo(name, expected, got, count, tolerance("linear", cols));
+            }
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> embeddingGivesTheDecodedRowsInEveryFormat() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (QuantFormat format : formats()) {
+            for (int width : oddWidths(format)) {
+                tests.add(DynamicTest.dynamicTest("embedding " + format.id() + " width=" + width, () -> {
+                    try (Model model = RandomModels.embedding(6, format, width)) {
+                        compare(model, tokens(5, 20, model.vocabSize()), 1);
+                    }
+                }));
+            }
+        }
+        return tests.stream();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> wholeModelsMatchTheReferenceInEveryFormat() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (QuantFormat format : formats()) {
+            Shape shape = Shape.smallFor(format);
+            tests.add(DynamicTest.dynamicTest("llama-like " + format.id(), () -> {
+                try (Model model = RandomModels.llamaLike(8, format, shape)) {
+                    compare(model, tokens(6, 21, model.vocabSize()), 4 * shape.embeddingLength());
+                }
+            }));
+            tests.add(DynamicTest.dynamicTest("qwen3-like " + format.id(), () -> {
+                try (Model model = RandomModels.qwen3Like(9, format, shape)) {
+                    compare(model, tokens(7, 21, model.vocabSize()), 4 * shape.embeddingLength());
+                }
+            }));
+        }
+        return tests.stream();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> everyCacheTypeKeepsItsPrecision() {
+        return kvTypes().stream()
+                .sorted()
+                .map(type -> DynamicTest.dynamicTest("kv " + type, () -> {
+                    try (Model model = llama()) {
+                        int[] tokens = tokens(8, 45, model.vocabSize());
+                        double[][] expected = new Reference(model.graph(), model.weights())
+                                .newSequence()
+                                .feed(tokens);
+                        Settings settings = Settings.of(16, 1, 45).withKvType(type);
+                        try (PlanDriver driver = new PlanDriver(device, model, settings)) {
+                            float[][] got = driver.feed(driver.open(), tokens, 16);
+                            double allowed = tolerance("model", 256) + kvTolerance(type);
+                            assertClose(model.name() + " kv=" + type, expected, got, allowed);
+                        }
+                    }
+                }));
+    }
+
+    @Test
+    void aSequenceRunsOverManyPages() {
+        try (Model model = llama()) {
+            int perPage;
+            try (PlanDriver driver = new PlanDriver(device, model, Settings.of(8, 1, 1))) {
+                perPage = driver.plan().kvPages().tokensPerPage();
+            }
+            assertTrue(perPage >= 1, "tokensPerPage is " + perPage);
+            int length = Math.min(2 * perPage + 5, 300);
+            int[] tokens = tokens(9, length, model.vocabSize());
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
+            try (PlanDriver driver = new PlanDriver(device, model, Settings.of(64, 1, length))) {
+                float[][] got = driver.feed(driver.open(), tokens, 29);
+                assertClose(model.name() + " length=" + length, expected, got, tolerance("model", 4 * length));
+            }
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> rotationStaysPreciseAtFarPositions() {
+        return Stream.of(RopeParams.Pairing.values())
+                .map(pairing -> DynamicTest.dynamicTest(pairing.toString(), () -> {
+                    RopeParams params = new RopeParams(64, 64, pairing, 10_000, 1, Optional.empty());
+                    try (Model model =
+                            RandomModels.ops("rope", 17, 128, TestFormats.F32, (b, x) -> b.rope("r", x, params))) {
+                        for (int position : new int[] {511, 4095, 30_001}) {
+                            farPosition(model, position);
+                        }
+                    }
+                }));
+    }
+
+    /// There is no attention in the graph, so the positions before need not have been run.
+    private void farPosition(Model model, int position) {
+        try (PlanDriver driver = new PlanDriver(device, model, Settings.of(1, 1, position + 1))) {
+            StepInput input = new StepInput();
+            input.addSequence(
+                    IntStream.range(0, driver.plan().kvPages().pageCount()).toArray());
+            input.addToken(5, position, true);
+            double[] expected = new Reference(model.graph(), model.weights()).evaluate(5, position, null);
+            float[][] got = driver.rows(driver.plan().run(input));
+            // Angles that are computed in float32 lose 2^-24 of the position.
+            assertClose(
+                    model.name() + " position=" + position,
+                    new double[][] {expected},
+                    got,
+                    tolerance("rope", 16) + position * 0x1p-24);
+        }
+    }
+
+    // --- batches
+
+    @Test
+    void logitsAreTheSameForEveryChunkSize() {
+        try (Model model = llama();
+                PlanDriver driver = new PlanDriver(device, model, Settings.of(40, 1, 40))) {
+            int[] tokens = tokens(10, 40, model.vocabSize());
+            PlanDriver.Sequence whole = driver.open();
+            double[][] expected = Closeness.widen(driver.feed(whole, tokens, 40));
+            driver.release(whole);
+            for (int chunk : new int[] {1, 2, 3, 5, 8, 16, 17, 39}) {
+                PlanDriver.Sequence s = driver.open();
+                float[][] got = driver.feed(s, tokens, chunk);
+                driver.release(s);
+                assertClose(model.name() + " chunk=" + chunk, expected, got, tolerance("model", 256));
+            }
+        }
+    }
+
+    @Test
+    void prefillAndDecodeOfSeveralSequencesMixInOneStep() {
+        try (Model model = qwen3();
+                PlanDriver driver = new PlanDriver(device, model, Settings.of(24, 4, 20))) {
+            Reference reference = new Reference(model.graph(), model.weights());
+            Random random = new Random(12);
+            PlanDriver.Sequence[] sequences = new PlanDriver.Sequence[4];
+            Reference.Sequence[] truths = new Reference.Sequence[4];
+            for (int s = 0; s < 4; s++) {
+                sequences[s] = driver.open();
+                truths[s] = reference.newSequence();
+            }
+            int[][] sizes = {{9, 0, 0, 0}, {1, 11, 0, 0}, {1, 1, 7, 3}, {0, 1, 1, 13}, {1, 1, 1, 1}, {6, 1, 6, 1}};
+            for (int step = 0; step < sizes.length; step++) {
+                List<Chunk> chunks = new ArrayList<>();
+                List<double[]> expected = new ArrayList<>();
+                for (int i = 0; i < 4; i++) {
+                    int s = (i + step) % 4;
+                    if (sizes[step][s] > 0) {
+                        int[] tokens = random.ints(sizes[step][s], 0, model.vocabSize())
+                                .toArray();
+                        boolean logits = (s + step) % 3 != 0 || step == 4;
+                        chunks.add(new Chunk(sequences[s], tokens, logits));
+                        double[][] rows = truths[s].feed(tokens);
+                        if (logits) {
+                            expected.addAll(List.of(rows));
+                        }
+                    }
+                }
+                float[][] got = driver.step(chunks.toArray(Chunk[]::new));
+                assertClose(
+                        model.name() + " step=" + step,
+                        expected.toArray(double[][]::new),
+                        got,
+                        tolerance("model", 256));
+            }
+        }
+    }
+
+    @Test
+    void aStepWithoutWantedRowsGivesNoneAndStillFillsTheCache() {
+        try (Model model = llama();
+                PlanDriver driver = new PlanDriver(device, model, Settings.of(16, 1, 32))) {
+            int[] tokens = tokens(13, 17, model.vocabSize());
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
+            PlanDriver.Sequence s = driver.open();
+            assertEquals(0, driver.step(new Chunk(s, Arrays.copyOf(tokens, 16), false)).length);
+            float[][] last = driver.step(new Chunk(s, new int[] {tokens[16]}, true));
+            assertClose(model.name(), new double[][] {expected[16]}, last, tolerance("model", 256));
+        }
+    }
+
+    @Test
+    void usedPagesCanBeUsedAgainWithoutClearing() {
+        try (Model model = llama();
+                PlanDriver driver = new PlanDriver(device, model, Settings.of(16, 1, 32))) {
+            for (int round = 0; round < 4; round++) {
+                int[] tokens = tokens(20 + round, 30 - 7 * round, model.vocabSize());
+                double[][] expected = new Reference(model.graph(), model.weights())
+                        .newSequence()
+                        .feed(tokens);
+                PlanDriver.Sequence s = driver.open();
+                float[][] got = driver.feed(s, tokens, 16);
+                driver.release(s);
+                assertClose(model.name() + " round=" + round, expected, got, tolerance("model", 256));
+            }
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> aCopiedPageLivesOnItsOwn() {
+        return kvTypes().stream()
+                .sorted()
+                .map(type -> DynamicTest.dynamicTest("kv " + type, () -> {
+                    Settings settings = Settings.of(16, 2, 32).withKvType(type);
+                    try (Model model = llama();
+                            PlanDriver driver = new PlanDriver(device, model, settings)) {
+                        Reference reference = new Reference(model.graph(), model.weights());
+                        int[] prefix = tokens(30, 13, model.vocabSize());
+                        int[] left = tokens(31, 6, model.vocabSize());
+                        int[] right = tokens(32, 6, model.vocabSize());
+                        Reference.Sequence leftTruth = reference.newSequence();
+                        leftTruth.feed(prefix);
+                        Reference.Sequence rightTruth = reference.newSequence();
+                        rightTruth.feed(prefix);
+                        PlanDriver.Sequence original = driver.open();
+                        driver.feed(original, prefix, 16);
+                        PlanDriver.Sequence copy = driver.fork(original);
+                        float[][] gotRight = driver.step(new Chunk(copy, right, true));
+                        float[][] gotLeft = driver.step(new Chunk(original, left, true));
+                        double allowed = tolerance("model", 256) + kvTolerance(type);
+                        assertClose(model.name() + " copy", rightTruth.feed(right), gotRight, allowed);
+                        assertClose(model.name() + " original", leftTruth.feed(left), gotLeft, allowed);
+                    }
+                }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> fusionDoesNotChangeLogits() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (QuantFormat format : formats()) {
+            tests.add(DynamicTest.dynamicTest(format.id(), () -> {
+                Shape shape = Shape.smallFor(format);
+                try (Model model = RandomModels.qwen3Like(14, format, shape)) {
+                    int[] tokens = tokens(15, 19, model.vocabSize());
+                    float[][] fused;
+                    float[][] plain;
+                    try (PlanDriver driver = new PlanDriver(device, model, Settings.of(16, 1, 32))) {
+                        fused = driver.feed(driver.open(), tokens, 16);
+                    }
+                    Settings unfused = Settings.of(16, 1, 32).withFuse(false);
+                    try (PlanDriver driver = new PlanDriver(device, model, unfused)) {
+                        plain = driver.feed(driver.open(), tokens, 16);
+                    }
+                    double allowed = tolerance("model", 4 * shape.embeddingLength());
+                    assertClose(model.name(), Closeness.widen(plain), fused, allowed);
+                }
+            }));
+        }
+        return tests.stream();
+    }
+
+    @Test
+    void twoPlansOfOneDeviceDoNotDisturbEachOther() {
+        MemoryUse before = device.allocator().use();
+        try (Model a = llama();
+                Model b = qwen3();
+                PlanDriver first = new PlanDriver(device, a, Settings.of(8, 1, 32));
+                PlanDriver second = new PlanDriver(device, b, Settings.of(8, 1, 32))) {
+            int[] tokens = tokens(16, 12, a.vocabSize());
+            double[][] truthA =
+                    new Reference(a.graph(), a.weights()).newSequence().feed(tokens);
+            double[][] truthB =
+                    new Reference(b.graph(), b.weights()).newSequence().feed(tokens);
+            PlanDriver.Sequence s = first.open();
+            PlanDriver.Sequence t = second.open();
+            for (int i = 0; i < tokens.length; i++) {
+                float[][] gotA = first.step(new Chunk(s, new int[] {tokens[i]}, true));
+                float[][] gotB = second.step(new Chunk(t, new int[] {tokens[i]}, true));
+                assertClose(a.name() + " token " + i, new double[][] {truthA[i]}, gotA, tolerance("model", 256));
+                assertClose(b.name() + " token " + i, new double[][] {truthB[i]}, gotB, tolerance("model", 256));
+            }
+            assertNotEquals(before, device.allocator().use(), "two open plans leave no trace in the memory report");
+        }
+        assertEquals(before, device.allocator().use(), "memory in use after both plans are closed");
+    }
+
+    // --- helpers for this class and its extensions
+
+    final Model llama() {
+        return RandomModels.llamaLike(1, TestFormats.F32, Shape.smallFor(TestFormats.F32));
+    }
+
+    final Model qwen3() {
+        return RandomModels.qwen3Like(2, TestFormats.F32, Shape.smallFor(TestFormats.F32));
+    }
+
+    /// {@return random token ids}
+    ///
+    /// @param seed seed
+    /// @param n how many
+    /// @param vocabSize ids are 0 to this - 1
+    protected static int[] tokens(long seed, int n, int vocabSize) {
+        return new Random(seed).ints(n, 0, vocabSize).toArray();
+    }
+
+    private static int[] oddWidths(QuantFormat format) {
+        int block = format.blockSize();
+        return block == 1 ? new int[] {1, 7, 33, 64, 130, 257} : new int[] {block, 2 * block, 3 * block, 5 * block};
+    }
+
+    /// Runs tokens in chunks of 1, 17 and all, and compares every row with the reference.
+    ///
+    /// @param model graph and weights
+    /// @param tokens token ids
+    /// @param n terms of the longest sum
+    protected final void compare(Model model, int[] tokens, int n) {
+        double[][] expected =
+                new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
+        String kind =
+                model.graph().weights().size() > 6 ? "model" : model.graph().name();
+        try (PlanDriver driver = new PlanDriver(device, model, Settings.of(tokens.length, 1, tokens.length))) {
+            for (int chunk : new int[] {tokens.length, 17, 1}) {
+                PlanDriver.Sequence s = driver.open();
+                float[][] got = driver.feed(s, tokens, chunk);
+                driver.release(s);
+                assertClose(model.name() + " chunk=" + chunk, expected, got, tolerance(kind, n));
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package dev.tenon.itest.testkit;
+
+import dev.tenon.api.device.RowKernel;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.CustomOp;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.quant.QuantFormat;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// Ops and kernels as other bundles may bring them, for [BackendContract].
+final class ForeignParts {
+    private ForeignParts() {}
+
+    /// An op that no backend can know and that does not expand.
+    record StrangeOp(Value x, Value out) implements Op {
+        @Override
+        public String kind() {
+            return "testkit_strange";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+
+        @Override
+        public List<Value> outputs() {
+            return List.of(out);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of();
+        }
+    }
+
+    /// `out = 3 * x + x`: an op of a model bundle, defined by core ops with values of their own.
+    record ThirdPartyOp(Value x, Value scaled, Value out) implements CustomOp {
+        @Override
+        public String kind() {
+            return "testkit_custom";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+
+        @Override
+        public List<Value> outputs() {
+            return List.of(out);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of();
+        }
+
+        @Override
+        public List<Op> expand() {
+            return List.of(new CoreOp.Scale(x, 3, scaled), new CoreOp.Add(scaled, x, out));
+        }
+    }
+
+    /// The scalar definition of `linear` for any format, as a format bundle would offer it.
+    record OfferedKernel(QuantFormat of, AtomicInteger calls) implements RowKernel {
+        @Override
+        public String name() {
+            return "testkit.offered";
+        }
+
+        @Override
+        public String format() {
+            return of.id();
+        }
+
+        @Override
+        public void dot(
+                MemorySegment weights,
+                long rowBytes,
+                int firstRow,
+                int rows,
+                float[] x,
+                int xOffset,
+                int n,
+                float[] out,
+                int outOffset) {
+            calls.incrementAndGet();
+            float[] row = new float[n];
+            for (int r = 0; r < rows; r++) {
+                of.dequantize(weights, (firstRow + r) * rowBytes, row, 0, n);
+                double sum = 0;
+                for (int i = 0; i < n; i++) {
+                    sum += (double) row[i] * x[xOffset + i];
+                }
+                out[outOffset + r] = (float) sum;
+            }
+        }
+    }
+}

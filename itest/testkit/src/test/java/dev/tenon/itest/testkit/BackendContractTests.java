@@ -1,0 +1,68 @@
+package dev.tenon.itest.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.SlowBackend.Fault;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// A sound backend passes the contract, and each broken one fails the test that is there for it.
+class BackendContractTests {
+    private static Fault current = Fault.NONE;
+
+    /// Run by the launcher below, not by the build itself: its name keeps it out.
+    static class UnderTest extends BackendContract {
+        @Override
+        protected Backend backend() {
+            return new SlowBackend(current);
+        }
+
+        @Override
+        protected Collection<QuantFormat> formats() {
+            return List.of(TestFormats.F32);
+        }
+
+        @Override
+        protected int openCloseRounds() {
+            return 20;
+        }
+    }
+
+    @Test
+    void aSoundBackendPasses() {
+        Map<String, String> failures = run(Fault.NONE);
+        assertEquals(Map.of(), failures);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Fault.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void aBrokenBackendFails(Fault fault) {
+        Map<String, String> failures = run(fault);
+        String expected = switch (fault) {
+            case NONE -> throw new IllegalStateException("not broken");
+            case PAGES_TAKEN_AS_CONSECUTIVE -> "prefillAndDecodeOfSeveralSequencesMixInOneStep";
+            case COPY_LOSES_ROWS -> "aCopiedPageLivesOnItsOwn";
+            case LOGITS_OF_EVERY_ROW -> "aStepWithoutWantedRowsGivesNoneAndStillFillsTheCache";
+            case TOKENS_NOT_CHECKED, LIMITS_NOT_CHECKED -> "aStepBeyondTheLimitsIsRefusedAndThePlanGoesOn";
+            case CLOSE_KEEPS_MEMORY -> "openingAndClosingPlansGivesAllMemoryBack";
+            case CLOSED_PLAN_RUNS -> "aClosedPlanRefusesSteps";
+            case LATE_ROWS_MISS_THE_FIRST -> "logitsAreTheSameForEveryChunkSize";
+            case A_THREAD_STAYS -> "openingAndClosingDevicesLeavesNoThreadsBehind";
+            case SUPPORTS_SAYS_YES_TO_ALL -> "anUnknownOpIsRefusedWithItsKind";
+            case NOISE -> "linearMatchesTheReferenceInEveryFormat";
+        };
+        assertTrue(failures.containsKey(expected), () -> "failed: " + failures.keySet());
+    }
+
+    private static Map<String, String> run(Fault fault) {
+        current = fault;
+        return ContractRunner.failuresOf(UnderTest.class, 30);
+    }
+}
