@@ -23,7 +23,6 @@ import dev.tenon.kernels.x86.Assembler.If;
 import dev.tenon.kernels.x86.Operand.Gpr;
 import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
-import java.util.function.ObjIntConsumer;
 
 /// A panel of 32 unpacked rows times 4 or 12 tokens, with AVX-512 VNNI.
 ///
@@ -36,9 +35,10 @@ import java.util.function.ObjIntConsumer;
 /// sum += (float(dot) * dx[t]) * scale;  sum += min * c[t]          with minimums
 /// ```
 ///
-/// The sums of a group's place in the span are gathered over all spans first; then the places are added
-/// like the lanes of [RowsCode512], as a tree. A value therefore does not depend on the other rows and
-/// tokens, nor on which of the two functions computes it.
+/// Each place that a group has in its span keeps a sum over all spans (on the stack, 24 KiB at most, less
+/// than the JVM keeps free for native calls); in the end the places are added like the lanes of
+/// [RowsCode512], as a tree. A value therefore does not depend on the other rows and tokens, nor on which
+/// of the two functions computes it.
 ///
 /// Arguments: packed rows, panel, out, byte offset of the first token's row, bytes between packed rows,
 /// byte offset of dx in them; on the stack units of 32 in a row, bytes between tokens in out, byte
@@ -56,6 +56,9 @@ final class PanelCode512 {
     private final int tokens;
     private final int perGroup;
     private final int scaleStride;
+    /// Groups of a span, and bytes of the sums of one place in a span.
+    private final int places;
+    private final int placeBytes;
 
     private PanelCode512(Assembler a, BlockCode format, int tokens) {
         this.a = a;
@@ -63,6 +66,8 @@ final class PanelCode512 {
         this.tokens = tokens;
         this.perGroup = BlockCode.SPAN / format.group * Float.BYTES;
         this.scaleStride = SHAPE.scaleStride(format);
+        this.places = BlockCode.SPAN / format.group;
+        this.placeBytes = tokens * STRIDE;
     }
 
     /// Emits the function for 4 or 12 tokens.
@@ -74,9 +79,9 @@ final class PanelCode512 {
         return zmm(2 * token + half);
     }
 
-    /// {@return a sum in memory; slot 0 is at the stack pointer}
-    private Mem sum(int slot, int token, int half) {
-        return mem(RSP, 128 * (slot * tokens + token) + 64 * half);
+    /// {@return a sum of the place that a register points to}
+    private static Mem sum(Gpr place, int token, int half) {
+        return mem(place, STRIDE * token + 64 * half);
     }
 
     /// {@return where token t is, given the pointers to tokens 0, 4, 8; R8 and R14 are one and three
@@ -91,7 +96,7 @@ final class PanelCode512 {
         };
     }
 
-    // RSI levels, RAX scales, R9 units in a row, RCX and RDX spans left and spans; R15 is free.
+    // RSI levels, RAX scales, R9 units left, RCX places left, RDX the place's sums; R15 is free.
     private void emit() {
         Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
         for (Gpr r : saved) {
@@ -109,25 +114,20 @@ final class PanelCode512 {
             a.lea(Q[b], mem(Q[b - 1], R8, 4, 0));
             a.lea(DX[b], mem(DX[b - 1], R8, 4, 0));
         }
-        int places = BlockCode.SPAN / format.group;
-        int levels = Integer.numberOfTrailingZeros(places);
         a.push(RDX);
         a.mov(RBP, RSP);
-        a.sub(RSP, 128 * tokens * (levels + 1));
+        a.sub(RSP, places * placeBytes);
         a.and(RSP, -64);
-        int slot = 0;
-        for (int p = 0; p < places; p++) {
-            emitPlace(Integer.reverse(p) >>> (32 - levels), slot++);
-            for (int merges = Integer.numberOfTrailingZeros(p + 1); merges > 0; merges--) {
-                slot--;
-                emitMerge(slot - 1, slot);
-            }
+        emitClear();
+        emitSpans();
+        for (int half = places / 2; half > 0; half /= 2) {
+            emitMerge(half);
         }
         a.mov(RDX, mem(RBP, 0));
         a.mov(R15, mem(RBP, 8 + 8 * (SAVED + 1) + 8));
         for (int t = 0; t < tokens; t++) {
             for (int h = 0; h < 2; h++) {
-                a.vmovdqu(zmm(h), sum(0, t, h));
+                a.vmovdqu(zmm(h), sum(RSP, t, h));
                 a.vmovdqu(mem(RDX, 64 * h), zmm(h));
             }
             a.add(RDX, R15);
@@ -141,62 +141,73 @@ final class PanelCode512 {
         a.ret();
     }
 
-    /// Sums one place of all spans that have it to a slot.
-    private void emitPlace(int place, int slot) {
-        String span = a.fresh("panelSpan");
-        String end = a.fresh("panelEnd");
+    private void emitClear() {
+        String next = a.fresh("panelClear");
         a.zero(zmm(0));
-        for (int t = 0; t < tokens; t++) {
-            a.vmovdqu(sum(slot, t, 0), zmm(0));
-            a.vmovdqu(sum(slot, t, 1), zmm(0));
-        }
-        a.mov(RCX, R9);
-        a.add(RCX, 7 - place * format.group / BlockCode.UNIT);
-        a.shr(RCX, 3);
-        a.j(If.ZERO, end);
-        a.mov(RDX, RCX);
-        a.align(32);
-        a.label(span);
-        emitDots(place);
-        emitScaling(place, slot);
-        forEachPointer(a::add);
+        a.mov(RDX, RSP);
+        a.mov(RCX, places * tokens);
+        a.label(next);
+        a.vmovdqu(mem(RDX), zmm(0));
+        a.vmovdqu(mem(RDX, 64), zmm(0));
+        a.add(RDX, STRIDE);
         a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, span);
-        forEachPointer((register, bytes) -> {
-            a.mov(RCX, RDX);
-            a.shl(RCX, Integer.numberOfTrailingZeros(bytes));
-            a.sub(register, RCX);
-        });
-        a.label(end);
+        a.j(If.NOT_ZERO, next);
     }
 
-    /// The pointers and how many bytes a span has there, each a power of two.
-    private void forEachPointer(ObjIntConsumer<Gpr> action) {
-        action.accept(RSI, BlockCode.SPAN / 4 * STRIDE);
-        action.accept(RAX, BlockCode.SPAN / format.group * scaleStride);
+    /// Adds each group to the sum of its place.
+    private void emitSpans() {
+        String span = a.fresh("panelSpan");
+        String place = a.fresh("panelPlace");
+        a.label(span);
+        a.mov(RCX, BlockCode.SPAN / BlockCode.UNIT);
+        a.cmp(RCX, R9);
+        a.cmov(If.GREATER, RCX, R9);
+        if (format.group < BlockCode.UNIT) {
+            a.shl(RCX, 1);
+        }
+        a.mov(RDX, RSP);
+        a.align(32);
+        a.label(place);
+        emitDots();
+        emitScaling();
+        a.add(RSI, format.group / 4 * STRIDE);
+        a.add(RAX, scaleStride);
+        a.add(RDX, placeBytes);
         for (int b = 0; b < tokens / 4; b++) {
-            action.accept(Q[b], BlockCode.SPAN);
-            action.accept(DX[b], 2 * perGroup);
+            a.add(Q[b], format.group);
+            a.add(DX[b], Float.BYTES);
         }
+        a.sub(RCX, 1);
+        a.j(If.NOT_ZERO, place);
+        for (int b = 0; b < tokens / 4; b++) {
+            a.add(DX[b], perGroup);
+        }
+        a.sub(R9, BlockCode.SPAN / BlockCode.UNIT);
+        a.j(If.GREATER, span);
     }
 
-    private void emitMerge(int to, int from) {
-        for (int t = 0; t < tokens; t++) {
-            for (int h = 0; h < 2; h++) {
-                a.vmovdqu(zmm(h), sum(to, t, h));
-                a.vaddps(zmm(h), zmm(h), sum(from, t, h));
-                a.vmovdqu(sum(to, t, h), zmm(h));
-            }
+    /// Adds to each of the first places the one that lies `half` behind it.
+    private void emitMerge(int half) {
+        String next = a.fresh("panelMerge");
+        a.mov(RDX, RSP);
+        a.mov(RCX, half * tokens);
+        a.label(next);
+        for (int h = 0; h < 2; h++) {
+            a.vmovdqu(zmm(h), mem(RDX, 64 * h));
+            a.vaddps(zmm(h), zmm(h), mem(RDX, half * placeBytes + 64 * h));
+            a.vmovdqu(mem(RDX, 64 * h), zmm(h));
         }
+        a.add(RDX, STRIDE);
+        a.sub(RCX, 1);
+        a.j(If.NOT_ZERO, next);
     }
 
-    private void emitDots(int group) {
+    private void emitDots() {
         for (int t = 0; t < tokens; t++) {
             a.zero(dot(t, 0));
             a.zero(dot(t, 1));
         }
-        int quads = format.group / 4;
-        for (int k = group * quads; k < (group + 1) * quads; k++) {
+        for (int k = 0; k < format.group / 4; k++) {
             Vec w0 = zmm(24 + 2 * (k & 1));
             Vec w1 = zmm(25 + 2 * (k & 1));
             a.vmovdqu(w0, mem(RSI, STRIDE * k));
@@ -210,20 +221,20 @@ final class PanelCode512 {
         }
     }
 
-    private void emitScaling(int group, int slot) {
+    private void emitScaling() {
         Vec[] scale = {zmm(24), zmm(25)};
         Vec[] min = {zmm(30), zmm(31)};
         for (int h = 0; h < 2; h++) {
-            a.vmovdqu(scale[h], mem(RAX, group * scaleStride + 64 * h));
+            a.vmovdqu(scale[h], mem(RAX, 64 * h));
             if (format.mins) {
-                a.vmovdqu(min[h], mem(RAX, group * scaleStride + STRIDE + 64 * h));
+                a.vmovdqu(min[h], mem(RAX, STRIDE + 64 * h));
             }
         }
         for (int t = 0; t < tokens; t++) {
             Vec dx = zmm(26 + (t & 1));
             Vec c = zmm(28 + (t & 1));
-            a.vbroadcastss(dx, token(DX, t, Float.BYTES * group));
-            a.vbroadcastss(c, token(DX, t, perGroup + Float.BYTES * group));
+            a.vbroadcastss(dx, token(DX, t, 0));
+            a.vbroadcastss(c, token(DX, t, perGroup));
             for (int h = 0; h < 2; h++) {
                 Vec z = dot(t, h);
                 a.vcvtdq2ps(z, z);
@@ -232,11 +243,11 @@ final class PanelCode512 {
                 } else {
                     a.vfmadd213ps(z, dx, c);
                 }
-                a.vfmadd213ps(z, scale[h], sum(slot, t, h));
+                a.vfmadd213ps(z, scale[h], sum(RDX, t, h));
                 if (format.mins) {
                     a.vfmadd231ps(z, min[h], c);
                 }
-                a.vmovdqu(sum(slot, t, h), z);
+                a.vmovdqu(sum(RDX, t, h), z);
             }
         }
     }
