@@ -439,8 +439,8 @@ final class Assembler extends Encoder {
         op(M0F, PF3, 0, 0x59, 4, d.x(), a, b);
     }
 
-    void vdivss(Vec d, Vec a, Operand b) {
-        op(M0F, PF3, 0, 0x5E, 4, d.x(), a, b);
+    void vdivps(Vec d, Vec a, Operand b) {
+        op(M0F, NP, 0, 0x5E, FULL, d, a, b);
     }
 
     /// `d = d * a + b`.

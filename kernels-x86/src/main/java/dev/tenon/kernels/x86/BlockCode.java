@@ -23,7 +23,7 @@ import java.util.function.IntUnaryOperator;
 abstract class BlockCode {
     /// Weights in a span.
     static final int SPAN = 256;
-    /// Weights in a unit, the least that is handled: a scale of the packed row.
+    /// Weights in a unit, the least that is handled.
     static final int UNIT = 32;
     /// First vector register that [#constants512] may fill.
     static final int FIRST_CONSTANT = 21;
@@ -34,7 +34,7 @@ abstract class BlockCode {
     final int spanBytes;
     /// Bytes of 32 weights where a block has 32 of them; 0 where a block is the whole span.
     final int unitBytes;
-    /// Weights under one scale: 16 or 32.
+    /// Weights under one scale, and activations too: 16 or 32.
     final int group;
     /// Whether groups have a minimum.
     final boolean mins;
@@ -117,7 +117,8 @@ abstract class BlockCode {
     /// @param t temporary
     abstract void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t);
 
-    /// Stores eight half-precision scales, `stride` bytes apart in memory, as floats.
+    /// Stores eight half-precision scales, `stride` bytes apart in memory, as floats; each twice where
+    /// groups have 16.
     final void unitScales256(Assembler a, Gpr w, int stride, Mem scales) {
         Vec t = ymm(8);
         a.zero(t);
@@ -125,7 +126,16 @@ abstract class BlockCode {
             a.vpinsrw(t, t, Operand.mem(w, stride * k), k);
         }
         a.vcvtph2ps(t, t.x());
-        a.vmovdqu(scales, t);
+        if (group == 32) {
+            a.vmovdqu(scales, t);
+            return;
+        }
+        for (int half = 0; half < 2; half++) {
+            int first = 4 * half;
+            a.vmovdqu(ymm(9), a.constant(i -> first + i / 2));
+            a.vpermps(ymm(9), ymm(9), t);
+            a.vmovdqu(scales.plus(32 * half), ymm(9));
+        }
     }
 
     /// Loads a half-precision number into all lanes of a register as a float.

@@ -12,7 +12,7 @@ import static dev.tenon.kernels.x86.Operand.ymm;
 import dev.tenon.kernels.x86.Assembler.If;
 import dev.tenon.kernels.x86.Operand.Vec;
 
-/// Quantises a row of activations to bytes with a float scale per 32.
+/// Quantises a row of activations to bytes with a float scale for each group of the format, 16 or 32.
 ///
 /// ```
 /// byte 0                      256 S                              S = spans of 256, the last one perhaps
@@ -20,10 +20,10 @@ import dev.tenon.kernels.x86.Operand.Vec;
 ///      | q: int8[256] × S     | (dx: float32[256/G], c: float32[256/G]) × S |        G = group of the
 ///      format
 ///
-/// m     = max |x[i]| over a unit of 32, at least 1e-30
-/// dx    = m / 127                       (for G = 16 stored twice)
+/// m     = max |x[i]| over group g, at least 1e-30
+/// dx[g] = m / 127
 /// q[i]  = round to even(x[i] * (127 / m))
-/// c[g]  = -zero * dx * sum of q over group g
+/// c[g]  = -zero * dx[g] * sum of q over group g
 /// ```
 ///
 /// The maximum is taken of the bits as integers, so that a NaN or an infinity wins and makes dx, and with
@@ -90,41 +90,51 @@ final class PackCode {
 
     private static void emitUnit(Assembler a, int group, float zero, int perSpan) {
         Vec m = ymm(4);
-        Vec t = ymm(5);
+        Vec n = ymm(5);
+        Vec sign = ymm(6);
+        Vec t = ymm(7);
         for (int i = 0; i < 4; i++) {
             a.vmovdqu(ymm(i), mem(RDI, 32 * i));
         }
-        // m: the greatest magnitude, in lane 0
-        Vec sign = ymm(6);
+        // m: the greatest magnitudes of the first and the second 16, in lanes 0 and 1
         a.vmovdqu(sign, a.constant(i -> Integer.MAX_VALUE));
         a.vpand(m, sign, ymm(0));
-        for (int i = 1; i < 4; i++) {
-            a.vpand(t, sign, ymm(i));
-            a.vpmaxud(m, m, t);
-        }
+        a.vpand(t, sign, ymm(1));
+        a.vpmaxud(m, m, t);
+        a.vpand(n, sign, ymm(2));
+        a.vpand(t, sign, ymm(3));
+        a.vpmaxud(n, n, t);
         a.vextracti128(t.x(), m, 1);
+        a.vpmaxud(m.x(), m.x(), t.x());
+        a.vextracti128(t.x(), n, 1);
+        a.vpmaxud(n.x(), n.x(), t.x());
+        a.vpunpckldq(t.x(), m.x(), n.x());
+        a.vpunpckhdq(m.x(), m.x(), n.x());
         a.vpmaxud(m.x(), m.x(), t.x());
         a.vpshufd(t.x(), m.x(), 0x4E);
         a.vpmaxud(m.x(), m.x(), t.x());
-        a.vpshufd(t.x(), m.x(), 0xB1);
-        a.vpmaxud(m.x(), m.x(), t.x());
+        if (group == 32) {
+            a.vpshufd(t.x(), m.x(), 0xB1);
+            a.vpmaxud(m.x(), m.x(), t.x());
+        }
         a.vpmaxud(m.x(), m.x(), a.constant(i -> Float.floatToRawIntBits(TINY)));
         // dx and its inverse
         Vec dx = ymm(6);
-        Vec inverse = ymm(7);
-        a.vmovss(t, a.constant(i -> Float.floatToRawIntBits(127)));
-        a.vdivss(dx, m.x(), t.x());
-        a.vdivss(inverse, t.x(), m.x());
-        a.vbroadcastss(inverse, inverse.x());
-        a.vbroadcastss(dx, dx.x());
+        Vec[] inverse = {ymm(7), ymm(8)};
+        a.vmovdqu(n.x(), a.constant(i -> Float.floatToRawIntBits(127)));
+        a.vdivps(dx.x(), m.x(), n.x());
+        a.vdivps(m.x(), n.x(), m.x());
+        a.vpshufd(inverse[1].x(), m.x(), 0x55);
+        a.vbroadcastss(inverse[0], m.x());
+        a.vbroadcastss(inverse[1], inverse[1].x());
         for (int i = 0; i < 4; i++) {
-            a.vmulps(ymm(i), ymm(i), inverse);
+            a.vmulps(ymm(i), ymm(i), inverse[i >> 1]);
             a.vcvtps2dq(ymm(i), ymm(i));
         }
         // sums of 16 in pairs of lanes: a a b b
         Vec sumA = ymm(4);
         Vec sumB = ymm(5);
-        Vec sums = ymm(8);
+        Vec sums = ymm(9);
         a.vpaddd(sumA, ymm(0), ymm(1));
         a.vpaddd(sumB, ymm(2), ymm(3));
         a.vpunpcklqdq(sums, sumA, sumB);

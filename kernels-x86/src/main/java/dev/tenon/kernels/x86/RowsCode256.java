@@ -231,18 +231,25 @@ final class RowsCode256 {
     /// The units after the last whole span; the offset goes to lane 0.
     private void emitTail(String sum) {
         String unit = a.fresh("unit");
+        int perUnit = BlockCode.UNIT / format.group;
         a.mov(RCX, R15);
         a.and(RCX, 7);
         a.j(If.ZERO, sum);
         a.label(unit);
         for (int t = 0; t < tokens; t++) {
             format.unitScale(a, R10, T1);
-            a.vmovss(FACTOR, token(RAX, t, perGroup));
-            a.vmulss(FACTOR, FACTOR, T1);
-            a.vaddps(lanes(t), lanes(t), FACTOR);
-            a.vmovss(FACTOR, token(RAX, t, 0));
-            a.vmulss(FACTOR, FACTOR, T1);
-            a.vbroadcastss(FACTOR, FACTOR.x());
+            for (int g = 0; g < perUnit; g++) {
+                a.vmovss(FACTOR, token(RAX, t, perGroup + Float.BYTES * g));
+                a.vmulss(FACTOR, FACTOR, T1);
+                a.vaddps(lanes(t), lanes(t), FACTOR);
+            }
+            a.vbroadcastss(FACTOR, token(RAX, t, 0));
+            if (perUnit == 2) {
+                a.vbroadcastss(T2, token(RAX, t, Float.BYTES));
+                a.vinserti128(FACTOR, FACTOR, T2.x(), 1);
+            }
+            a.vbroadcastss(T1, T1.x());
+            a.vmulps(FACTOR, FACTOR, T1);
             format.levels256(a, R10, 0, LEVELS, T1);
             if (signed()) {
                 a.vpabsb(MAGNITUDES, LEVELS);
@@ -252,7 +259,7 @@ final class RowsCode256 {
         }
         a.add(R10, format.unitBytes);
         a.add(R11, BlockCode.UNIT);
-        a.add(RAX, Float.BYTES);
+        a.add(RAX, perUnit * Float.BYTES);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, unit);
     }

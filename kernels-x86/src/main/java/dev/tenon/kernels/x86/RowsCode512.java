@@ -55,8 +55,8 @@ final class RowsCode512 {
     private static final Vec T2 = zmm(18);
     private static final Vec SCALES = zmm(19);
     private static final Vec MINS = zmm(20);
-    /// Below the stack pointer, where leaf functions may write: the lanes of each token.
-    private static final int RED_ZONE = -128;
+    /// Bytes of a token's lanes while they are on the stack.
+    private static final int LANE_BYTES = 64;
 
     private final Assembler a;
     private final BlockCode format;
@@ -221,44 +221,57 @@ final class RowsCode512 {
     /// The units after the last whole span, each into its lane; the lanes are in memory meanwhile.
     private void emitTail(String sum) {
         String unit = a.fresh("unit");
+        int perUnit = BlockCode.UNIT / format.group;
         a.mov(RCX, R15);
         a.and(RCX, 7);
         a.j(If.ZERO, sum);
-        a.lea(RBX, mem(RSP, RED_ZONE));
+        a.sub(RSP, LANE_BYTES * tokens);
+        a.mov(RBX, RSP);
         for (int t = 0; t < tokens; t++) {
-            a.vmovdqu(mem(RBX, 32 * t), sums(t));
+            a.vmovdqu(mem(RBX, LANE_BYTES * t), sums(t));
         }
         a.label(unit);
         format.unit512(a, R10, LEVELS, T1);
         format.unitScale(a, R10, SCALES);
         for (int t = 0; t < tokens; t++) {
             Vec dot = dots(t, 0);
+            Vec upper = dots(t, 1);
             a.vmovdqu(T1.y(), token(R11, t, 0));
             a.zero(dot);
             a.vpdpbusd(dot.y(), LEVELS.y(), T1.y());
-            a.vextracti128(T1.x(), dot.y(), 1);
-            a.vpaddd(dot.x(), dot.x(), T1.x());
-            a.vpshufd(T1.x(), dot.x(), 0x4E);
-            a.vpaddd(dot.x(), dot.x(), T1.x());
-            a.vpshufd(T1.x(), dot.x(), 0xB1);
-            a.vpaddd(dot.x(), dot.x(), T1.x());
-            a.vcvtdq2ps(dot.x(), dot.x());
-            a.vmovss(T1, token(RAX, t, 0));
-            a.vmovss(T2, token(RAX, t, perGroup));
-            a.vfmadd213ps(dot.x(), T1.x(), T2.x());
-            a.vmovss(T1, mem(RBX, 32 * t));
-            a.vfmadd231ps(T1.x(), dot.x(), SCALES.x());
-            a.vmovss(mem(RBX, 32 * t), T1);
+            a.vextracti128(upper.x(), dot.y(), 1);
+            if (perUnit == 1) {
+                a.vpaddd(dot.x(), dot.x(), upper.x());
+            }
+            for (int g = 0; g < perUnit; g++) {
+                emitUnitGroup(dots(t, g), t, g);
+            }
         }
         a.add(R10, format.unitBytes);
         a.add(R11, BlockCode.UNIT);
-        a.add(RAX, Float.BYTES);
-        a.add(RBX, Float.BYTES);
+        a.add(RAX, perUnit * Float.BYTES);
+        a.add(RBX, perUnit * Float.BYTES);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, unit);
-        a.lea(RBX, mem(RSP, RED_ZONE));
         for (int t = 0; t < tokens; t++) {
-            a.vmovdqu(sums(t), mem(RBX, 32 * t));
+            a.vmovdqu(sums(t), mem(RSP, LANE_BYTES * t));
         }
+        a.add(RSP, LANE_BYTES * tokens);
+    }
+
+    /// Adds a group of a unit to its lane: `dot` has its sums of four weights, in as many lanes as it has.
+    private void emitUnitGroup(Vec dot, int t, int g) {
+        int at = Float.BYTES * g;
+        a.vpshufd(T1.x(), dot.x(), 0x4E);
+        a.vpaddd(dot.x(), dot.x(), T1.x());
+        a.vpshufd(T1.x(), dot.x(), 0xB1);
+        a.vpaddd(dot.x(), dot.x(), T1.x());
+        a.vcvtdq2ps(dot.x(), dot.x());
+        a.vmovss(T1, token(RAX, t, at));
+        a.vmovss(T2, token(RAX, t, perGroup + at));
+        a.vfmadd213ps(dot.x(), T1.x(), T2.x());
+        a.vmovss(T1, mem(RBX, LANE_BYTES * t + at));
+        a.vfmadd231ps(T1.x(), dot.x(), SCALES.x());
+        a.vmovss(mem(RBX, LANE_BYTES * t + at), T1);
     }
 }

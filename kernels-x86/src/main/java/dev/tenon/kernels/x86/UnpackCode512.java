@@ -130,12 +130,15 @@ final class UnpackCode512 {
     /// RCX units of a last, partial span; what lies after them in the panel is not read.
     private void emitUnitsOfRow() {
         String done = a.fresh("unpackUnits");
+        int perUnit = BlockCode.UNIT / format.group;
         a.mov(RBX, R11);
         for (int k = 0; k < 7; k++) {
             format.unit512(a, RBX, LEVELS, T1);
             a.vmovdqu(mem(R12, 1024 * (k >> 1) + 32 * (k & 1)), LEVELS.y());
             format.unitScale(a, RBX, SCALES);
-            a.vmovss(mem(R12, TEMP_SCALES + Float.BYTES * k), SCALES);
+            for (int g = 0; g < perUnit; g++) {
+                a.vmovss(mem(R12, TEMP_SCALES + Float.BYTES * (perUnit * k + g)), SCALES);
+            }
             a.add(RBX, format.unitBytes);
             a.cmp(RCX, k + 1);
             a.j(If.LESS_OR_EQUAL, done);

@@ -145,7 +145,7 @@ class AssemblerTests {
                         vex("vaddps ymm1,ymm2,ymm3", a -> a.vaddps(ymm(1), ymm(2), ymm(3))),
                         vex("vmulps ymm1,ymm2,ymm3", a -> a.vmulps(ymm(1), ymm(2), ymm(3))),
                         vex("vmulss xmm1,xmm2,xmm3", a -> a.vmulss(xmm(1), xmm(2), xmm(3))),
-                        vex("vdivss xmm1,xmm2,xmm3", a -> a.vdivss(xmm(1), xmm(2), xmm(3))),
+                        vex("vdivps xmm1,xmm2,xmm3", a -> a.vdivps(xmm(1), xmm(2), xmm(3))),
                         vex("vfmadd231ss xmm1,xmm2,[r11+0x4]", a -> a.vfmadd231ss(xmm(1), xmm(2), mem(Gpr.R11, 4))),
                         vex("vfmadd213ps ymm1,ymm2,ymm3", a -> a.vfmadd213ps(ymm(1), ymm(2), ymm(3))),
                         vex("vfmadd231ps ymm1,ymm2,[rsp+0x40]", a -> a.vfmadd231ps(ymm(1), ymm(2), mem(Gpr.RSP, 64))),

@@ -263,29 +263,27 @@ class LinearKernelTests {
                 MemorySegment packed = arena.allocate(kernel.packedBytes(n), 64);
                 packed.fill((byte) 0x55);
                 kernel.pack(x, 3, n, packed);
-                for (int unit = 0; unit < n / 32; unit++) {
+                int perSpan = BlockCode.SPAN / code.group;
+                for (int g = 0; g < n / code.group; g++) {
+                    int first = g * code.group;
                     float m = PackCode.TINY;
-                    for (int i = 0; i < 32; i++) {
-                        m = Math.max(m, Math.abs(x[3 + 32 * unit + i]));
+                    for (int i = first; i < first + code.group; i++) {
+                        m = Math.max(m, Math.abs(x[3 + i]));
                     }
                     float dx = m / 127;
                     float inverse = 127 / m;
-                    int perUnit = 32 / code.group;
-                    int[] sums = new int[2];
-                    for (int i = 0; i < 32; i++) {
-                        int q = (int) Math.rint(x[3 + 32 * unit + i] * inverse);
-                        assertEquals(q, packed.get(ValueLayout.JAVA_BYTE, 32 * unit + i), "q[" + (32 * unit + i) + "]");
-                        sums[i / code.group] += q;
+                    int sum = 0;
+                    for (int i = first; i < first + code.group; i++) {
+                        int q = (int) Math.rint(x[3 + i] * inverse);
+                        assertEquals(q, packed.get(ValueLayout.JAVA_BYTE, i), "q[" + i + "]");
+                        sum += q;
                     }
-                    for (int g = 0; g < perUnit; g++) {
-                        long at = PackCode.scalesOffset(n)
-                                + unit / 8 * PackCode.scaleBytes(code.group)
-                                + (unit % 8 * perUnit + g) * Float.BYTES;
-                        assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, at));
-                        float c = sums[g] * (dx * -zero);
-                        assertEquals(
-                                c, packed.get(ValueLayout.JAVA_FLOAT, at + PackCode.scaleBytes(code.group) / 2), 0f);
-                    }
+                    long at = PackCode.scalesOffset(n)
+                            + g / perSpan * PackCode.scaleBytes(code.group)
+                            + g % perSpan * Float.BYTES;
+                    assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, at));
+                    float c = sum * (dx * -zero);
+                    assertEquals(c, packed.get(ValueLayout.JAVA_FLOAT, at + PackCode.scaleBytes(code.group) / 2), 0f);
                 }
             }
         }
