@@ -12,7 +12,7 @@ import java.lang.foreign.ValueLayout;
 /// [#run] allocates nothing, [#pack] a view of its array (72 bytes).
 final class PackedLinear extends MachineKernel {
     /// Most tokens for which rows are streamed.
-    static final int FEW_TOKENS = 8;
+    static final int FEW_TOKENS = 4;
 
     /// Rows of results that are kept in scratch memory before they are copied out: whole panels.
     private static final int PANEL_BLOCK = 64;
