@@ -206,6 +206,11 @@ final class Assembler extends Encoder {
         legacy(false, 0, true, 0x18, 1, m, 0, 0);
     }
 
+    /// Fetches into the second-level cache.
+    void prefetchT1(Mem m) {
+        legacy(false, 0, true, 0x18, 2, m, 0, 0);
+    }
+
     private void gpr(int opcode, Gpr reg, Operand rm) {
         legacy(true, 0, false, opcode, reg.ordinal(), rm, 0, 0);
     }

@@ -170,9 +170,7 @@ final class RowsCode256 {
     }
 
     private void emitSpan() {
-        for (int b = 0; b < format.spanBytes; b += 64) {
-            a.prefetchT0(mem(R10, RowsCode512.PREFETCH_BYTES + b));
-        }
+        RowsCode512.prefetch(a, R10, format.spanBytes);
         format.scales256(a, R10, SCALES, MINS);
         for (int half = 0; half < 32 / format.group; half++) {
             a.vmovdqu(T1, SCALES.plus(32 * half));

@@ -44,10 +44,11 @@ final class RowsCode512 {
     /// Most tokens of one pass.
     static final int MAX_TOKENS = 4;
 
-    /// How far ahead weights are fetched: hardware prefetchers stop at the end of a 4 KiB page. Of 512 to
-    /// 8192 bytes, 2048 were best on Sapphire Rapids, 15 to 40 % faster than none. A fetch past the end of
-    /// the weights does nothing.
-    static final int PREFETCH_BYTES = 2048;
+    /// How far ahead weights are fetched into the second-level cache: hardware prefetchers stop at the end of
+    /// a 4 KiB page.
+    private static final int FAR_BYTES = 4096;
+    /// How far ahead they are fetched from there into the first-level cache.
+    private static final int NEAR_BYTES = 512;
 
     private static final int SAVED = 5;
     private static final Vec LEVELS = zmm(16);
@@ -73,6 +74,20 @@ final class RowsCode512 {
     /// Emits the function for a number of tokens.
     static void emit(Assembler a, BlockCode format, int tokens) {
         new RowsCode512(a, format, tokens).emit();
+    }
+
+    /// Fetches what follows some bytes of weights, in two steps: one prefetch into the first-level cache holds
+    /// one of its few line buffers for as long as memory takes. With Q6_K, two threads of a Sapphire Rapids
+    /// machine read 20.2 GB/s so, 17.0 with a single prefetch 2 KiB ahead, and 19.9 without multiplying
+    /// (medians of 70 in turns). A fetch past the end of the weights does nothing.
+    ///
+    /// @param w points to the bytes
+    /// @param bytes how many
+    static void prefetch(Assembler a, Gpr w, int bytes) {
+        for (int b = 0; b < bytes; b += 64) {
+            a.prefetchT1(mem(w, FAR_BYTES + b));
+            a.prefetchT0(mem(w, NEAR_BYTES + b));
+        }
     }
 
     /// {@return the sums of a token, one lane a group of the span}
@@ -163,9 +178,7 @@ final class RowsCode512 {
     }
 
     private void emitSpan() {
-        for (int b = 0; b < format.spanBytes; b += 64) {
-            a.prefetchT0(mem(R10, PREFETCH_BYTES + b));
-        }
+        prefetch(a, R10, format.spanBytes);
         for (int c = 0; c < 4; c++) {
             format.levels512(a, R10, c, LEVELS, T1);
             for (int t = 0; t < tokens; t++) {

@@ -103,6 +103,7 @@ class AssemblerTests {
                         any("cpuid", Assembler::cpuid),
                         any("xgetbv", Assembler::xgetbv),
                         any("prefetcht0 [r10+0x800]", a -> a.prefetchT0(mem(Gpr.R10, 2048))),
+                        any("prefetcht1 [r10+0x1000]", a -> a.prefetchT1(mem(Gpr.R10, 4096))),
                         any("prefetcht0 [r10+0x7f]", a -> a.prefetchT0(mem(Gpr.R10, 127))),
                         vex("vmovdqu [r12+0x40],ymm9", a -> a.vmovdqu(mem(Gpr.R12, 64), ymm(9))),
                         vex("vmovss xmm1,[rax+r12*1]", a -> a.vmovss(xmm(1), mem(Gpr.RAX, Gpr.R12, 1, 0))),
