@@ -228,7 +228,7 @@ final class Assembler extends Encoder {
         u8(0x77);
     }
 
-    void vmovdqu(Vec d, Mem s) {
+    void vmovdqu(Vec d, Operand s) {
         op(M0F, PF3, 0, 0x6F, FULL, d, null, s);
     }
 

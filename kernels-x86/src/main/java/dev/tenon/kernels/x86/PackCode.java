@@ -15,15 +15,16 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// Quantises a row of activations to bytes with a float scale for each group of the format, 16 or 32.
 ///
 /// ```
-/// byte 0                      256 S                              S = spans of 256, the last one perhaps
-/// partial
-///      | q: int8[256] × S     | (dx: float32[256/G], c: float32[256/G]) × S |        G = group of the
-///      format
+/// byte 0                 256 S
+///      | q: int8[256] × S | (dx: float32[256/G], c: float32[256/G], u: float32[256/G]) × S | to 64 bytes
+///
+/// G: group of the format; S: spans of 256, the last one perhaps partial
 ///
 /// m     = max |x[i]| over group g, at least 1e-30
-/// dx[g] = m / 127
+/// dx[g] = m / 127, its two lowest bits cleared
 /// q[i]  = round to even(x[i] * (127 / m))
-/// c[g]  = -zero * dx[g] * sum of q over group g
+/// c[g]  = -zero * dx[g] * sum of q over group g, or, biased, BIAS - zero * sum of q over group g
+/// u[g]  = -BIAS * dx[g]
 /// ```
 ///
 /// The maximum is taken of the bits as integers, so that a NaN or an infinity wins and makes dx, and with
@@ -32,6 +33,11 @@ import dev.tenon.kernels.x86.Operand.Vec;
 ///
 /// Arguments: x, packed row, byte offset of the row in x, units of 32, byte offset of dx in the packed row.
 final class PackCode {
+    /// What dot products of AVX-512 code start with: 1.5 * 2^23. A unit in the last place of such a float is 1,
+    /// so the bits of `BIAS + dot` are the integer sum of BIAS's bits and `dot`: nothing has to be converted.
+    /// That `u` is exact is why two bits of dx are cleared.
+    static final float BIAS = 0x1.8p23f;
+
     /// Least maximum; smaller activations count as 0.
     static final float TINY = 1e-30f;
 
@@ -44,11 +50,11 @@ final class PackCode {
         return ((long) n + BlockCode.SPAN - 1) / BlockCode.SPAN * BlockCode.SPAN;
     }
 
-    /// {@return bytes of dx and c for a span}
+    /// {@return bytes of dx, c and u for a span}
     ///
     /// @param group weights under one scale of the format
     static int scaleBytes(int group) {
-        return 2 * Float.BYTES * BlockCode.SPAN / group;
+        return 3 * Float.BYTES * BlockCode.SPAN / group;
     }
 
     /// {@return bytes of a packed row}
@@ -56,13 +62,15 @@ final class PackCode {
     /// @param n elements
     /// @param group weights under one scale of the format
     static long packedBytes(int n, int group) {
-        return scalesOffset(n) / BlockCode.SPAN * (BlockCode.SPAN + scaleBytes(group));
+        long bytes = scalesOffset(n) / BlockCode.SPAN * (BlockCode.SPAN + scaleBytes(group));
+        return (bytes + 63) & -64;
     }
 
     /// Emits the function; 256-bit vectors do for both feature sets.
     ///
     /// @param zero what the format's levels are too high by, or 1 with minimums
-    static void emit(Assembler a, int group, float zero) {
+    /// @param biased whether `c` is what dot products start with rather than what is added to them
+    static void emit(Assembler a, int group, float zero, boolean biased) {
         String span = a.fresh("packSpan");
         String unit = a.fresh("packUnit");
         int perSpan = BlockCode.SPAN / group * Float.BYTES;
@@ -75,20 +83,20 @@ final class PackCode {
         a.sub(RCX, R9);
         a.align(16);
         a.label(unit);
-        emitUnit(a, group, zero, perSpan);
+        emitUnit(a, group, zero, biased, perSpan);
         a.add(RDI, 32 * Float.BYTES);
         a.add(RSI, 32);
         a.add(R8, 32 / group * Float.BYTES);
         a.sub(R9, 1);
         a.j(If.NOT_ZERO, unit);
-        a.add(R8, perSpan);
+        a.add(R8, 2 * perSpan);
         a.cmp(RCX, 0);
         a.j(If.GREATER, span);
         a.vzeroupper();
         a.ret();
     }
 
-    private static void emitUnit(Assembler a, int group, float zero, int perSpan) {
+    private static void emitUnit(Assembler a, int group, float zero, boolean biased, int perSpan) {
         Vec m = ymm(4);
         Vec n = ymm(5);
         Vec sign = ymm(6);
@@ -123,6 +131,7 @@ final class PackCode {
         Vec[] inverse = {ymm(7), ymm(8)};
         a.vmovdqu(n.x(), a.constant(i -> Float.floatToRawIntBits(127)));
         a.vdivps(dx.x(), m.x(), n.x());
+        a.vpand(dx.x(), dx.x(), a.constant(i -> -4));
         a.vdivps(m.x(), n.x(), m.x());
         a.vpshufd(inverse[1].x(), m.x(), 0x55);
         a.vbroadcastss(inverse[0], m.x());
@@ -151,14 +160,22 @@ final class PackCode {
             a.vpshufd(sums.x(), sums.x(), 0x08);
         }
         a.vcvtdq2ps(sums.x(), sums.x());
-        a.vmulps(sumA.x(), dx.x(), a.constant(i -> Float.floatToRawIntBits(-zero)));
-        a.vmulps(sums.x(), sums.x(), sumA.x());
+        a.vmovdqu(sumA.x(), a.constant(i -> Float.floatToRawIntBits(-zero)));
+        if (biased) {
+            a.vfmadd213ps(sums.x(), sumA.x(), a.constant(i -> Float.floatToRawIntBits(BIAS)));
+        } else {
+            a.vmulps(sumA.x(), sumA.x(), dx.x());
+            a.vmulps(sums.x(), sums.x(), sumA.x());
+        }
+        a.vmulps(sumB.x(), dx.x(), a.constant(i -> Float.floatToRawIntBits(-BIAS)));
         if (group == 32) {
             a.vmovss(mem(R8), dx);
             a.vmovss(mem(R8, perSpan), sums);
+            a.vmovss(mem(R8, 2 * perSpan), sumB);
         } else {
             a.vmovq(mem(R8), dx);
             a.vmovq(mem(R8, perSpan), sums);
+            a.vmovq(mem(R8, 2 * perSpan), sumB);
         }
         // bytes
         a.vpackssdw(ymm(0), ymm(0), ymm(1));

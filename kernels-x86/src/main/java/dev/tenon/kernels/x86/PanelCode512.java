@@ -31,9 +31,11 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// with four activations of one token, repeated in all lanes. Then, with float sums kept on the stack:
 ///
 /// ```
-/// sum += (float(dot) * dx[t] + c[t]) * scale                       without minimums
-/// sum += (float(dot) * dx[t]) * scale;  sum += min * c[t]          with minimums
+/// dot  = bits of c[t] + levels · q[t];   sum += (float with these bits * dx[t] + u[t]) * scale
+/// dot  = bits of BIAS + levels · q[t];   sum += (...) * scale;  sum += min * c[t]     with minimums
 /// ```
+///
+/// The product by `dx` is rounded once: [PackCode#BIAS] cancels without a trace.
 ///
 /// Each place that a group has in its span keeps a sum over all spans (on the stack, 24 KiB at most, less
 /// than the JVM keeps free for native calls); in the end the places are added like the lanes of
@@ -48,6 +50,7 @@ final class PanelCode512 {
     private static final int STRIDE = SHAPE.stride();
 
     private static final int SAVED = 6;
+    private static final Vec BIAS_LANES = zmm(31);
     private static final Gpr[] Q = {RDI, R10, R11};
     private static final Gpr[] DX = {RBX, R12, R13};
 
@@ -119,6 +122,7 @@ final class PanelCode512 {
         a.sub(RSP, places * placeBytes);
         a.and(RSP, -64);
         emitClear();
+        a.vmovdqu(BIAS_LANES, a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS)));
         emitSpans();
         for (int half = places / 2; half > 0; half /= 2) {
             emitMerge(half);
@@ -180,7 +184,7 @@ final class PanelCode512 {
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, place);
         for (int b = 0; b < tokens / 4; b++) {
-            a.add(DX[b], perGroup);
+            a.add(DX[b], 2 * perGroup);
         }
         a.sub(R9, BlockCode.SPAN / BlockCode.UNIT);
         a.j(If.GREATER, span);
@@ -204,8 +208,13 @@ final class PanelCode512 {
 
     private void emitDots() {
         for (int t = 0; t < tokens; t++) {
-            a.zero(dot(t, 0));
-            a.zero(dot(t, 1));
+            for (int h = 0; h < 2; h++) {
+                if (format.mins) {
+                    a.vmovdqu(dot(t, h), BIAS_LANES);
+                } else {
+                    a.vpbroadcastd(dot(t, h), token(DX, t, perGroup));
+                }
+            }
         }
         for (int k = 0; k < format.group / 4; k++) {
             Vec w0 = zmm(24 + 2 * (k & 1));
@@ -213,7 +222,7 @@ final class PanelCode512 {
             a.vmovdqu(w0, mem(RSI, STRIDE * k));
             a.vmovdqu(w1, mem(RSI, STRIDE * k + 64));
             for (int t = 0; t < tokens; t++) {
-                Vec x = zmm(28 + (t & 3));
+                Vec x = zmm(28 + t % 3);
                 a.vpbroadcastd(x, token(Q, t, 4 * k));
                 a.vpdpbusd(dot(t, 0), w0, x);
                 a.vpdpbusd(dot(t, 1), w1, x);
@@ -223,7 +232,7 @@ final class PanelCode512 {
 
     private void emitScaling() {
         Vec[] scale = {zmm(24), zmm(25)};
-        Vec[] min = {zmm(30), zmm(31)};
+        Vec[] min = {zmm(29), zmm(30)};
         for (int h = 0; h < 2; h++) {
             a.vmovdqu(scale[h], mem(RAX, 64 * h));
             if (format.mins) {
@@ -231,18 +240,17 @@ final class PanelCode512 {
             }
         }
         for (int t = 0; t < tokens; t++) {
-            Vec dx = zmm(26 + (t & 1));
-            Vec c = zmm(28 + (t & 1));
+            Vec dx = zmm(26);
+            Vec u = zmm(27);
+            Vec c = zmm(28);
             a.vbroadcastss(dx, token(DX, t, 0));
-            a.vbroadcastss(c, token(DX, t, perGroup));
+            a.vbroadcastss(u, token(DX, t, 2 * perGroup));
+            if (format.mins) {
+                a.vbroadcastss(c, token(DX, t, perGroup));
+            }
             for (int h = 0; h < 2; h++) {
                 Vec z = dot(t, h);
-                a.vcvtdq2ps(z, z);
-                if (format.mins) {
-                    a.vmulps(z, z, dx);
-                } else {
-                    a.vfmadd213ps(z, dx, c);
-                }
+                a.vfmadd213ps(z, dx, u);
                 a.vfmadd213ps(z, scale[h], sum(RDX, t, h));
                 if (format.mins) {
                     a.vfmadd231ps(z, min[h], c);

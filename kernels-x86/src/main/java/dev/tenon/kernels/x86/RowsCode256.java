@@ -148,7 +148,7 @@ final class RowsCode256 {
         emitSpan();
         a.add(R10, format.spanBytes);
         a.add(R11, BlockCode.SPAN);
-        a.add(RAX, 2 * perGroup);
+        a.add(RAX, 3 * perGroup);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, span);
         a.label(tail);

@@ -29,9 +29,9 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// that `vpdpbusd` gives are added up exactly, by transposing, until lane g holds the sum of group g:
 ///
 /// ```
-/// dot[g]  = levels of group g · q[t]                     integers, 8 or 16 groups of a span
-/// sum[g] += (float(dot[g]) * dx[t][g] + c[t][g]) * scale[g]                     without minimums
-/// sum[g] += (float(dot[g]) * dx[t][g]) * scale[g];  sum[g] += min[g] * c[t][g]  with minimums
+/// dot[g]  = bits of c[t][g] + levels of group g · q[t]          8 or 16 groups of a span; [PackCode#BIAS]
+/// sum[g] += (float with these bits * dx[t][g] + u[t][g]) * scale[g];  with minimums, which start with BIAS,
+/// sum[g] += min[g] * c[t][g]  too
 /// out[t]  = tree sum of the lanes: g + (g + half), and so on
 /// ```
 ///
@@ -159,7 +159,7 @@ final class RowsCode512 {
         emitSpan();
         a.add(R10, format.spanBytes);
         a.add(R11, BlockCode.SPAN);
-        a.add(RAX, 2 * perGroup);
+        a.add(RAX, 3 * perGroup);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, span);
         a.label(tail);
@@ -215,15 +215,17 @@ final class RowsCode512 {
         }
         a.vpermd(dot, LEVELS, dot);
         Vec z = narrow(dot);
-        a.vcvtdq2ps(z, z);
+        Vec dx = narrow(T2);
+        a.vmovdqu(dx, token(RAX, t, 0));
         if (format.mins) {
-            a.vmulps(z, z, token(RAX, t, 0));
-            a.vfmadd231ps(sums(t), z, narrow(SCALES));
-            a.vfmadd231ps(sums(t), narrow(MINS), token(RAX, t, perGroup));
+            a.vpaddd(z, z, a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS)));
         } else {
-            a.vmovdqu(narrow(T2), token(RAX, t, 0));
-            a.vfmadd213ps(z, narrow(T2), token(RAX, t, perGroup));
-            a.vfmadd231ps(sums(t), z, narrow(SCALES));
+            a.vpaddd(z, z, token(RAX, t, perGroup));
+        }
+        a.vfmadd213ps(z, dx, token(RAX, t, 2 * perGroup));
+        a.vfmadd231ps(sums(t), z, narrow(SCALES));
+        if (format.mins) {
+            a.vfmadd231ps(sums(t), narrow(MINS), token(RAX, t, perGroup));
         }
     }
 
@@ -279,9 +281,10 @@ final class RowsCode512 {
         a.vpaddd(dot.x(), dot.x(), T1.x());
         a.vpshufd(T1.x(), dot.x(), 0xB1);
         a.vpaddd(dot.x(), dot.x(), T1.x());
-        a.vcvtdq2ps(dot.x(), dot.x());
+        a.vmovss(T1, token(RAX, t, perGroup + at));
+        a.vpaddd(dot.x(), dot.x(), T1.x());
         a.vmovss(T1, token(RAX, t, at));
-        a.vmovss(T2, token(RAX, t, perGroup + at));
+        a.vmovss(T2, token(RAX, t, 2 * perGroup + at));
         a.vfmadd213ps(dot.x(), T1.x(), T2.x());
         a.vmovss(T1, mem(RBX, LANE_BYTES * t + at));
         a.vfmadd231ps(T1.x(), dot.x(), SCALES.x());

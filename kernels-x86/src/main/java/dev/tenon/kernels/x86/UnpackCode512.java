@@ -116,6 +116,9 @@ final class UnpackCode512 {
     }
 
     private void emitSpanOfRow() {
+        for (int b = 0; b < format.spanBytes; b += 64) {
+            a.prefetchT0(mem(R11, format.spanBytes + b));
+        }
         format.scales512(a, R11, SCALES, MINS, T1, T2);
         a.vmovdqu(mem(R12, TEMP_SCALES), SCALES);
         if (format.mins && format.group == 16) {

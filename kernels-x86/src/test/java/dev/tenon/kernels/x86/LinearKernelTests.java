@@ -255,6 +255,7 @@ class LinearKernelTests {
         assumeHere(set);
         BlockCode code = format.code();
         float zero = set == FeatureSet.AVX512 ? code.zero : code.zero256;
+        boolean biased = set == FeatureSet.AVX512 && !code.mins;
         for (int n : lengths(format)) {
             try (Arena arena = Arena.ofConfined();
                     PackedLinear kernel = new PackedLinear(code, set)) {
@@ -270,7 +271,7 @@ class LinearKernelTests {
                     for (int i = first; i < first + code.group; i++) {
                         m = Math.max(m, Math.abs(x[3 + i]));
                     }
-                    float dx = m / 127;
+                    float dx = Float.intBitsToFloat(Float.floatToRawIntBits(m / 127) & -4);
                     float inverse = 127 / m;
                     int sum = 0;
                     for (int i = first; i < first + code.group; i++) {
@@ -282,8 +283,11 @@ class LinearKernelTests {
                             + g / perSpan * PackCode.scaleBytes(code.group)
                             + g % perSpan * Float.BYTES;
                     assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, at));
-                    float c = sum * (dx * -zero);
-                    assertEquals(c, packed.get(ValueLayout.JAVA_FLOAT, at + PackCode.scaleBytes(code.group) / 2), 0f);
+                    float c = biased ? PackCode.BIAS - sum * zero : sum * (dx * -zero);
+                    int array = PackCode.scaleBytes(code.group) / 3;
+                    assertEquals(c, packed.get(ValueLayout.JAVA_FLOAT, at + array), 0f);
+                    double u = packed.get(ValueLayout.JAVA_FLOAT, at + 2 * array);
+                    assertEquals(-(double) PackCode.BIAS * dx, u, 0.0, "u is exact");
                 }
             }
         }
