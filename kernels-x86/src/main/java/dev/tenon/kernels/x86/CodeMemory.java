@@ -217,7 +217,11 @@ final class CodeMemory implements AutoCloseable {
         private static final ValueLayout.OfLong L = JAVA_LONG;
         private static final MethodHandle PLAIN = Linker.nativeLinker()
                 .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS, L, L, L, L, L, L, L, L));
-        /// For calls of some microseconds at most, with heap arrays.
+        /// For calls of some microseconds at most, with heap arrays: they hold off the garbage collector.
+        private static final MethodHandle BRIEF = Linker.nativeLinker()
+                .downcallHandle(
+                        FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS, L, L, L, L, L, L, L, L),
+                        Linker.Option.critical(true));
         private static final MethodHandle CRITICAL = Linker.nativeLinker()
                 .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, L, L, L), Linker.Option.critical(true));
 
@@ -239,6 +243,27 @@ final class CodeMemory implements AutoCloseable {
                 long k) {
             try {
                 PLAIN.invokeExact(code, a, b, c, d, e, f, g, h, i, j, k);
+            } catch (Throwable t) {
+                throw explain(code, t);
+            }
+        }
+
+        /// Calls generated code that runs for microseconds; segments may be on the heap.
+        static void brief(
+                MemorySegment code,
+                MemorySegment a,
+                MemorySegment b,
+                MemorySegment c,
+                long d,
+                long e,
+                long f,
+                long g,
+                long h,
+                long i,
+                long j,
+                long k) {
+            try {
+                BRIEF.invokeExact(code, a, b, c, d, e, f, g, h, i, j, k);
             } catch (Throwable t) {
                 throw explain(code, t);
             }

@@ -9,7 +9,7 @@ import java.lang.foreign.ValueLayout;
 /// AVX-512 unpacks panels of 32 rows once into scratch memory and multiplies them with all tokens. Both
 /// add in the same order: a value is the same, bit for bit, for any number of tokens.
 ///
-/// [#run] allocates nothing, [#pack] a view of its array (72 bytes).
+/// [#run] allocates nothing for up to 23 tokens, [#pack] a view of its array (72 bytes).
 final class PackedLinear extends MachineKernel {
     /// Most tokens for which rows are streamed.
     static final int FEW_TOKENS = 4;
@@ -17,8 +17,13 @@ final class PackedLinear extends MachineKernel {
     /// Rows of results that are kept in scratch memory before they are copied out: whole panels.
     private static final int PANEL_BLOCK = 64;
 
-    private final BlockCode format;
+    /// Least tokens for which panels write to the array of results themselves; for fewer, the view of the
+    /// array that this takes is not worth its allocation.
+    private static final int DIRECT_TOKENS = 24;
+
     private static final PanelShape SHAPE = PanelShape.WIDE;
+
+    private final BlockCode format;
 
     /// Creates the kernel; no code is generated yet.
     ///
@@ -113,33 +118,90 @@ final class PackedLinear extends MachineKernel {
             int outOffset,
             int outStride,
             MemorySegment scratch) {
-        long results = resultOffset(n);
+        long block = resultOffset(n);
+        boolean direct = tokens >= DIRECT_TOKENS;
+        MemorySegment target = direct ? MemorySegment.ofArray(out) : null;
         for (int r = 0; r < rows; r += PANEL_BLOCK) {
             int count = Math.min(PANEL_BLOCK, rows - r);
-            for (int p = 0; p < count; p += SHAPE.rows()) {
-                unpackPanel(k, weights, rowBytes, firstRow + (long) r + p, count - p, n, scratch);
-                int t = 0;
-                for (; t + SHAPE.many() <= tokens; t += SHAPE.many()) {
-                    panel(k.panelMany, n, packed, t, scratch, results + (long) p * Float.BYTES);
-                }
-                int left = tokens - t;
-                if (left > 2 * SHAPE.few() && tokens >= SHAPE.many()) {
-                    panel(k.panelMany, n, packed, tokens - SHAPE.many(), scratch, results + (long) p * Float.BYTES);
-                    continue;
-                }
-                for (; t < tokens; t += SHAPE.few()) {
-                    int first = Math.min(t, tokens - SHAPE.few());
-                    panel(k.panelFew, n, packed, first, scratch, results + (long) p * Float.BYTES);
-                }
+            if (direct && count == PANEL_BLOCK) {
+                long at = (long) (outOffset + r) * Float.BYTES;
+                panels(
+                        k,
+                        weights,
+                        rowBytes,
+                        (long) firstRow + r,
+                        count,
+                        n,
+                        packed,
+                        tokens,
+                        scratch,
+                        target,
+                        at,
+                        outStride);
+                continue;
             }
+            panels(
+                    k,
+                    weights,
+                    rowBytes,
+                    (long) firstRow + r,
+                    count,
+                    n,
+                    packed,
+                    tokens,
+                    scratch,
+                    scratch,
+                    block,
+                    PANEL_BLOCK);
             for (int t = 0; t < tokens; t++) {
                 MemorySegment.copy(
                         scratch,
                         ValueLayout.JAVA_FLOAT,
-                        results + (long) t * PANEL_BLOCK * Float.BYTES,
+                        block + (long) t * PANEL_BLOCK * Float.BYTES,
                         out,
                         outOffset + t * outStride + r,
                         count);
+            }
+        }
+    }
+
+    /// Multiplies up to [#PANEL_BLOCK] rows; writes whole panels, `[tokens][stride]` floats from byte `at` of
+    /// `results` on.
+    private void panels(
+            KernelCode k,
+            MemorySegment weights,
+            long rowBytes,
+            long row,
+            int rows,
+            int n,
+            MemorySegment packed,
+            int tokens,
+            MemorySegment scratch,
+            MemorySegment results,
+            long at,
+            int stride) {
+        for (int p = 0; p < rows; p += SHAPE.rows()) {
+            unpackPanel(k, weights, rowBytes, row + p, rows - p, n, scratch);
+            int t = 0;
+            for (; t + SHAPE.many() <= tokens; t += SHAPE.many()) {
+                panel(k.panelMany, n, packed, t, scratch, results, at + (long) p * Float.BYTES, stride);
+            }
+            int left = tokens - t;
+            if (left > 2 * SHAPE.few() && tokens >= SHAPE.many()) {
+                panel(
+                        k.panelMany,
+                        n,
+                        packed,
+                        tokens - SHAPE.many(),
+                        scratch,
+                        results,
+                        at + (long) p * Float.BYTES,
+                        stride);
+                continue;
+            }
+            for (; t < tokens; t += SHAPE.few()) {
+                int first = Math.min(t, tokens - SHAPE.few());
+                panel(k.panelFew, n, packed, first, scratch, results, at + (long) p * Float.BYTES, stride);
             }
         }
     }
@@ -169,20 +231,27 @@ final class PackedLinear extends MachineKernel {
     }
 
     private void panel(
-            MemorySegment function, int n, MemorySegment packed, int token, MemorySegment scratch, long results) {
+            MemorySegment function,
+            int n,
+            MemorySegment packed,
+            int token,
+            MemorySegment scratch,
+            MemorySegment results,
+            long at,
+            int stride) {
         long packedStride = PackCode.packedBytes(n, format.group);
-        CodeMemory.Call.plain(
+        CodeMemory.Call.brief(
                 function,
                 packed,
                 scratch,
-                scratch,
+                results,
                 token * packedStride,
                 packedStride,
                 PackCode.scalesOffset(n),
                 n / BlockCode.UNIT,
-                PANEL_BLOCK * Float.BYTES,
+                (long) stride * Float.BYTES,
                 PanelShape.TEMP_BYTES,
                 PanelShape.TEMP_BYTES + SHAPE.levelBytes(n),
-                results + (long) token * PANEL_BLOCK * Float.BYTES);
+                at + (long) token * stride * Float.BYTES);
     }
 }
