@@ -18,9 +18,18 @@ final class CpuDevice implements Device {
     /// @param threadCount threads, the caller of a step included
     /// @param kernels which kernels to use
     CpuDevice(DeviceInfo info, int threadCount, KernelSet kernels) {
+        this(info, new CpuThreads(threadCount), kernels);
+    }
+
+    /// Takes over a team of threads.
+    ///
+    /// @param info what it is
+    /// @param threads the team; closed with the device
+    /// @param kernels which kernels to use
+    CpuDevice(DeviceInfo info, CpuThreads threads, KernelSet kernels) {
         this.info = info;
         this.allocator = new CpuAllocator(info.memoryBytes());
-        this.threads = new CpuThreads(threadCount);
+        this.threads = threads;
         this.compiler = new CpuCompiler(allocator, threads, kernels);
     }
 

@@ -37,6 +37,7 @@ final class CpuThreads implements AutoCloseable {
     private static final Abandoned ABANDONED = new Abandoned();
 
     private final int size;
+    private final CpuPinning pinning;
     private final Thread[] threads;
     private final AtomicIntegerArray parked;
     private final ReentrantLock turn = new ReentrantLock();
@@ -53,10 +54,19 @@ final class CpuThreads implements AutoCloseable {
     ///
     /// @param size threads, the caller included; at least 1
     CpuThreads(int size) {
+        this(size, null);
+    }
+
+    /// Starts the workers.
+    ///
+    /// @param size threads, the caller included; at least 1
+    /// @param pinning binds them to processors; null leaves that to the system
+    CpuThreads(int size, CpuPinning pinning) {
         if (size < 1) {
             throw new IllegalArgumentException("a team of " + size + " threads; expected at least 1");
         }
         this.size = size;
+        this.pinning = pinning;
         this.threads = new Thread[size];
         this.parked = new AtomicIntegerArray(size);
         for (int i = 1; i < size; i++) {
@@ -94,8 +104,7 @@ final class CpuThreads implements AutoCloseable {
             job = newJob;
             epoch = epoch + 1;
             wakeAll(0);
-            runOne(newJob, 0);
-            awaitWorkers();
+            runCaller(newJob);
             job = null;
             threads[0] = null;
             Throwable thrown = failure.get();
@@ -152,6 +161,16 @@ final class CpuThreads implements AutoCloseable {
         return next.getAndAdd(grain);
     }
 
+    /// The caller's part, on a processor of its own where threads are pinned.
+    private void runCaller(Job current) {
+        boolean pinned = pinning != null && pinning.enter();
+        runOne(current, 0);
+        awaitWorkers();
+        if (pinned) {
+            pinning.leave();
+        }
+    }
+
     private void awaitWorkers() {
         int spins = 0;
         while (running.get() != 0) {
@@ -189,6 +208,9 @@ final class CpuThreads implements AutoCloseable {
     }
 
     private void work(int thread) {
+        if (pinning != null) {
+            pinning.pin(thread);
+        }
         int seen = 0;
         while (true) {
             int spins = 0;

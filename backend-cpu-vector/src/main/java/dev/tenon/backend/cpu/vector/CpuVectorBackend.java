@@ -10,6 +10,7 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,7 +59,7 @@ public final class CpuVectorBackend implements Backend {
 
     @Override
     public List<DeviceInfo> devices() {
-        return List.of(info(probe().issues().isEmpty()));
+        return List.of(info(probe().issues().isEmpty(), null));
     }
 
     @Override
@@ -75,14 +76,18 @@ public final class CpuVectorBackend implements Backend {
         }
         boolean vector = probe().issues().isEmpty();
         int threads = options.threads() > 0 ? options.threads() : CpuFacts.processors();
-        return new CpuDevice(info(vector), threads, new KernelSet(vector));
+        CpuPinning pinning = CpuPinning.of(options.settings(), threads).orElse(null);
+        return new CpuDevice(info(vector, pinning), new CpuThreads(threads, pinning), new KernelSet(vector));
     }
 
-    private static DeviceInfo info(boolean vector) {
+    private static DeviceInfo info(boolean vector, CpuPinning pinning) {
         Map<String, String> details = new LinkedHashMap<>();
         details.put("kernels", new KernelSet(vector).describe());
         details.put("vector-bits", Integer.toString(new KernelSet(vector).vectorBits()));
         details.put("threads", Integer.toString(CpuFacts.processors()));
+        if (pinning != null) {
+            details.put("pinned-to", Arrays.toString(pinning.processors()));
+        }
         details.put("c2", JvmCheck.isC2(JvmCheck.Facts.ofThisJvm()) ? "yes" : "no");
         return new DeviceInfo(DEVICE, CpuFacts.processorName(), KIND, CpuFacts.memoryBytes(), details);
     }

@@ -60,7 +60,9 @@ public final class BenchCommand implements TenonCommand {
         /// JSON array.
         json,
         /// One JSON object a line.
-        jsonl
+        jsonl,
+        /// SQL statements.
+        sql
     }
 
     @ParentCommand
@@ -191,8 +193,8 @@ public final class BenchCommand implements TenonCommand {
     @Option(
             names = "--llama-bench",
             paramLabel = "PATH",
-            description = "Run this llama-bench in turns with ours, without and with flash attention, and print the"
-                    + " better of the two and the ratio.")
+            description = "Run this llama-bench in turns with ours, without and with flash attention (quantized values:"
+                    + " only with), and print the better of the two and the ratio.")
     private String llamaBench;
 
     @Option(
@@ -218,12 +220,16 @@ public final class BenchCommand implements TenonCommand {
             throw usage("Nothing to measure: -p and -n are 0");
         }
         List<BenchConfig> configs = configs();
+        if (llamaBench != null) {
+            new LlamaBench(llamaBench, LLAMA_BENCH_SECONDS).check();
+        }
         String version = version();
         BenchOutput output = switch (format) {
             case md -> new MarkdownOutput(configs, version, llamaBench != null);
             case csv -> new BenchOutput.Csv(version);
             case json -> new BenchOutput.JsonOutput(version, false);
             case jsonl -> new BenchOutput.JsonOutput(version, true);
+            case sql -> new BenchOutput.Sql(version);
         };
         try (ReadBandwidth reader = reader(tests)) {
             output.begin(console.out());
@@ -294,7 +300,7 @@ public final class BenchCommand implements TenonCommand {
                         if (other != null) {
                             other.add(
                                     done - 1,
-                                    program.run(config, test, cpu, false),
+                                    config.needsFlashAttention() ? null : program.run(config, test, cpu, false),
                                     program.run(config, test, cpu, true));
                         }
                         bar.to(done);

@@ -17,4 +17,9 @@ record BenchConfig(
         Path model, String backend, String device, int threads, int nBatch, int nUbatch, KvType typeK, KvType typeV) {
     static final int DEFAULT_BATCH = 2048;
     static final int DEFAULT_UBATCH = 512;
+
+    /// {@return whether llama.cpp runs this with flash attention only: it reads quantized values nowhere else}
+    boolean needsFlashAttention() {
+        return typeV == KvType.Q8_0;
+    }
 }

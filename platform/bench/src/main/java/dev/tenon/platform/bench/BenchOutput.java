@@ -52,14 +52,66 @@ interface BenchOutput {
 
         @Override
         public void end(PrintWriter out) {}
+    }
 
-        private static String text(Object value) {
+    /// {@return a field's value as text: empty for null, 1 and 0 for booleans}
+    private static String text(Object value) {
+        return switch (value) {
+            case null -> "";
+            case Boolean bool -> bool ? "1" : "0";
+            default -> value.toString();
+        };
+    }
+
+    /// SQL as llama-bench writes it: a table `llama_bench`, and an INSERT for each result. What was not
+    /// measured is NULL.
+    ///
+    /// @param version version of the program
+    /// @param headWritten whether the table's definition is out
+    record Sql(String version, boolean[] headWritten) implements BenchOutput {
+        Sql(String version) {
+            this(version, new boolean[1]);
+        }
+
+        @Override
+        public void begin(PrintWriter out) {}
+
+        @Override
+        public void result(PrintWriter out, BenchResult result) {
+            Map<String, Object> fields = BenchFields.of(result, version);
+            if (!headWritten[0]) {
+                headWritten[0] = true;
+                out.println("CREATE TABLE IF NOT EXISTS llama_bench (");
+                out.println(fields.entrySet().stream()
+                        .map(field -> "  " + field.getKey() + " " + type(field.getKey(), field.getValue()))
+                        .collect(Collectors.joining(",\n")));
+                out.println(");");
+                out.println();
+            }
+            out.println("INSERT INTO llama_bench (" + String.join(", ", fields.keySet()) + ") VALUES ("
+                    + fields.values().stream()
+                            .map(v -> v == null ? "NULL" : "'" + text(v).replace("'", "''") + "'")
+                            .collect(Collectors.joining(", "))
+                    + ");");
+        }
+
+        /// {@return a column's type; measurements that are missing in the first result are known by name}
+        private static String type(String name, Object value) {
             return switch (value) {
-                case null -> "";
-                case Boolean bool -> bool ? "1" : "0";
-                default -> value.toString();
+                case null ->
+                    switch (name) {
+                        case "llama_bench_build" -> "TEXT";
+                        case "llama_bench_flash_attn" -> "INTEGER";
+                        default -> "REAL";
+                    };
+                case Double _ -> "REAL";
+                case Number _, Boolean _ -> "INTEGER";
+                default -> "TEXT";
             };
         }
+
+        @Override
+        public void end(PrintWriter out) {}
     }
 
     /// JSON: an array of objects, or one object a line.

@@ -22,12 +22,14 @@ final class Comparison {
     /// Notes a round.
     ///
     /// @param round index
-    /// @param without their run without flash attention
+    /// @param without their run without flash attention; null in all rounds where they cannot
     /// @param with their run with it
     void add(int round, LlamaBench.Sample without, LlamaBench.Sample with) {
-        off[round] = without.tokensPerSecond();
         on[round] = with.tokensPerSecond();
-        builds.add(without.build());
+        if (without != null) {
+            off[round] = without.tokensPerSecond();
+            builds.add(without.build());
+        }
         builds.add(with.build());
     }
 

@@ -21,12 +21,41 @@ import java.util.concurrent.TimeUnit;
 /// @param limitSeconds how long a run may take
 record LlamaBench(String program, long limitSeconds) {
     private static final int SHOWN = 400;
+    private static final int SIGNAL = 128;
 
     /// What a run gave.
     ///
     /// @param tokensPerSecond its speed
     /// @param build commit and number of its build
     record Sample(double tokensPerSecond, String build) {}
+
+    /// Looks whether there is such a program, before time is spent on measuring.
+    ///
+    /// @throws TenonException (`IO-001`) if there is none; a name without a folder is left to the search
+    ///     path
+    void check() {
+        Path file = Path.of(program);
+        if (file.getNameCount() == 1 && !file.isAbsolute()) {
+            return;
+        }
+        if (!Files.exists(file)) {
+            throw notRun("there is no such file", null);
+        }
+        if (Files.isDirectory(file)) {
+            throw notRun("it is a folder", null);
+        }
+        if (!Files.isExecutable(file)) {
+            throw notRun("it may not be executed", null);
+        }
+    }
+
+    private TenonException notRun(String why, Throwable cause) {
+        return new TenonException(
+                ErrorCode.IO,
+                "--llama-bench: " + program + " cannot be run: " + why
+                        + ". Give the path of llama.cpp's program llama-bench",
+                cause);
+    }
 
     /// Runs a test once, after llama-bench's own warm-up.
     ///
@@ -46,19 +75,23 @@ record LlamaBench(String program, long limitSeconds) {
             err = Files.createTempFile("tenon-llama-bench", ".log");
             int status = await(command, out, err);
             if (status != 0) {
-                throw failed("ended with status " + status + ": " + end(err), command);
+                throw failed(ending(status) + ": " + end(err), command);
             }
             return parse(out, test, command);
         } catch (IOException e) {
-            throw new TenonException(
-                    ErrorCode.IO,
-                    "--llama-bench: " + program + " cannot be run: " + e.getMessage()
-                            + ". Give the path of llama.cpp's program llama-bench",
-                    e);
+            String why = (e.getCause() == null ? e : e.getCause()).getMessage();
+            throw notRun(why == null ? e.toString() : why.strip(), e);
         } finally {
             delete(out);
             delete(err);
         }
+    }
+
+    /// {@return how it ended; a signal is told as the shell and the JVM do, by 128 and its number}
+    private static String ending(int status) {
+        return status > SIGNAL && status < 2 * SIGNAL
+                ? "was killed by signal " + (status - SIGNAL)
+                : "ended with status " + status;
     }
 
     /// {@return the command line}

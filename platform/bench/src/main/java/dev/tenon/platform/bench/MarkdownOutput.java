@@ -122,7 +122,8 @@ final class MarkdownOutput implements BenchOutput {
             footer.put(
                     "llama.cpp",
                     "llama.cpp: build " + result.comparison().build()
-                            + ", run in turns with ours; the better of flash attention on and off; ratio: ours over theirs,"
+                            + ", run in turns with ours; the better of flash attention on and off (quantized values:"
+                            + " on); ratio: ours over theirs,"
                             + " round by round");
         }
         if (result.profile() != null) {

@@ -164,6 +164,19 @@ class BenchCommandTests {
     }
 
     @Test
+    void sqlMakesATableAndARowForEachResult() {
+        String text = bench("-p", "4", "-n", "2", "-r", "1", "-o", "sql");
+        assertTrue(text.startsWith("CREATE TABLE IF NOT EXISTS llama_bench (\n  build_commit TEXT,\n"), text);
+        assertTrue(text.contains("  avg_ns INTEGER,\n") && text.contains("  avg_ts REAL,\n"), text);
+        assertTrue(text.contains("  cpu_strict INTEGER,\n") && text.contains("  bytes_per_token REAL,\n"), text);
+        assertTrue(text.contains("  llama_bench_build TEXT,\n"), text);
+        String[] rows = text.substring(text.indexOf("INSERT")).split("\n");
+        assertEquals(2, rows.length);
+        assertTrue(rows[0].startsWith("INSERT INTO llama_bench (build_commit, build_number, "), rows[0]);
+        assertTrue(rows[0].contains(" VALUES ('") && rows[0].contains(", NULL") && rows[0].endsWith(");"), rows[0]);
+    }
+
+    @Test
     void jsonHoldsTheSamples() throws IOException {
         JsonNode json = new ObjectMapper().readTree(bench("-p", "4", "-n", "2", "-r", "3", "-o", "json"));
         assertEquals(2, json.size());

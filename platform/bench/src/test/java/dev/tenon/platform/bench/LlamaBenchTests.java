@@ -144,10 +144,57 @@ class LlamaBenchTests {
     void programsThatDoNotWorkAreNamedWithWhatTheySaid() throws IOException {
         refused(null, "/nowhere/llama-bench");
         refused("#!/bin/sh\necho no such model >&2\nexit 3\n", "ended with status 3: no such model");
+        refused("#!/bin/sh\nkill -9 $$\n", "was killed by signal 9: (nothing)");
         refused("#!/bin/sh\necho Usage: something\n", "printed no JSON");
         refused("#!/bin/sh\necho '[ { \"n_prompt\": 0, \"n_gen\": 4, \"avg_ts\": 1 } ]'\n", "printed no result of tg3");
         refused("#!/bin/sh\necho '[ { \"n_prompt\": 0, '\n", "printed no JSON");
         refused("#!/bin/sh\n:\n", "printed no result of tg3: (nothing)");
         refused("#!/bin/sh\nexec sleep 30\n", "took longer than 2 s");
+    }
+
+    @Test
+    void aProgramThatIsNotThereIsToldBeforeAnythingIsMeasured() throws IOException {
+        Path plain = Files.createFile(folder.resolve("plain"));
+        assertTrue(plain.toFile().setExecutable(false));
+        for (String[] bad : new String[][] {
+            {folder.resolve("none").toString(), "no such file"},
+            {folder.toString(), "it is a folder"},
+            {plain.toString(), "may not be executed"}
+        }) {
+            FakeModel model = new FakeModel();
+            FakeConsole console = new FakeConsole();
+            assertEquals(1, console.run(model, "-p", "4", "-n", "0", "--llama-bench", bad[0]));
+            assertTrue(console.errors.toString().contains(bad[1]), console.errors.toString());
+            assertEquals(0, model.loads.size());
+        }
+    }
+
+    @Test
+    void quantizedValuesAreComparedWithFlashAttentionOnly() throws IOException {
+        FakeConsole console = new FakeConsole();
+        String path = script(SCRIPT);
+        assertEquals(
+                0,
+                console.run(
+                        new FakeModel(),
+                        "-p",
+                        "8",
+                        "-n",
+                        "0",
+                        "-r",
+                        "2",
+                        "-ctv",
+                        "q8_0",
+                        "-o",
+                        "json",
+                        "--llama-bench",
+                        path));
+        List<String> calls = Files.readAllLines(folder.resolve("calls"));
+        assertEquals(2, calls.size());
+        assertTrue(calls.stream().allMatch(c -> c.contains("-ctv q8_0") && c.contains("-fa 1")), calls.toString());
+        console.out().flush();
+        JsonNode one = new ObjectMapper().readTree(console.text.toString()).get(0);
+        assertTrue(one.get("llama_bench_flash_attn").asBoolean());
+        assertEquals(202, one.get("llama_bench_avg_ts").asDouble(), 1e-9);
     }
 }

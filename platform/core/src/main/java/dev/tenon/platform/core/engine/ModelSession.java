@@ -36,16 +36,21 @@ final class ModelSession implements Session {
     public Usage generate(GenerationRequest request, GenerationListener listener) {
         begin();
         try {
+            model.scheduler().expect(item);
             return new Generation(request, listener).run();
         } finally {
-            end();
+            model.scheduler().leave(item);
+            call.unlock();
         }
     }
 
+    /// A session that evaluates stays expected behind the call: evaluations come in series.
     @Override
     public void evaluate(int[] tokens, LogitRows which, LogitsConsumer consumer) {
         begin();
+        boolean ended = false;
         try {
+            model.scheduler().expect(item);
             append(tokens);
             int base = sequence.length() - tokens.length;
             item.logitsFrom = switch (which) {
@@ -59,8 +64,12 @@ final class ModelSession implements Session {
                     consumer.accept(item.firstRow + r - base, item.row(r));
                 }
             }
+            ended = true;
         } finally {
-            end();
+            if (!ended) {
+                model.scheduler().leave(item);
+            }
+            call.unlock();
         }
     }
 
@@ -78,18 +87,19 @@ final class ModelSession implements Session {
             }
             model.scheduler().truncate(item, length);
         } finally {
-            end();
+            call.unlock();
         }
     }
 
     @Override
     public void cancel() {
         cancelled = true;
+        model.scheduler().leave(item);
     }
 
     @Override
     public void close() {
-        cancelled = true;
+        cancel();
         call.lock();
         try {
             if (!closed) {
@@ -108,12 +118,6 @@ final class ModelSession implements Session {
             throw new TenonException(ErrorCode.CLOSED, "The session was closed; open a new one");
         }
         cancelled = false;
-        model.scheduler().activity(1);
-    }
-
-    private void end() {
-        model.scheduler().activity(-1);
-        call.unlock();
     }
 
     private void append(int[] tokens) {

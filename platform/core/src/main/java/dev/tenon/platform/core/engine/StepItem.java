@@ -3,6 +3,7 @@ package dev.tenon.platform.core.engine;
 import dev.tenon.api.error.TenonException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.Condition;
 
 /// What one session wants of the next step, and what it got. Reused from step to step, so that decoding
 /// allocates nothing.
@@ -21,6 +22,10 @@ final class StepItem {
     int firstRow;
     /// Rows with logits.
     int rows;
+    /// Signalled when the item is done or may lead; made by the scheduler.
+    Condition ready;
+    /// Whether the scheduler expects the session to want another step soon.
+    boolean expected;
     /// Why the step failed for this item, or null.
     RuntimeException error;
     /// Set when the sequence moved to another placement, for the session to tell its listener; else null.

@@ -16,31 +16,48 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongUnaryOperator;
 
 /// Gathers what the sessions of a model want into flat batches and runs them.
 ///
 /// It has no thread of its own: of the sessions that wait, one leads. It takes the others' items into its
-/// batch, runs the
-/// step, hands out the results, and stops leading. A single session therefore runs its steps on its own
-/// thread.
+/// batch, runs the step, hands out the results, and stops leading. A single session therefore runs its
+/// steps on its own thread.
+///
+/// Before it runs a step, the leader waits for the sessions that are expected: those that took part in
+/// the last step or have just begun a call, and have not left since. The wait is bounded by a share of
+/// the last step's time, and whoever lets it run out is not expected again until it has come, so a slow
+/// consumer costs the others at most that share of one step in two.
 final class StepScheduler {
-    private static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
+    /// Of the last step's time, what the next one may wait for: an eighth.
+    private static final int WAIT_SHARE = 8;
+
+    private static final long LEAST_WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
     private static final int MAX_LOGIT_ROWS = 64;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    /// Signalled when no step runs any more.
+    private final Condition idle = lock.newCondition();
     private final List<StepItem> waiting = new ArrayList<>();
     private final Set<StepItem> sessions = Collections.newSetFromMap(new IdentityHashMap<>());
     private final List<StepItem> batch = new ArrayList<>();
     private final StepInput input = new StepInput();
     private final PlacementSource source;
+    private final LongUnaryOperator longestWait;
     private final int maxTokens;
     private final int maxSequences;
     private Placement placement;
     private PagePool pool;
+    /// The session that waits for others, or null.
+    private StepItem gatherer;
+    /// Sessions with [StepItem#expected].
+    private int expected;
+    /// Whether a step is being placed, composed or run.
     private boolean leading;
+    /// Changes that wait for the running step; no other step begins before them.
+    private int changes;
     private boolean closed;
-    private int active;
+    private long lastStepNanos;
 
     /// Makes placements when there is none.
     @FunctionalInterface
@@ -49,8 +66,26 @@ final class StepScheduler {
     }
 
     StepScheduler(Placement placement, PlacementSource source, int maxTokens, int maxSequences) {
+        this(
+                placement,
+                source,
+                maxTokens,
+                maxSequences,
+                stepNanos -> Math.max(LEAST_WAIT_NANOS, stepNanos / WAIT_SHARE));
+    }
+
+    /// Makes a scheduler with another rule for waiting.
+    ///
+    /// @param longestWait nanoseconds to wait for expected sessions, from the nanoseconds of the last step
+    StepScheduler(
+            Placement placement,
+            PlacementSource source,
+            int maxTokens,
+            int maxSequences,
+            LongUnaryOperator longestWait) {
         this.placement = placement;
         this.source = source;
+        this.longestWait = longestWait;
         this.maxTokens = maxTokens;
         this.maxSequences = maxSequences;
         this.pool = new PagePool(placement.plan().kvPages().pageCount());
@@ -70,6 +105,7 @@ final class StepScheduler {
                         sessions.size(),
                         limit);
             }
+            item.ready = lock.newCondition();
             sessions.add(item);
         } finally {
             lock.unlock();
@@ -79,6 +115,7 @@ final class StepScheduler {
     /// Forgets a session and gives back its pages.
     void close(StepItem item) {
         exclusively(() -> {
+            unexpect(item);
             if (sessions.remove(item) && placement != null) {
                 item.sequence.truncate(0, placement.plan().kvPages().tokensPerPage(), pool);
             }
@@ -96,11 +133,37 @@ final class StepScheduler {
         });
     }
 
-    /// Says that a session begins or ends a call, so that a leader knows whom to wait for.
-    void activity(int change) {
+    /// Says that a session has begun a call and will soon want a step.
+    void expect(StepItem item) {
         lock.lock();
-        active += change;
-        lock.unlock();
+        try {
+            if (!item.expected && sessions.contains(item)) {
+                item.expected = true;
+                expected++;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Says that a session will not want another step for now, so that nobody waits for it.
+    void leave(StepItem item) {
+        lock.lock();
+        try {
+            unexpect(item);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void unexpect(StepItem item) {
+        if (item.expected) {
+            item.expected = false;
+            expected--;
+            if (expected == 0 && gatherer != null) {
+                gatherer.ready.signal();
+            }
+        }
     }
 
     /// Runs a step that includes the item; returns when it is done. Throws what made it fail.
@@ -110,11 +173,11 @@ final class StepScheduler {
             requireOpen();
             item.reset();
             waiting.add(item);
-            changed.signalAll();
+            unexpect(item);
             while (!item.done) {
-                if (leading) {
-                    changed.awaitUninterruptibly();
-                } else {
+                if (leading || gatherer != null || changes > 0) {
+                    item.ready.awaitUninterruptibly();
+                } else if (gather(item)) {
                     lead();
                 }
             }
@@ -124,13 +187,38 @@ final class StepScheduler {
         item.rethrow();
     }
 
+    /// Waits for the expected sessions, but not longer than the rule allows. The placement may change
+    /// meanwhile.
+    ///
+    /// @return whether the item still wants a step
+    private boolean gather(StepItem item) {
+        if (expected == 0) {
+            return true;
+        }
+        gatherer = item;
+        try {
+            long left = longestWait.applyAsLong(lastStepNanos);
+            while (expected > 0 && left > 0 && !item.done) {
+                left = item.ready.awaitNanos(left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            gatherer = null;
+        }
+        if (expected > 0) {
+            sessions.forEach(late -> late.expected = false);
+            expected = 0;
+        }
+        return !item.done;
+    }
+
     private void lead() {
         leading = true;
         batch.clear();
         input.clear();
         Throwable failure = null;
         try {
-            gather();
             failure = ensurePlaced();
             if (failure == null) {
                 compose();
@@ -184,19 +272,6 @@ final class StepScheduler {
             install(fresh, "the model was placed anew");
         }
         return failure;
-    }
-
-    /// Gives the other active sessions a moment to join the batch.
-    private void gather() {
-        long left = GATHER_NANOS;
-        while (left > 0 && waiting.size() < active) {
-            try {
-                left = changed.awaitNanos(left);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            }
-        }
     }
 
     /// Fills the batch: decode rows first, then prefill chunks with the room that is left.
@@ -257,7 +332,9 @@ final class StepScheduler {
     }
 
     private void run(Plan plan) {
+        long start = System.nanoTime();
         StepResult result = plan.run(input);
+        lastStepNanos = System.nanoTime() - start;
         int row = 0;
         for (StepItem item : batch) {
             if (item.error == null) {
@@ -275,29 +352,37 @@ final class StepScheduler {
             }
             if (item.error == null) {
                 item.sequence.advance(item.ran);
+                item.expected = true;
+                expected++;
             }
             item.done = true;
+            item.ready.signal();
         }
         leading = false;
-        changed.signalAll();
+        idle.signalAll();
+        wakeNext();
     }
 
-    /// Runs a change of the placement when no step runs; waits for the running one.
+    /// Runs a change of the placement or of a sequence when no step runs; waits for the running one.
     private void exclusively(Runnable change) {
         lock.lock();
+        changes++;
         try {
             while (leading) {
-                changed.awaitUninterruptibly();
+                idle.awaitUninterruptibly();
             }
-            leading = true;
-            try {
-                change.run();
-            } finally {
-                leading = false;
-                changed.signalAll();
-            }
+            change.run();
         } finally {
+            changes--;
+            wakeNext();
             lock.unlock();
+        }
+    }
+
+    /// Lets the session that waits longest lead, if nothing forbids it.
+    private void wakeNext() {
+        if (!waiting.isEmpty()) {
+            waiting.getFirst().ready.signal();
         }
     }
 
@@ -333,6 +418,7 @@ final class StepScheduler {
             for (StepItem item : waiting) {
                 item.error = closedError();
                 item.done = true;
+                item.ready.signal();
             }
             waiting.clear();
             if (placement != null) {
