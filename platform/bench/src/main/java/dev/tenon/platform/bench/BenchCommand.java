@@ -181,6 +181,12 @@ public final class BenchCommand implements TenonCommand {
             description = "How to print: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     private Format format;
 
+    @Option(
+            names = "--warmup-seconds",
+            description = "Most seconds of untimed runs while the JIT compiler is busy (default: ${DEFAULT-VALUE}).",
+            defaultValue = "20")
+    private int warmUpSeconds;
+
     @Option(names = "--no-warmup", description = "Time from the first run on.")
     private boolean noWarmUp;
 
@@ -288,7 +294,7 @@ public final class BenchCommand implements TenonCommand {
                 console.note("There is no profile: backend " + model.backend() + " does not time its kernels.");
             }
             for (BenchTest test : tests) {
-                double before = measure(reader, test, config);
+                double[] bandwidths = new double[repetitions];
                 BenchProfile kernels = profiled ? new BenchProfile() : null;
                 Comparison other = llamaBench != null && test.nParallel() == 1 ? new Comparison(repetitions) : null;
                 LlamaBench program = new LlamaBench(llamaBench, LLAMA_BENCH_SECONDS);
@@ -296,7 +302,8 @@ public final class BenchCommand implements TenonCommand {
                 Instant start = Instant.now();
                 long[] samples;
                 try (Progress bar = console.progress(test.name(), repetitions, "runs")) {
-                    samples = runner.run(test, repetitions, !noWarmUp, kernels, done -> {
+                    samples = runner.run(test, repetitions, !noWarmUp, warmUpSeconds, kernels, done -> {
+                        bandwidths[done - 1] = measure(reader, test, config);
                         if (other != null) {
                             other.add(
                                     done - 1,
@@ -306,7 +313,7 @@ public final class BenchCommand implements TenonCommand {
                         bar.to(done);
                     });
                 }
-                double bandwidth = Math.max(before, measure(reader, test, config));
+                double bandwidth = Statistics.mean(bandwidths);
                 output.result(
                         console.out(), new BenchResult(config, test, facts, start, samples, bandwidth, other, kernels));
                 console.out().flush();
@@ -314,7 +321,8 @@ public final class BenchCommand implements TenonCommand {
         }
     }
 
-    /// Measured before and behind each test, because shared machines drift by the minute.
+    /// Measured behind each repetition, because shared machines drift by the minute; of few passes the
+    /// fastest, as something else may have run meanwhile.
     private static double measure(ReadBandwidth reader, BenchTest test, BenchConfig config) {
         return reader == null || test.nGen() == 0 ? 0 : reader.measure(BenchFields.threads(config));
     }

@@ -6,11 +6,14 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.LogitRows;
 import dev.tenon.api.text.Tokenizer;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 
@@ -38,11 +41,18 @@ final class BenchRunner {
     ///
     /// @param test what to time
     /// @param repetitions how often
-    /// @param warmUp whether to run once before, untimed
+    /// @param warmUp whether to run once before, untimed, and then for as long as the JIT compiler is busy
+    /// @param warmUpSeconds when to stop waiting for the JIT compiler
     /// @param profile receives a second, profiled run for each repetition; null for none
     /// @param done hears the number of finished repetitions, between two of them
     /// @return time of each repetition in nanoseconds, without the profiled ones
-    long[] run(BenchTest test, int repetitions, boolean warmUp, BenchProfile profile, IntConsumer done) {
+    long[] run(
+            BenchTest test,
+            int repetitions,
+            boolean warmUp,
+            int warmUpSeconds,
+            BenchProfile profile,
+            IntConsumer done) {
         long[] nanos = new long[repetitions];
         List<Session> sessions = new ArrayList<>();
         try {
@@ -57,6 +67,9 @@ final class BenchRunner {
                 if (test.nDepth() > 0) {
                     prompt(session, test.nDepth(), random);
                 }
+            }
+            if (warmUp) {
+                untilCompiled(sessions, test, warmUpSeconds);
             }
             for (int i = 0; i < repetitions; i++) {
                 if (profile == null) {
@@ -78,6 +91,24 @@ final class BenchRunner {
         }
         if (test.nGen() > 0) {
             together(sessions, session -> generate(session, 1, random));
+        }
+    }
+
+    /// Runs untimed repetitions until one passes in which the JIT compiler hardly worked: what comes after is
+    /// the speed that stays.
+    private void untilCompiled(List<Session> sessions, BenchTest test, int seconds) {
+        CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+        if (compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {
+            return;
+        }
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        while (System.nanoTime() < end) {
+            long before = compiler.getTotalCompilationTime();
+            long nanos = timed(sessions, test);
+            long compiling = TimeUnit.MILLISECONDS.toNanos(compiler.getTotalCompilationTime() - before);
+            if (compiling < nanos / 10) {
+                return;
+            }
         }
     }
 

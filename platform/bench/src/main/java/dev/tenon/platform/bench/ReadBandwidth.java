@@ -27,7 +27,7 @@ final class ReadBandwidth implements AutoCloseable {
     /// Bytes that a thread takes at once.
     static final int PIECE = 1 << 20;
     /// Times that the buffer is read in one measurement.
-    static final int PASSES = 8;
+    static final int PASSES = 3;
 
     private static final int LINE = 64;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;

@@ -37,6 +37,9 @@ class BenchCommandTests {
         if (!all.contains("--bandwidth-mib")) {
             all.addAll(List.of("--bandwidth-mib", "0"));
         }
+        if (!all.contains("--warmup-seconds")) {
+            all.addAll(List.of("--warmup-seconds", "0"));
+        }
         assertEquals(0, console.run(model, all.toArray(String[]::new)), console.errors.toString());
         console.out().flush();
         return console.text.toString();
@@ -239,6 +242,14 @@ class BenchCommandTests {
                     own.subList(0, 5).stream().map(c -> c.substring(3)).toList());
             assertEquals(11, own.size(), own.toString());
         }
+    }
+
+    @Test
+    void warmUpEndsWhenTheCompilerIsIdleOrTheTimeIsUp() {
+        bench("-p", "0", "-n", "2", "-r", "1", "--warmup-seconds", "1");
+        // The first token, at least one untimed repetition, and the timed one.
+        long tokens = model.calls.stream().filter(c -> c.contains("eval 1 ")).count();
+        assertTrue(tokens >= 5 && tokens % 2 == 1, model.calls.toString());
     }
 
     @Test
