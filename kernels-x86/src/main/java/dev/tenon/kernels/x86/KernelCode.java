@@ -15,9 +15,10 @@ final class KernelCode implements AutoCloseable {
     final MemorySegment[] rows;
     /// Unpacks rows to a panel; null for floats and without AVX-512: [UnpackCode512].
     final MemorySegment unpack;
-    /// A panel times many and few tokens ([PanelShape]); null where unpack is: [PanelCode512].
-    final MemorySegment panelMany;
-    final MemorySegment panelFew;
+    /// A panel times many, some and few tokens ([PanelShape]); null where unpack is: [PanelCode512].
+    private final MemorySegment panelMany;
+    private final MemorySegment panelSome;
+    private final MemorySegment panelFew;
 
     private KernelCode(CodeMemory memory, Map<String, Integer> at) {
         this.memory = memory;
@@ -28,7 +29,13 @@ final class KernelCode implements AutoCloseable {
         }
         this.unpack = entry(at, "unpack");
         this.panelMany = entry(at, "panelMany");
+        this.panelSome = entry(at, "panelSome");
         this.panelFew = entry(at, "panelFew");
+    }
+
+    /// {@return the function for a panel times a number of tokens that [PanelShape#WIDE] has}
+    MemorySegment panel(int tokens) {
+        return tokens == PanelShape.WIDE.many() ? panelMany : tokens == PanelShape.WIDE.some() ? panelSome : panelFew;
     }
 
     private MemorySegment entry(Map<String, Integer> at, String function) {
@@ -60,6 +67,8 @@ final class KernelCode implements AutoCloseable {
             UnpackCode512.emit(a, format);
             begin(a, at, "panelFew");
             PanelCode512.emit(a, format, PanelShape.WIDE.few());
+            begin(a, at, "panelSome");
+            PanelCode512.emit(a, format, PanelShape.WIDE.some());
             begin(a, at, "panelMany");
             PanelCode512.emit(a, format, PanelShape.WIDE.many());
         }

@@ -182,26 +182,17 @@ final class PackedLinear extends MachineKernel {
             int stride) {
         for (int p = 0; p < rows; p += SHAPE.rows()) {
             unpackPanel(k, weights, rowBytes, row + p, rows - p, n, scratch);
+            long to = at + (long) p * Float.BYTES;
             int t = 0;
-            for (; t + SHAPE.many() <= tokens; t += SHAPE.many()) {
-                panel(k.panelMany, n, packed, t, scratch, results, at + (long) p * Float.BYTES, stride);
-            }
-            int left = tokens - t;
-            if (left > 2 * SHAPE.few() && tokens >= SHAPE.many()) {
-                panel(
-                        k.panelMany,
-                        n,
-                        packed,
-                        tokens - SHAPE.many(),
-                        scratch,
-                        results,
-                        at + (long) p * Float.BYTES,
-                        stride);
-                continue;
-            }
-            for (; t < tokens; t += SHAPE.few()) {
-                int first = Math.min(t, tokens - SHAPE.few());
-                panel(k.panelFew, n, packed, first, scratch, results, at + (long) p * Float.BYTES, stride);
+            while (t < tokens) {
+                int left = tokens - t;
+                int size = left >= SHAPE.many() && left != 2 * SHAPE.some()
+                        ? SHAPE.many()
+                        : left >= SHAPE.some() ? SHAPE.some() : SHAPE.few();
+                // The last tokens may be computed twice rather than one by one.
+                int first = Math.min(t, tokens - size);
+                panel(k.panel(size), n, packed, first, scratch, results, to, stride);
+                t = first + size;
             }
         }
     }

@@ -24,7 +24,7 @@ import dev.tenon.kernels.x86.Operand.Gpr;
 import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
 
-/// A panel of 32 unpacked rows times 4 or 12 tokens, with AVX-512 VNNI.
+/// A panel of 32 unpacked rows times 4, 8 or 12 tokens, with AVX-512 VNNI.
 ///
 /// A register has 16 rows in its lanes. For each group of weights the dot products of all (row, token)
 /// pairs are gathered in up to 24 registers of 32-bit integers: `vpdpbusd` of four weights of 16 rows
@@ -40,7 +40,7 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// Each place that a group has in its span keeps a sum over all spans (on the stack, 24 KiB at most, less
 /// than the JVM keeps free for native calls); in the end the places are added like the lanes of
 /// [RowsCode512], as a tree. A value therefore does not depend on the other rows and tokens, nor on which
-/// of the two functions computes it.
+/// of the functions computes it.
 ///
 /// Arguments: packed rows, panel, out, byte offset of the first token's row, bytes between packed rows,
 /// byte offset of dx in them; on the stack units of 32 in a row, bytes between tokens in out, byte
@@ -73,7 +73,7 @@ final class PanelCode512 {
         this.placeBytes = tokens * STRIDE;
     }
 
-    /// Emits the function for 4 or 12 tokens.
+    /// Emits the function for 4, 8 or 12 tokens.
     static void emit(Assembler a, BlockCode format, int tokens) {
         new PanelCode512(a, format, tokens).emit();
     }

@@ -9,9 +9,10 @@ package dev.tenon.kernels.x86;
 /// ```
 ///
 /// @param rows rows of a panel: twice the 32-bit lanes of a register
-/// @param many tokens of the wide panel function
+/// @param many tokens of the widest panel function
+/// @param some tokens of the middle one
 /// @param few tokens of the narrow one
-record PanelShape(int rows, int many, int few) {
+record PanelShape(int rows, int many, int some, int few) {
     /// Bytes of the temporary memory for unpacking.
     static final int TEMP_BYTES = 6 * 1024;
     /// Where scales and minimums are in it.
@@ -19,7 +20,7 @@ record PanelShape(int rows, int many, int few) {
     static final int TEMP_MINS = 5 * 1024;
 
     /// The shape with AVX-512.
-    static final PanelShape WIDE = new PanelShape(32, 12, 4);
+    static final PanelShape WIDE = new PanelShape(32, 12, 8, 4);
 
     /// {@return bytes of four weights, or of one float, of all rows}
     int stride() {

@@ -116,8 +116,11 @@ final class UnpackCode512 {
     }
 
     private void emitSpanOfRow() {
+        // What comes next in this row, and the rows of the next half panel, which no hardware prefetcher guesses.
+        a.lea(RBX, mem(R11, R8, 8, 0));
         for (int b = 0; b < format.spanBytes; b += 64) {
             a.prefetchT0(mem(R11, format.spanBytes + b));
+            a.prefetchT1(mem(RBX, R8, 8, b));
         }
         format.scales512(a, R11, SCALES, MINS, T1, T2);
         a.vmovdqu(mem(R12, TEMP_SCALES), SCALES);
