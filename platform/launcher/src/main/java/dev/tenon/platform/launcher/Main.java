@@ -17,6 +17,10 @@ import org.slf4j.LoggerFactory;
 public final class Main {
     private static final int FAILED = 1;
 
+    /// Whether the process was told to end: a command that still runs then fails for want of the bundles that
+    /// were stopped, which is no news.
+    private static volatile boolean stopping;
+
     private Main() {}
 
     /// Runs one command and ends the JVM.
@@ -33,7 +37,9 @@ public final class Main {
             System.err.println("tenon: " + e.getMessage());
             code = FAILED;
         } catch (Throwable e) {
-            System.err.println("tenon: " + oneLine(e));
+            if (!stopping) {
+                System.err.println("tenon: " + oneLine(e));
+            }
             log().debug("Stack trace", e);
             code = FAILED;
         }
@@ -58,7 +64,11 @@ public final class Main {
     static int run(String[] args, long begin) {
         System.setProperty("java.util.logging.SimpleFormatter.format", "%4$s %3$s - %5$s%6$s%n");
         Platform platform = Platform.boot(Home.find());
-        Thread stop = new Thread(platform::close, "tenon-stop");
+        Runnable close = () -> {
+            stopping = true;
+            platform.close();
+        };
+        Thread stop = new Thread(close, "tenon-stop");
         Runtime.getRuntime().addShutdownHook(stop);
         try {
             ToIntFunction<String[]> cli = platform.cli();
