@@ -57,7 +57,8 @@ final class CpuCompiler implements Compiler {
                     "graph " + request.graph().name() + " cannot run on the CPU backend", issues);
         }
         WeightBinder binder = new WeightBinder(request.weights(), kernels, request.kernels());
-        boolean warming = kernels.vector() && "on".equals(request.options().settings().get(WARMUP));
+        boolean warming =
+                kernels.vector() && "on".equals(request.options().settings().get(WARMUP));
         KernelSet chosen = new KernelSet(kernels.vector(), warming);
         return CpuPlan.create(graph, request.options(), binder, chosen, allocator, threads);
     }

@@ -123,8 +123,7 @@ final class CpuPlan implements Plan {
         times = new StepTimes(report.steps(), lowering.stepWeightBytes, layers, cache);
         if (kernels.warming()) {
             List<BoundLinear> linears = binder.linears();
-            warmup = new Warmup(
-                    kernels, layers, options, arena -> WarmupTask.linears(linears, scratch[0], arena));
+            warmup = new Warmup(kernels, layers, options, arena -> WarmupTask.linears(linears, scratch[0], arena));
             warmup.start();
         }
     }
@@ -159,6 +158,7 @@ final class CpuPlan implements Plan {
             if (measured) {
                 times.begin(input);
             }
+            cache.prepare(input);
             context.begin(input);
             growFor(input.logitRows());
             for (RopeTable table : tables) {

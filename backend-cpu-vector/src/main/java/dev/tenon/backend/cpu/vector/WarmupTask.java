@@ -158,11 +158,19 @@ interface WarmupTask {
             MemorySegment packed = arena.allocate(tokens * stride, 64);
             call = () -> {
                 for (int t = 0; t < tokens; t++) {
-                    kernel.pack(
-                            x, t * linear.cols(), linear.cols(), packed.asSlice(t * stride, stride));
+                    kernel.pack(x, t * linear.cols(), linear.cols(), packed.asSlice(t * stride, stride));
                 }
                 kernel.run(
-                        linear.data(), linear.rowBytes(), 0, rows, linear.cols(), packed, tokens, out, 0, rows,
+                        linear.data(),
+                        linear.rowBytes(),
+                        0,
+                        rows,
+                        linear.cols(),
+                        packed,
+                        tokens,
+                        out,
+                        0,
+                        rows,
                         scratch.memory());
             };
         }
