@@ -114,8 +114,15 @@ final class Warmup implements AutoCloseable {
     }
 
     private void work() {
-        try {
+        try (Arena arena = Arena.ofConfined()) {
             sliceStart = System.nanoTime();
+            List<WarmupTask> tasks = linears.apply(arena);
+            // The first step needs this code anyway; here it is made while loading goes on.
+            for (WarmupTask task : tasks) {
+                if (task.generatesCode() && !stepped && !stopped) {
+                    task.vector();
+                }
+            }
             if (until(elements, "activations and norms")) {
                 elementsReady = true;
             }
@@ -123,11 +130,7 @@ final class Warmup implements AutoCloseable {
                 attentionReady = true;
             }
             // Steps compile linear kernels themselves, with all threads: only an idle plan gains from this.
-            if (!stepped && mayGoOn()) {
-                try (Arena arena = Arena.ofConfined()) {
-                    linears(linears.apply(arena));
-                }
-            }
+            linears(tasks);
         } catch (RuntimeException | Error e) {
             // Steps would meet the same failure and report it; without this thread they are only slower.
             LOG.warn("The kernels are not warmed up: {}", e.toString(), e);

@@ -20,6 +20,11 @@ interface WarmupTask {
     /// Runs the form to compare with: the same work in plain Java.
     void plain();
 
+    /// {@return whether its first call makes code that lasts, rather than leaving that to the JIT compiler}
+    default boolean generatesCode() {
+        return false;
+    }
+
     /// A task of one kernel in two forms.
     ///
     /// @param <K> the kernel
@@ -181,7 +186,14 @@ interface WarmupTask {
             }
 
             @Override
-            public void plain() {}
+            public void plain() {
+                // There is no other form with the same results.
+            }
+
+            @Override
+            public boolean generatesCode() {
+                return linear.packed() != null;
+            }
         };
     }
 
