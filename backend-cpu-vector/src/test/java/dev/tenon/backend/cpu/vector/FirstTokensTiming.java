@@ -55,8 +55,8 @@ final class FirstTokensTiming {
                     Arrays.stream(ms, 60, 100).sorted().skip(20).findFirst().orElseThrow();
             System.out.printf(
                     Locale.ROOT,
-                    "prompt of %d tokens %.0f ms, token 1 %.1f ms, tokens 1-20 %.1f ms each, steady %.1f ms: %.2f of the"
-                            + " steady speed; load %.1f%n",
+                    "prompt of %d tokens %.0f ms, token 1 %.1f ms, tokens 1-20 %.1f ms each, steady %.1f ms: %.2f"
+                            + " of the steady speed; load %.1f%n",
                     promptTokens,
                     prompt,
                     ms[0],
