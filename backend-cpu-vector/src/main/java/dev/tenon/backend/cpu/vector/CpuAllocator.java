@@ -55,6 +55,17 @@ final class CpuAllocator implements Allocator {
         return new MemoryUse(allocated.get(), bound.get(), limitBytes);
     }
 
+    /// Sets memory aside that is allocated piece by piece, as it is needed.
+    ///
+    /// @param bytes the most that will be needed; counts as device memory from now on
+    /// @param purpose what messages call it
+    /// @return the memory, owned by the caller
+    /// @throws OutOfResourcesException (`LIMIT-003`) if the machine has not that much
+    Reservation reserve(long bytes, String purpose) {
+        take(bytes, purpose);
+        return new Reservation(bytes, purpose);
+    }
+
     /// Allocates an array that counts as device memory until [#give(long)].
     ///
     /// @param length elements
@@ -105,6 +116,45 @@ final class CpuAllocator implements Allocator {
                 bytes,
                 used,
                 limitBytes);
+    }
+
+    /// Off-heap memory that is allocated piece by piece; [#close] frees all of it. Not safe for several threads.
+    final class Reservation implements AutoCloseable {
+        private final Arena arena = Arena.ofShared();
+        private final long sizeBytes;
+        private final String purpose;
+        private boolean closed;
+
+        private Reservation(long sizeBytes, String purpose) {
+            this.sizeBytes = sizeBytes;
+            this.purpose = purpose;
+        }
+
+        /// {@return bytes set aside}
+        long sizeBytes() {
+            return sizeBytes;
+        }
+
+        /// {@return a zeroed piece, aligned to 64 bytes}
+        ///
+        /// @param bytes its size
+        /// @throws OutOfResourcesException (`LIMIT-003`) if the system refuses it
+        MemorySegment allocate(long bytes) {
+            try {
+                return arena.allocate(bytes, ALIGNMENT);
+            } catch (OutOfMemoryError e) {
+                throw refusal(bytes, purpose);
+            }
+        }
+
+        @Override
+        public void close() {
+            if (!closed) {
+                closed = true;
+                arena.close();
+                give(sizeBytes);
+            }
+        }
     }
 
     /// A buffer; `arena` is null for memory that somebody else owns.

@@ -22,6 +22,10 @@ import java.util.List;
 
 /// Makes plans for the CPU. Safe for any thread.
 final class CpuCompiler implements Compiler {
+    /// The setting that has kernels warmed up in the background: `on`, or `off`, which is also what holds
+    /// without it.
+    static final String WARMUP = "warmup";
+
     private final CpuAllocator allocator;
     private final CpuThreads threads;
     private final KernelSet kernels;
@@ -53,7 +57,10 @@ final class CpuCompiler implements Compiler {
                     "graph " + request.graph().name() + " cannot run on the CPU backend", issues);
         }
         WeightBinder binder = new WeightBinder(request.weights(), kernels, request.kernels());
-        return CpuPlan.create(graph, request.options(), binder, kernels, allocator, threads);
+        boolean warming =
+                kernels.vector() && "on".equals(request.options().settings().get(WARMUP));
+        KernelSet chosen = new KernelSet(kernels.vector(), warming);
+        return CpuPlan.create(graph, request.options(), binder, chosen, allocator, threads);
     }
 
     /// Blocks of Q8_0 must fit into heads.

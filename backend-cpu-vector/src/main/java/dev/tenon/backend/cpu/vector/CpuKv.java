@@ -1,8 +1,8 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.DeviceBuffer;
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import java.lang.foreign.MemorySegment;
@@ -10,6 +10,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /// The KV cache: pages of [#TOKENS] positions, off-heap, owned by the plan.
+///
+/// All pages count as in use from the start, but a page gets its memory, zeroed, when a step first needs it
+/// ([#prepare]): a cache for a long context costs neither time nor memory before it is filled.
 ///
 /// A page holds, layer after layer, the keys `[headCountKv, keyLength, TOKENS]` and then the values
 /// `[headCountKv, TOKENS, valueLength]`: what attention reads together, one head's positions, lies
@@ -37,8 +40,8 @@ final class CpuKv implements KvPages, AutoCloseable {
     private final long pageBytes;
     private final long[] keyOffset;
     private final long[] valueOffset;
-    private final DeviceBuffer buffer;
-    private final MemorySegment memory;
+    private final CpuAllocator.Reservation memory;
+    private final MemorySegment[] pages;
 
     /// Allocates the pages.
     ///
@@ -62,8 +65,8 @@ final class CpuKv implements KvPages, AutoCloseable {
         }
         pageBytes = offset;
         pageCount = (int) ((positions + (long) TOKENS - 1) / TOKENS);
-        buffer = allocator.allocate(Math.max(1, Math.multiplyExact(pageBytes, (long) pageCount)), "kv");
-        memory = buffer.host().orElseThrow();
+        memory = allocator.reserve(Math.max(1, Math.multiplyExact(pageBytes, (long) pageCount)), "kv");
+        pages = new MemorySegment[pageCount];
     }
 
     /// {@return bytes of a head's positions in a page}
@@ -99,12 +102,40 @@ final class CpuKv implements KvPages, AutoCloseable {
             throw new IndexOutOfBoundsException(
                     "copy of page " + from + " to " + to + "; the cache has pages 0 to " + (pageCount - 1));
         }
-        MemorySegment.copy(memory, from * pageBytes, memory, to * pageBytes, pageBytes);
+        if (pages[from] != null) {
+            prepare(to);
+            pages[to].copyFrom(pages[from]);
+        } else if (pages[to] != null) {
+            pages[to].fill((byte) 0);
+        }
+    }
+
+    /// Gives memory to the pages that a step reads or writes. Not to be called while a step runs.
+    ///
+    /// @param input a checked step
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-003`) if there is none
+    void prepare(StepInput input) {
+        for (int t = 0; t < input.tokenCount(); t++) {
+            int sequence = input.sequence(t);
+            if (t + 1 == input.tokenCount() || input.sequence(t + 1) != sequence) {
+                int[] table = input.pageTable(sequence);
+                for (int i = input.position(t) / TOKENS; i >= 0; i--) {
+                    prepare(table[i]);
+                }
+            }
+        }
+    }
+
+    /// Gives memory to a page, if it has none.
+    void prepare(int page) {
+        if (pages[page] == null) {
+            pages[page] = memory.allocate(Math.max(1, pageBytes));
+        }
     }
 
     /// {@return bytes of all pages}
     long sizeBytes() {
-        return buffer.sizeBytes();
+        return memory.sizeBytes();
     }
 
     /// Stores a key head of a position.
@@ -117,20 +148,21 @@ final class CpuKv implements KvPages, AutoCloseable {
     /// @param from index of the first
     /// @param length elements of a head
     void storeKey(int layer, int page, int slot, int head, float[] source, int from, int length) {
-        long base = page * pageBytes + keyOffset[layer] + head * headBytes(keyType, length);
-        store(keyType, base, slot, TOKENS, slot, TOKENS, source, from, length);
+        long base = keyOffset[layer] + head * headBytes(keyType, length);
+        store(keyType, pages[page], base, slot, TOKENS, slot, TOKENS, source, from, length);
     }
 
     /// Stores a value head of a position; as [#storeKey].
     void storeValue(int layer, int page, int slot, int head, float[] source, int from, int length) {
-        long base = page * pageBytes + valueOffset[layer] + head * headBytes(valueType, length);
-        store(valueType, base, slot * length, 1, slot * (length / BLOCK), 1, source, from, length);
+        long base = valueOffset[layer] + head * headBytes(valueType, length);
+        store(valueType, pages[page], base, slot * length, 1, slot * (length / BLOCK), 1, source, from, length);
     }
 
     /// Stores the elements of a head, the first at `at` and each `step` behind the one before; scales
     /// likewise.
     private void store(
             KvType type,
+            MemorySegment memory,
             long base,
             int at,
             int step,
@@ -182,8 +214,9 @@ final class CpuKv implements KvPages, AutoCloseable {
     /// @param tiles the thread's memory
     /// @param math converts levels
     void loadKeys(int layer, int page, int head, int length, Tiles tiles, AttentionMath math) {
-        long base = page * pageBytes + keyOffset[layer] + head * headBytes(keyType, length);
+        long base = keyOffset[layer] + head * headBytes(keyType, length);
         int count = length * TOKENS;
+        MemorySegment memory = pages[page];
         float[] target = tiles.keys();
         switch (keyType) {
             case F32 -> MemorySegment.copy(memory, FLOAT, base, target, 0, count);
@@ -192,7 +225,7 @@ final class CpuKv implements KvPages, AutoCloseable {
                 halves(tiles.half(), 0, target, 0, count);
             }
             case Q8_0 -> {
-                loadScales(base + count, count / BLOCK, tiles);
+                loadScales(memory, base + count, count / BLOCK, tiles);
                 MemorySegment.copy(memory, BYTE, base, tiles.levels(), 0, count);
                 math.keyLevels(tiles.levels(), tiles.scales(), length, target);
             }
@@ -212,8 +245,9 @@ final class CpuKv implements KvPages, AutoCloseable {
     /// @param math converts levels
     void loadValues(
             int layer, int page, int head, int length, int stride, int from, int to, Tiles tiles, AttentionMath math) {
-        long base = page * pageBytes + valueOffset[layer] + head * headBytes(valueType, length);
+        long base = valueOffset[layer] + head * headBytes(valueType, length);
         int count = (to - from) * length;
+        MemorySegment memory = pages[page];
         float[] target = tiles.values();
         switch (valueType) {
             case F32 -> {
@@ -234,14 +268,14 @@ final class CpuKv implements KvPages, AutoCloseable {
             }
             case Q8_0 -> {
                 int blocks = length / BLOCK;
-                loadScales(base + (long) length * TOKENS, TOKENS * blocks, tiles);
+                loadScales(memory, base + (long) length * TOKENS, TOKENS * blocks, tiles);
                 MemorySegment.copy(memory, BYTE, base + (long) from * length, tiles.levels(), from * length, count);
                 math.valueLevels(tiles.levels(), tiles.scales(), length, stride, from, to, target);
             }
         }
     }
 
-    private void loadScales(long base, int count, Tiles tiles) {
+    private static void loadScales(MemorySegment memory, long base, int count, Tiles tiles) {
         MemorySegment.copy(memory, SHORT, base, tiles.half(), 0, count);
         halves(tiles.half(), 0, tiles.scales(), 0, count);
     }
@@ -256,6 +290,6 @@ final class CpuKv implements KvPages, AutoCloseable {
 
     @Override
     public void close() {
-        buffer.close();
+        memory.close();
     }
 }

@@ -39,6 +39,8 @@ final class CpuPlan implements Plan {
     private StepContext context;
     private PlanReport report;
     private StepTimes times;
+    /// Null where nothing is to be warmed up.
+    private Warmup warmup;
     /// Whether runs are measured; changes only between runs.
     private boolean measured;
     private int vocabulary;
@@ -119,6 +121,11 @@ final class CpuPlan implements Plan {
                 allocator.use().limitBytes());
         report = new PlanReport(lowering.report, lowering.weightBytes, memory);
         times = new StepTimes(report.steps(), lowering.stepWeightBytes, layers, cache);
+        if (kernels.warming()) {
+            List<BoundLinear> linears = binder.linears();
+            warmup = new Warmup(kernels, layers, options, arena -> WarmupTask.linears(linears, scratch[0], arena));
+            warmup.start();
+        }
     }
 
     private MemorySegment memory(long bytes, String purpose) {
@@ -145,9 +152,13 @@ final class CpuPlan implements Plan {
             if (input.tokenCount() == 0) {
                 return result;
             }
+            if (warmup != null) {
+                warmup.stepBegins(input.tokenCount());
+            }
             if (measured) {
                 times.begin(input);
             }
+            cache.prepare(input);
             context.begin(input);
             growFor(input.logitRows());
             for (RopeTable table : tables) {
@@ -164,6 +175,9 @@ final class CpuPlan implements Plan {
             return result;
         } finally {
             context.end();
+            if (warmup != null) {
+                warmup.stepEnds();
+            }
             turn.unlock();
         }
     }
@@ -225,6 +239,9 @@ final class CpuPlan implements Plan {
         try {
             if (!closed) {
                 closed = true;
+                if (warmup != null) {
+                    warmup.close();
+                }
                 activations.forEach(a -> a.data = new float[0]);
                 allocator.give(arrayBytes);
                 allocator.bindBytes(-boundBytes);

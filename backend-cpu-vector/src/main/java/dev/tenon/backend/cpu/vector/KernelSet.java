@@ -17,7 +17,16 @@ import java.util.Locale;
 /// Chooses kernels: the Vector API ones if they can run fast here, else the plain Java ones.
 ///
 /// @param vector whether the Vector API's module is there and its code is compiled by C2
-record KernelSet(boolean vector) {
+/// @param warming whether plain Java stands in for attention, activations and norms until [Warmup] has had
+///     their vector forms compiled
+record KernelSet(boolean vector, boolean warming) {
+    /// Chooses kernels that are used from the start.
+    ///
+    /// @param vector whether the Vector API's module is there and its code is compiled by C2
+    KernelSet(boolean vector) {
+        this(vector, false);
+    }
+
     /// Chooses a kernel for a weight format: one of this backend, else one that another bundle offers,
     /// else the
     /// format's decoder.
@@ -71,12 +80,20 @@ record KernelSet(boolean vector) {
 
     /// {@return the arithmetic of attention}
     AttentionMath attention() {
-        return vector ? VectorKernels.attention() : AttentionMath.SCALAR;
+        if (!vector) {
+            return AttentionMath.SCALAR;
+        }
+        AttentionMath form = VectorKernels.attention();
+        return warming ? new WarmAttention(AttentionMath.SCALAR, form) : form;
     }
 
     /// {@return activations and norms}
     ElementMath elements() {
-        return vector ? VectorKernels.elements() : ElementMath.SCALAR;
+        if (!vector) {
+            return ElementMath.SCALAR;
+        }
+        ElementMath form = VectorKernels.elements();
+        return warming ? new WarmElements(ElementMath.SCALAR, form) : form;
     }
 
     /// {@return width of the vectors in use; 0 for plain Java}

@@ -23,6 +23,7 @@ final class WeightBinder {
     private final Collection<KernelProvider> offered;
     private final Map<String, float[]> vectors = new HashMap<>();
     private final List<PackedRows> packedRows = new ArrayList<>();
+    private final List<BoundLinear> linears = new ArrayList<>();
     private final Map<String, MemorySegment> matrices = new HashMap<>();
 
     /// Creates a binder.
@@ -94,7 +95,7 @@ final class WeightBinder {
     /// @param bias its bias, or null
     BoundLinear linear(Weight weight, Weight bias) {
         PackedKernel packed = KernelSet.packed(format(weight), weight.cols(), offered);
-        return new BoundLinear(
+        BoundLinear linear = new BoundLinear(
                 weight.name(),
                 packed == null ? kernels.linear(format(weight), offered) : null,
                 packed == null ? null : packedRows(packed, weight.cols()),
@@ -103,6 +104,13 @@ final class WeightBinder {
                 weight.rows(),
                 weight.cols(),
                 bias == null ? NONE : vector(bias));
+        linears.add(linear);
+        return linear;
+    }
+
+    /// {@return the matrices bound so far}
+    List<BoundLinear> linears() {
+        return linears;
     }
 
     private PackedRows packedRows(PackedKernel kernel, int n) {

@@ -8,6 +8,7 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,6 +26,8 @@ class CpuKvTests {
         CpuAllocator allocator = new CpuAllocator(1 << 30);
         try (CpuKv cache = new CpuKv(layers, 100, type, type, allocator)) {
             assertEquals(2, cache.pageCount());
+            cache.prepare(0);
+            cache.prepare(1);
             int elements = 4 * CpuKv.TOKENS * HEADS;
             float[] keys = values(random, elements * KEY);
             float[] values = values(random, elements * VALUE);
@@ -58,6 +61,31 @@ class CpuKvTests {
                     close(type, values, i * VALUE + k, tiles.values()[slot * VALUE + k]);
                 }
             }
+        }
+        assertEquals(0, allocator.use().allocatedBytes());
+    }
+
+    @Test
+    void aPageThatNothingWasStoredInIsCopiedAsZeros() {
+        List<CoreOp.Attention> layers = List.of(layer(0));
+        CpuAllocator allocator = new CpuAllocator(1 << 30);
+        Tiles tiles = AttentionMemory.tiles(layers, (length, purpose) -> new float[(int) length]);
+        try (CpuKv cache = new CpuKv(layers, 200, KvType.F32, KvType.F32, allocator)) {
+            assertEquals(cache.pageCount() * cache.pageBytes(), allocator.use().allocatedBytes());
+            cache.prepare(1);
+            float[] keys = values(new Random(3), KEY);
+            cache.storeKey(0, 1, 5, 2, keys, 0, KEY);
+            cache.copy(1, 0);
+            cache.loadKeys(0, 0, 2, KEY, tiles, AttentionMath.SCALAR);
+            for (int k = 0; k < KEY; k++) {
+                assertEquals(keys[k], tiles.keys()[k * CpuKv.TOKENS + 5]);
+            }
+            cache.copy(3, 1);
+            cache.loadKeys(0, 1, 2, KEY, tiles, AttentionMath.SCALAR);
+            for (int k = 0; k < KEY; k++) {
+                assertEquals(0, tiles.keys()[k * CpuKv.TOKENS + 5]);
+            }
+            cache.copy(3, 2);
         }
         assertEquals(0, allocator.use().allocatedBytes());
     }

@@ -61,6 +61,13 @@ public record EngineConfig(
                 all.put(name, environment.get(knob));
             }
         }
+        String warmup = all.getOrDefault("warmup", "on").trim().toLowerCase(Locale.ROOT);
+        if (!warmup.equals("on") && !warmup.equals("off")) {
+            throw new TenonException(
+                    ErrorCode.CONFIG,
+                    "Setting warmup is '" + all.get("warmup") + "'; expected on or off. See etc/" + PID + ".cfg");
+        }
+        all.put("warmup", warmup);
         Map<String, String> preferences = new HashMap<>();
         all.forEach((key, value) -> {
             if (key.startsWith("prefer.")) {

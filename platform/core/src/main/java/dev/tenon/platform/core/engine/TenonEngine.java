@@ -66,6 +66,7 @@ public final class TenonEngine implements Engine {
             throw new TenonException(ErrorCode.CLOSED, "The engine was closed");
         }
         long start = System.nanoTime();
+        findKernels();
         GgufFile file = GgufReader.open(request.path(), TensorTypes.of(registry.formats()));
         try {
             CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(
@@ -86,6 +87,19 @@ public final class TenonEngine implements Engine {
             file.close();
             throw e;
         }
+    }
+
+    /// Has the kernel providers look what the processor can do while the file is being read. They keep what
+    /// they find.
+    private void findKernels() {
+        Thread.ofPlatform().name("tenon-kernels").daemon(true).start(() -> {
+            try {
+                registry.kernelProviders().forEach(KernelProvider::kernels);
+            } catch (RuntimeException | Error e) {
+                // The placement asks them again, and reports what goes wrong then.
+                LOG.debug("A kernel provider failed", e);
+            }
+        });
     }
 
     @Override

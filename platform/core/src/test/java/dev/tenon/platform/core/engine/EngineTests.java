@@ -378,6 +378,12 @@ class EngineTests {
         assertEquals(3, config.threads());
         assertEquals("32", config.backendSettings().get("mv.threads-per-row"));
         assertEquals("4", config.backendSettings().get("mv.block-size"));
+        assertEquals("on", config.backendSettings().get("warmup"));
+        EngineConfig cold = EngineConfig.of(Map.of("warmup", "on"), Map.of("TENON_WARMUP", "OFF"));
+        assertEquals("off", cold.backendSettings().get("warmup"));
+        TenonException warm =
+                assertThrows(TenonException.class, () -> EngineConfig.of(Map.of("warmup", "hot"), Map.of()));
+        assertEquals(ErrorCode.CONFIG, warm.code());
         TenonException e =
                 assertThrows(TenonException.class, () -> EngineConfig.of(Map.of("threads", "many"), Map.of()));
         assertEquals(ErrorCode.CONFIG, e.code());

@@ -1,0 +1,35 @@
+package dev.tenon.backend.cpu.vector;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.backend.cpu.vector.kernel.ElementMath;
+
+/// Activations and norms in plain Java until the JIT compiler has compiled the vector form, then with
+/// vectors; as [WarmAttention].
+///
+/// @param plain the plain Java form
+/// @param vector the vector form
+record WarmElements(ElementMath plain, ElementMath vector) implements ElementMath {
+    private ElementMath form() {
+        return Warmup.elementsReady() ? vector : plain;
+    }
+
+    @Override
+    public void activate(Activation activation, float[] x, float[] out, int from, int to) {
+        form().activate(activation, x, out, from, to);
+    }
+
+    @Override
+    public void gate(Activation activation, float[] gate, float[] up, int from, int to) {
+        form().gate(activation, gate, up, from, to);
+    }
+
+    @Override
+    public float squares(float[] x, int from, int n) {
+        return form().squares(x, from, n);
+    }
+
+    @Override
+    public void scale(float[] x, int from, float factor, float[] weight, float[] out, int at) {
+        form().scale(x, from, factor, weight, out, at);
+    }
+}

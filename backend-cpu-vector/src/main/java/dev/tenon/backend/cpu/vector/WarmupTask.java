@@ -1,0 +1,207 @@
+package dev.tenon.backend.cpu.vector;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
+import dev.tenon.backend.cpu.vector.kernel.ElementMath;
+import dev.tenon.backend.cpu.vector.kernel.Scratch;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/// A kernel to warm up, with memory of its own; a call takes a few milliseconds at most, compiled or not.
+interface WarmupTask {
+    /// Runs the form that has to be compiled.
+    void vector();
+
+    /// Runs the form to compare with: the same work in plain Java.
+    void plain();
+
+    /// {@return whether its first call makes code that lasts, rather than leaving that to the JIT compiler}
+    default boolean generatesCode() {
+        return false;
+    }
+
+    /// A task of one kernel in two forms.
+    ///
+    /// @param <K> the kernel
+    /// @param vector the form to be compiled
+    /// @param plain the form to compare with
+    /// @param call the work
+    record Pair<K>(K vector, K plain, Consumer<K> call) {
+        WarmupTask task() {
+            return new WarmupTask() {
+                @Override
+                public void vector() {
+                    call.accept(vector);
+                }
+
+                @Override
+                public void plain() {
+                    call.accept(plain);
+                }
+            };
+        }
+    }
+
+    /// What the code of attention depends on.
+    ///
+    /// @param group query heads that share a key head
+    /// @param length elements of a key
+    /// @param stride elements of a value, aligned
+    /// @param keyLevels whether keys are kept in 8 bits
+    /// @param valueLevels whether values are
+    record AttentionShape(int group, int length, int stride, boolean keyLevels, boolean valueLevels) {
+        List<WarmupTask> tasks(WarmAttention forms) {
+            int tile = AttentionMath.TILE;
+            List<WarmupTask> tasks = new ArrayList<>();
+            // Both row counts that kernels tell apart: groups of four, and what is left.
+            Set<Integer> counts = new HashSet<>();
+            counts.add(group >= 4 ? 4 : 1);
+            if (group % 4 != 0) {
+                counts.add(1);
+            }
+            for (int rows : counts) {
+                float[] q = values(rows * length);
+                float[] keys = values(tile * length);
+                float[] tileValues = values(tile * stride);
+                float[] scores = new float[rows * tile + AttentionMath.SPARE];
+                float[] weights = values(rows * tile);
+                float[] keep = values(rows);
+                float[] acc = new float[rows * stride];
+                tasks.add(pair(forms, m -> m.scores(q, 0, rows, length, keys, scores)));
+                tasks.add(pair(forms, m -> m.mix(acc, 0, rows, stride, keep, weights, tileValues, 0, tile)));
+            }
+            float[] scores = values(tile + AttentionMath.SPARE);
+            float[] max = new float[1];
+            float[] sum = new float[1];
+            float[] keep = new float[1];
+            int[] calls = new int[1];
+            tasks.add(pair(forms, m -> {
+                for (int i = 0; i < 8; i++) {
+                    max[0] = calls[0] % 3 == 0 ? Float.NEGATIVE_INFINITY : 0;
+                    m.weigh(scores, 0, calls[0] % 2 == 0 ? 0 : 3, calls[0] % 5 == 0 ? 40 : tile, max, sum, keep);
+                    calls[0]++;
+                }
+            }));
+            byte[] levels = new byte[tile * Math.max(length, stride) + AttentionMath.LEVEL_SPARE];
+            float[] scales = values(levels.length / CpuKv.BLOCK);
+            if (keyLevels) {
+                float[] keys = new float[tile * length];
+                tasks.add(pair(forms, m -> m.keyLevels(levels, scales, length, keys)));
+            }
+            if (valueLevels) {
+                int whole = stride / CpuKv.BLOCK * CpuKv.BLOCK;
+                float[] target = new float[tile * stride];
+                tasks.add(pair(forms, m -> m.valueLevels(levels, scales, whole, stride, 0, tile, target)));
+            }
+            return tasks;
+        }
+
+        private static WarmupTask pair(WarmAttention forms, Consumer<AttentionMath> call) {
+            return new Pair<>(forms.vector(), forms.plain(), call).task();
+        }
+    }
+
+    /// {@return tasks for norms and activations}
+    ///
+    /// @param forms the two forms
+    static List<WarmupTask> elements(WarmElements forms) {
+        int n = 256;
+        float[] x = values(n);
+        float[] up = values(n);
+        float[] out = new float[n];
+        float[] sum = new float[1];
+        List<WarmupTask> tasks = new ArrayList<>();
+        for (Activation activation : List.of(Activation.SILU, Activation.GELU_TANH)) {
+            tasks.add(new Pair<ElementMath>(forms.vector(), forms.plain(), m -> {
+                        System.arraycopy(x, 0, out, 0, n);
+                        m.gate(activation, out, up, 0, n);
+                    })
+                    .task());
+        }
+        tasks.add(new Pair<ElementMath>(forms.vector(), forms.plain(), m -> sum[0] += m.squares(x, 0, n)).task());
+        return tasks;
+    }
+
+    /// {@return tasks for the linear kernels of a plan: the first rows of the first matrix of each kind}
+    ///
+    /// @param linears all matrices
+    /// @param scratch sizes of scratch memory that suffice for each of them
+    /// @param arena gives off-heap memory
+    static List<WarmupTask> linears(List<BoundLinear> linears, Scratch scratch, Arena arena) {
+        List<WarmupTask> tasks = new ArrayList<>();
+        Set<String> known = new HashSet<>();
+        for (BoundLinear linear : linears) {
+            if (known.add(linear.kernelName())) {
+                for (int tokens : new int[] {1, 12}) {
+                    tasks.add(linear(linear, tokens, scratch, arena));
+                }
+            }
+        }
+        return tasks;
+    }
+
+    private static WarmupTask linear(BoundLinear linear, int tokens, Scratch sizes, Arena arena) {
+        int rows = Math.min(16, linear.rows());
+        float[] x = values(tokens * linear.cols());
+        float[] out = new float[tokens * rows];
+        Scratch scratch = new Scratch(
+                new float[sizes.floats().length],
+                new byte[sizes.levels().length],
+                arena.allocate(sizes.memory().byteSize(), 64));
+        Runnable call;
+        if (linear.packed() == null) {
+            call = () -> linear.kernel()
+                    .run(linear.data(), linear.rowBytes(), 0, rows, x, linear.cols(), tokens, out, rows, scratch);
+        } else {
+            var kernel = linear.packed().kernel;
+            long stride = kernel.packedBytes(linear.cols());
+            MemorySegment packed = arena.allocate(tokens * stride, 64);
+            call = () -> {
+                for (int t = 0; t < tokens; t++) {
+                    kernel.pack(x, t * linear.cols(), linear.cols(), packed.asSlice(t * stride, stride));
+                }
+                kernel.run(
+                        linear.data(),
+                        linear.rowBytes(),
+                        0,
+                        rows,
+                        linear.cols(),
+                        packed,
+                        tokens,
+                        out,
+                        0,
+                        rows,
+                        scratch.memory());
+            };
+        }
+        return new WarmupTask() {
+            @Override
+            public void vector() {
+                call.run();
+            }
+
+            @Override
+            public void plain() {
+                // There is no other form with the same results.
+            }
+
+            @Override
+            public boolean generatesCode() {
+                return linear.packed() != null;
+            }
+        };
+    }
+
+    private static float[] values(int count) {
+        float[] values = new float[count];
+        for (int i = 0; i < count; i++) {
+            values[i] = (i % 7 - 3) * 0.25f;
+        }
+        return values;
+    }
+}
