@@ -74,6 +74,11 @@ record KernelSet(boolean vector) {
         return vector ? VectorKernels.attention() : AttentionMath.SCALAR;
     }
 
+    /// {@return what reports call activations and norms}
+    String elementsName() {
+        return vector ? "elements.vector" + vectorBits() : "elements.scalar";
+    }
+
     /// {@return activations and norms}
     ElementMath elements() {
         return vector ? VectorKernels.elements() : ElementMath.SCALAR;
