@@ -37,7 +37,15 @@ abstract class LevelLinear extends VectorLinear {
     /// Inlined into one method, the parts exceed C2's limit of nodes, and vectors of the part that no
     /// longer fits are
     /// then made on the heap, ten times slower. A call that meets three classes in turn is never inlined.
-    private interface Part {
+    interface Part {
+        /// Does its part.
+        ///
+        /// @param b levels from index 0 on, and the row
+        /// @param row index of the row's first byte
+        /// @param n elements, whole blocks
+        /// @param floats strands, and from [#SCALES] on at most `n / 8` scales and offsets
+        /// @param x activations, or the memory for decoded values
+        /// @param at index of the first of those
         void run(byte[] b, int row, int n, float[] floats, float[] x, int at);
     }
 
@@ -52,12 +60,13 @@ abstract class LevelLinear extends VectorLinear {
     /// @param kind how levels become values
     /// @param block elements in a block
     /// @param blockBytes bytes of a block
-    LevelLinear(String format, Kind kind, int block, int blockBytes) {
+    /// @param scales unpacks a row's scales; a class of its own for each format, since two formats behind one
+    /// call would be inlined into one method, which then exceeds the limit
+    /// @param levels unpacks a row's levels; the same holds
+    LevelLinear(String format, Kind kind, int block, int blockBytes, Part scales, Part levels) {
         super(format);
         this.block = block;
         this.blockBytes = blockBytes;
-        Part scales = (b, row, n, floats, x, at) -> scales(b, row, n, floats);
-        Part levels = (b, row, n, floats, x, at) -> levels(b, row, n);
         dot = new Part[] {
             scales,
             levels,
@@ -77,21 +86,6 @@ abstract class LevelLinear extends VectorLinear {
             }
         };
     }
-
-    /// Unpacks the scales of a row: at most `n / 8` numbers from [#SCALES] on.
-    ///
-    /// @param b holds the row
-    /// @param row index of its first byte
-    /// @param n elements, whole blocks
-    /// @param floats receives scales, or scales and offsets
-    abstract void scales(byte[] b, int row, int n, float[] floats);
-
-    /// Unpacks the levels of a row.
-    ///
-    /// @param b holds the row, and receives `n` levels from index 0 on
-    /// @param row index of the row's first byte
-    /// @param n elements, whole blocks
-    abstract void levels(byte[] b, int row, int n);
 
     @Override
     public final int scratchBytes(int n) {

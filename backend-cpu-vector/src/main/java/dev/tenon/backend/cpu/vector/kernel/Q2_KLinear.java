@@ -24,7 +24,13 @@ final class Q2_KLinear extends LevelLinear {
     private static final int LOW = 0x03030303;
 
     Q2_KLinear() {
-        super("q2_k", Kind.SCALE_OFFSET_16, BLOCK, BYTES);
+        super(
+                "q2_k",
+                Kind.SCALE_OFFSET_16,
+                BLOCK,
+                BYTES,
+                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
+                (b, row, n, floats, x, at) -> levels(b, row, n));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -41,8 +47,7 @@ final class Q2_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    @Override
-    void scales(byte[] b, int row, int n, float[] floats) {
+    private static void scales(byte[] b, int row, int n, float[] floats) {
         int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             IntVector s = ByteVector.fromArray(ByteVector.SPECIES_128, b, p).reinterpretAsInts();
@@ -53,8 +58,7 @@ final class Q2_KLinear extends LevelLinear {
         }
     }
 
-    @Override
-    void levels(byte[] b, int row, int n) {
+    private static void levels(byte[] b, int row, int n) {
         int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             for (int h = 0; h < 2; h++) {

@@ -37,7 +37,13 @@ final class Q3_KLinear extends LevelLinear {
     private static final IntVector HIGH_SHIFT = IntVector.fromArray(IntVector.SPECIES_128, new int[] {0, 2, 4, 6}, 0);
 
     Q3_KLinear() {
-        super("q3_k", Kind.SCALE_16, BLOCK, BYTES);
+        super(
+                "q3_k",
+                Kind.SCALE_16,
+                BLOCK,
+                BYTES,
+                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
+                (b, row, n, floats, x, at) -> levels(b, row, n));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -57,8 +63,7 @@ final class Q3_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    @Override
-    void scales(byte[] b, int row, int n, float[] floats) {
+    private static void scales(byte[] b, int row, int n, float[] floats) {
         int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             IntVector v = ByteVector.fromArray(ByteVector.SPECIES_128, b, p + SUB_SCALES)
@@ -74,8 +79,7 @@ final class Q3_KLinear extends LevelLinear {
         }
     }
 
-    @Override
-    void levels(byte[] b, int row, int n) {
+    private static void levels(byte[] b, int row, int n) {
         int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             eighths(b, p, p + QS, i);

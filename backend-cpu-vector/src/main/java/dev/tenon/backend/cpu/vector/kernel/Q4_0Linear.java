@@ -20,7 +20,13 @@ final class Q4_0Linear extends LevelLinear {
     private static final byte ZERO_LEVEL = 8;
 
     Q4_0Linear() {
-        super("q4_0", Kind.SCALE_16, BLOCK, BYTES);
+        super(
+                "q4_0",
+                Kind.SCALE_16,
+                BLOCK,
+                BYTES,
+                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
+                (b, row, n, floats, x, at) -> levels(b, row, n));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -35,8 +41,7 @@ final class Q4_0Linear extends LevelLinear {
         return (float) sum;
     }
 
-    @Override
-    void scales(byte[] b, int row, int n, float[] floats) {
+    private static void scales(byte[] b, int row, int n, float[] floats) {
         int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             float d = Species.half(b, p);
@@ -45,8 +50,7 @@ final class Q4_0Linear extends LevelLinear {
         }
     }
 
-    @Override
-    void levels(byte[] b, int row, int n) {
+    private static void levels(byte[] b, int row, int n) {
         int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             IntVector q =

@@ -24,7 +24,13 @@ final class Q5_KLinear extends LevelLinear {
     private static final int HIGH = 0x10101010;
 
     Q5_KLinear() {
-        super("q5_k", Kind.SCALE_OFFSET_32, BLOCK, BYTES);
+        super(
+                "q5_k",
+                Kind.SCALE_OFFSET_32,
+                BLOCK,
+                BYTES,
+                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
+                (b, row, n, floats, x, at) -> levels(b, row, n));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -45,16 +51,14 @@ final class Q5_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    @Override
-    void scales(byte[] b, int row, int n, float[] floats) {
+    private static void scales(byte[] b, int row, int n, float[] floats) {
         int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             Packed.scalesAndOffsets(b, p, floats, SCALES + i / 16);
         }
     }
 
-    @Override
-    void levels(byte[] b, int row, int n) {
+    private static void levels(byte[] b, int row, int n) {
         int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             quarters(b, p + QH, p + QS, i);

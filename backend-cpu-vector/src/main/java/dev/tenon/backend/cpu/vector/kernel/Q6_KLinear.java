@@ -30,7 +30,13 @@ final class Q6_KLinear extends LevelLinear {
     private static final byte ZERO_LEVEL = 32;
 
     Q6_KLinear() {
-        super("q6_k", Kind.SCALE_16, BLOCK, BYTES);
+        super(
+                "q6_k",
+                Kind.SCALE_16,
+                BLOCK,
+                BYTES,
+                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
+                (b, row, n, floats, x, at) -> levels(b, row, n));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -51,8 +57,7 @@ final class Q6_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    @Override
-    void scales(byte[] b, int row, int n, float[] floats) {
+    private static void scales(byte[] b, int row, int n, float[] floats) {
         int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             FloatVector d = FloatVector.broadcast(F, Species.half(b, p + D));
@@ -62,8 +67,7 @@ final class Q6_KLinear extends LevelLinear {
         }
     }
 
-    @Override
-    void levels(byte[] b, int row, int n) {
+    private static void levels(byte[] b, int row, int n) {
         int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             for (int h = 0; h < 2; h++) {
