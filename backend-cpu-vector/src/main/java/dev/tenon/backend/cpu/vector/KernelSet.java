@@ -87,6 +87,11 @@ record KernelSet(boolean vector, boolean warming) {
         return warming ? new WarmAttention(AttentionMath.SCALAR, form) : form;
     }
 
+    /// {@return what reports call activations and norms}
+    String elementsName() {
+        return vector ? "elements.vector" + vectorBits() : "elements.scalar";
+    }
+
     /// {@return activations and norms}
     ElementMath elements() {
         if (!vector) {

@@ -94,7 +94,11 @@ final class Lowering {
             case CoreOp.RmsNorm n -> {
                 Activations x = pool.get(n.x());
                 norm(n);
-                add(n, n.weight().name(), "f32.java", new NormStep(x, rms(n), pool.define(n.out(), x.selected)));
+                add(
+                        n,
+                        n.weight().name(),
+                        kernels.elementsName(),
+                        new NormStep(x, rms(n), pool.define(n.out(), x.selected)));
             }
             case CoreOp.Linear l -> {
                 Activations x = pool.get(l.x());
@@ -108,8 +112,12 @@ final class Lowering {
             case CoreOp.Attention a -> attention(a);
             case CoreOp.Add a -> binary(a, a.a(), a.b(), a.out(), ElementwiseStep.add());
             case CoreOp.Multiply m -> binary(m, m.a(), m.b(), m.out(), ElementwiseStep.multiply());
-            case CoreOp.Activate a ->
-                binary(a, a.x(), a.x(), a.out(), ElementwiseStep.activate(a.activation(), kernels.elements()));
+            case CoreOp.Activate a -> {
+                Activations x = pool.get(a.x());
+                ElementwiseStep.Function function = ElementwiseStep.activate(a.activation(), kernels.elements());
+                Activations out = pool.define(a.out(), x.selected);
+                add(a, a.out().name(), kernels.elementsName(), new ElementwiseStep(function, x, x, out));
+            }
             case CoreOp.Scale s -> binary(s, s.x(), s.x(), s.out(), ElementwiseStep.scale(s.factor()));
             case CoreOp.SoftCap s -> binary(s, s.x(), s.x(), s.out(), ElementwiseStep.softCap(s.cap()));
             case CoreOp.SelectRows s -> {

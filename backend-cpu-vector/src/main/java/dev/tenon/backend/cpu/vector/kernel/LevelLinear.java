@@ -4,9 +4,8 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import java.lang.foreign.MemorySegment;
-import jdk.incubator.vector.ByteVector;
+import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorOperators;
 
 /// Frame of the kernels for formats with packed levels: unpack a row into int8 levels and float32 scales,
 /// then multiply.
@@ -22,21 +21,36 @@ abstract class LevelLinear extends VectorLinear {
         SCALE_16,
         /// `value = scale[i / 32] * level + offset[i / 32]`, fused; for each 256 elements eight scales,
         /// then eight offsets.
-        SCALE_OFFSET_32
+        SCALE_OFFSET_32,
+        /// `value = scale[i / 16] * level + offset[i / 16]`, fused; for each 256 elements sixteen scales,
+        /// then sixteen offsets.
+        SCALE_OFFSET_16
     }
 
     /// Index of the first scale in the thread's floats.
     static final int SCALES = Panel.SCRATCH;
+    /// Bytes behind levels and behind a row that narrow vectors load and do not use.
+    private static final int PADDING = 16;
 
     /// A part of the work on a row that the JIT compiler shall compile by itself.
     ///
     /// Inlined into one method, the parts exceed C2's limit of nodes, and vectors of the part that no
     /// longer fits are
     /// then made on the heap, ten times slower. A call that meets three classes in turn is never inlined.
-    private interface Part {
-        void run(MemorySegment w, long offset, int n, Scratch scratch, float[] x, int at);
+    interface Part {
+        /// Does its part.
+        ///
+        /// @param b levels from index 0 on, and the row
+        /// @param row index of the row's first byte
+        /// @param n elements, whole blocks
+        /// @param floats strands, and from [#SCALES] on at most `n / 8` scales and offsets
+        /// @param x activations, or the memory for decoded values
+        /// @param at index of the first of those
+        void run(byte[] b, int row, int n, float[] floats, float[] x, int at);
     }
 
+    private final int block;
+    private final int blockBytes;
     private final Part[] dot;
     private final Part[] expand;
 
@@ -44,79 +58,90 @@ abstract class LevelLinear extends VectorLinear {
     ///
     /// @param format format id in lower case
     /// @param kind how levels become values
-    LevelLinear(String format, Kind kind) {
+    /// @param block elements in a block
+    /// @param blockBytes bytes of a block
+    /// @param scales unpacks a row's scales; a class of its own for each format, since two formats behind one
+    /// call would be inlined into one method, which then exceeds the limit
+    /// @param levels unpacks a row's levels; the same holds
+    LevelLinear(String format, Kind kind, int block, int blockBytes, Part scales, Part levels) {
         super(format);
-        Part scales = (w, offset, n, scratch, x, at) -> scales(w, offset, n, scratch.floats());
-        Part levels = (w, offset, n, scratch, x, at) -> levels(w, offset, n, scratch.levels());
-        if (kind == Kind.SCALE_16) {
-            dot = new Part[] {scales, levels, (w, offset, n, scratch, x, at) -> dotScaled(n, scratch, x, at)};
-            expand = new Part[] {scales, levels, (w, offset, n, scratch, x, at) -> expandScaled(n, scratch, at)};
-        } else {
-            dot = new Part[] {scales, levels, (w, offset, n, scratch, x, at) -> dotOffset(n, scratch, x, at)};
-            expand = new Part[] {scales, levels, (w, offset, n, scratch, x, at) -> expandOffset(n, scratch, at)};
-        }
+        this.block = block;
+        this.blockBytes = blockBytes;
+        dot = new Part[] {
+            scales,
+            levels,
+            switch (kind) {
+                case SCALE_16 -> (b, row, n, floats, x, at) -> dotScaled(b, n, floats, x, at);
+                case SCALE_OFFSET_32 -> (b, row, n, floats, x, at) -> dotOffset32(b, n, floats, x, at);
+                case SCALE_OFFSET_16 -> (b, row, n, floats, x, at) -> dotOffset16(b, n, floats, x, at);
+            }
+        };
+        expand = new Part[] {
+            scales,
+            levels,
+            switch (kind) {
+                case SCALE_16 -> (b, row, n, floats, x, at) -> expandScaled(b, n, floats, at);
+                case SCALE_OFFSET_32 -> (b, row, n, floats, x, at) -> expandOffset32(b, n, floats, at);
+                case SCALE_OFFSET_16 -> (b, row, n, floats, x, at) -> expandOffset16(b, n, floats, at);
+            }
+        };
     }
-
-    /// Unpacks the scales of a row: `n / 16` numbers from [#SCALES] on.
-    ///
-    /// @param w the matrix
-    /// @param offset where the row starts
-    /// @param n elements, whole blocks
-    /// @param floats receives scales, or scales and offsets
-    abstract void scales(MemorySegment w, long offset, int n, float[] floats);
-
-    /// Unpacks the levels of a row.
-    ///
-    /// @param w the matrix
-    /// @param offset where the row starts
-    /// @param n elements, whole blocks
-    /// @param levels receives `n` levels
-    abstract void levels(MemorySegment w, long offset, int n, byte[] levels);
 
     @Override
     public final int scratchBytes(int n) {
-        // Narrow vectors load more bytes than they use.
-        return Math.addExact(n, 16);
+        return Math.addExact(row(n) + PADDING, Math.multiplyExact(n / block, blockBytes));
+    }
+
+    /// Where a row's bytes begin: behind its levels.
+    private static int row(int n) {
+        return n + PADDING;
     }
 
     @Override
     final void dot(MemorySegment w, long offset, float[] x, int xOffset, int n, Scratch scratch) {
-        for (Part part : dot) {
-            part.run(w, offset, n, scratch, x, xOffset);
-        }
+        run(dot, w, offset, n, scratch, x, xOffset);
     }
 
     @Override
     final void expand(MemorySegment w, long offset, int n, Scratch scratch, int at) {
-        for (Part part : expand) {
-            part.run(w, offset, n, scratch, scratch.floats(), at);
+        run(expand, w, offset, n, scratch, scratch.floats(), at);
+    }
+
+    private void run(Part[] parts, MemorySegment w, long offset, int n, Scratch scratch, float[] x, int at) {
+        byte[] b = scratch.levels();
+        int row = row(n);
+        MemorySegment.copy(w, ValueLayout.JAVA_BYTE, offset, b, row, n / block * blockBytes);
+        for (Part part : parts) {
+            part.run(b, row, n, scratch.floats(), x, at);
         }
     }
 
-    private static void dotScaled(int n, Scratch scratch, float[] x, int xOffset) {
+    private static void dotScaled(byte[] levels, int n, float[] floats, float[] x, int xOffset) {
         for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-            scaled(scratch.levels(), s, scratch.floats(), x, xOffset, n);
+            scaled(levels, s, floats, x, xOffset, n);
         }
     }
 
-    private static void dotOffset(int n, Scratch scratch, float[] x, int xOffset) {
+    private static void dotOffset32(byte[] levels, int n, float[] floats, float[] x, int xOffset) {
         for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-            offset(scratch.levels(), s, scratch.floats(), x, xOffset, n);
+            offset32(levels, s, floats, x, xOffset, n);
         }
     }
 
-    private static void expandScaled(int n, Scratch scratch, int at) {
-        byte[] levels = scratch.levels();
-        float[] floats = scratch.floats();
+    private static void dotOffset16(byte[] levels, int n, float[] floats, float[] x, int xOffset) {
+        for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+            offset16(levels, s, floats, x, xOffset, n);
+        }
+    }
+
+    private static void expandScaled(byte[] levels, int n, float[] floats, int at) {
         for (int i = 0; i < n; i += LANES) {
             FloatVector scale = FloatVector.broadcast(F, floats[SCALES + (i >> 4)]);
             vector(levels, i).mul(scale).intoArray(floats, at + i);
         }
     }
 
-    private static void expandOffset(int n, Scratch scratch, int at) {
-        byte[] levels = scratch.levels();
-        float[] floats = scratch.floats();
+    private static void expandOffset32(byte[] levels, int n, float[] floats, int at) {
         for (int i = 0; i < n; i += LANES) {
             int group = SCALES + (i >> 8) * 16 + (i >> 5 & 7);
             FloatVector scale = FloatVector.broadcast(F, floats[group]);
@@ -125,8 +150,17 @@ abstract class LevelLinear extends VectorLinear {
         }
     }
 
+    private static void expandOffset16(byte[] levels, int n, float[] floats, int at) {
+        for (int i = 0; i < n; i += LANES) {
+            int group = SCALES + (i >> 8) * 32 + (i >> 4 & 15);
+            FloatVector scale = FloatVector.broadcast(F, floats[group]);
+            FloatVector shift = FloatVector.broadcast(F, floats[group + 16]);
+            vector(levels, i).fma(scale, shift).intoArray(floats, at + i);
+        }
+    }
+
     private static FloatVector vector(byte[] levels, int i) {
-        return (FloatVector) ByteVector.fromArray(Species.B, levels, i).convertShape(VectorOperators.B2F, F, 0);
+        return Species.floats(levels, i);
     }
 
     /// Two vectors of strands, from strand `s` on.
@@ -147,7 +181,7 @@ abstract class LevelLinear extends VectorLinear {
     }
 
     /// Two vectors of strands, from strand `s` on.
-    private static void offset(byte[] levels, int s, float[] floats, float[] x, int xOffset, int n) {
+    private static void offset32(byte[] levels, int s, float[] floats, float[] x, int xOffset, int n) {
         FloatVector a0 = FloatVector.zero(F);
         FloatVector a1 = a0;
         int y = xOffset + s;
@@ -156,6 +190,26 @@ abstract class LevelLinear extends VectorLinear {
             FloatVector d = FloatVector.broadcast(F, floats[group]);
             FloatVector m = FloatVector.broadcast(F, floats[group + 8]);
             a0 = vector(levels, s + i).fma(d, m).fma(FloatVector.fromArray(F, x, y + i), a0);
+            a1 = vector(levels, s + i + LANES).fma(d, m).fma(FloatVector.fromArray(F, x, y + i + LANES), a1);
+        }
+        a0.intoArray(floats, s);
+        a1.intoArray(floats, s + LANES);
+    }
+
+    /// Two vectors of strands, from strand `s` on.
+    private static void offset16(byte[] levels, int s, float[] floats, float[] x, int xOffset, int n) {
+        FloatVector a0 = FloatVector.zero(F);
+        FloatVector a1 = a0;
+        int y = xOffset + s;
+        int g0 = SCALES + (s >> 4);
+        int g1 = SCALES + ((s + LANES) >> 4);
+        for (int i = 0; i < n; i += Strands.COUNT) {
+            int group = (i >> 8) * 32 + (i >> 4 & 15);
+            FloatVector d = FloatVector.broadcast(F, floats[g0 + group]);
+            FloatVector m = FloatVector.broadcast(F, floats[g0 + group + 16]);
+            a0 = vector(levels, s + i).fma(d, m).fma(FloatVector.fromArray(F, x, y + i), a0);
+            d = FloatVector.broadcast(F, floats[g1 + group]);
+            m = FloatVector.broadcast(F, floats[g1 + group + 16]);
             a1 = vector(levels, s + i + LANES).fma(d, m).fma(FloatVector.fromArray(F, x, y + i + LANES), a1);
         }
         a0.intoArray(floats, s);

@@ -1,6 +1,5 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
-import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
@@ -11,8 +10,9 @@ import jdk.incubator.vector.VectorSpecies;
 
 /// What the packed formats share: vectors for unpacking, and the 6-bit scales and minima of Q4_K and Q5_K.
 final class Packed {
-    /// Int vectors for unpacking, each of four bytes: 32 bytes, or 16 where that is the widest.
-    static final VectorSpecies<Integer> U = Species.BITS == 128 ? IntVector.SPECIES_128 : IntVector.SPECIES_256;
+    /// Byte vectors for unpacking: 32 bytes, or 16 where that is the widest.
+    private static final VectorSpecies<Byte> BYTES =
+            Species.BITS == 128 ? ByteVector.SPECIES_128 : ByteVector.SPECIES_256;
     /// Whether unpacking 32 bytes takes two vectors.
     static final boolean TWICE = Species.BITS == 128;
     /// Low four bits of each byte.
@@ -43,10 +43,10 @@ final class Packed {
     /// ints is as
     /// good when a mask follows}
     ///
-    /// @param w where they are
-    /// @param offset of the first
-    static IntVector load(MemorySegment w, long offset) {
-        return IntVector.fromMemorySegment(U, w, offset, Species.LE);
+    /// @param b where they are
+    /// @param at index of the first
+    static IntVector load(byte[] b, int at) {
+        return ByteVector.fromArray(BYTES, b, at).reinterpretAsInts();
     }
 
     /// {@return ints shifted right; bits that cross a byte border are the caller's to mask}
@@ -76,14 +76,14 @@ final class Packed {
     ///                   | scales[j - 4] >> 6 << 4         | scales[j] >> 6 << 4
     /// ```
     ///
-    /// @param w the matrix
+    /// @param b the row
     /// @param p where the block starts
     /// @param out receives the sixteen numbers
     /// @param at index of the first
-    static void scalesAndOffsets(MemorySegment w, long p, float[] out, int at) {
-        float d = Species.half(w, p);
-        float dmin = -Species.half(w, p + 2);
-        IntVector v = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p, Species.LE);
+    static void scalesAndOffsets(byte[] b, int p, float[] out, int at) {
+        float d = Species.half(b, p);
+        float dmin = -Species.half(b, p + 2);
+        IntVector v = ByteVector.fromArray(ByteVector.SPECIES_128, b, p).reinterpretAsInts();
         IntVector low =
                 v.rearrange(LOW_FROM).lanewise(VectorOperators.LSHR, LOW_SHIFT).and(LOW_MASK);
         IntVector high = v.rearrange(HIGH_FROM)
@@ -101,6 +101,23 @@ final class Packed {
             floats(bytes, 1).mul(d).intoArray(out, at + 4);
             floats(bytes, 2).mul(dmin).intoArray(out, at + 8);
             floats(bytes, 3).mul(dmin).intoArray(out, at + 12);
+        }
+    }
+
+    /// Multiplies sixteen int8 numbers with a factor.
+    ///
+    /// @param bytes the numbers
+    /// @param factor the factor
+    /// @param out receives the products
+    /// @param at index of the first
+    static void multiply(ByteVector bytes, float factor, float[] out, int at) {
+        floats(bytes, 0).mul(factor).intoArray(out, at);
+        if (Species.LANES < 16) {
+            floats(bytes, 1).mul(factor).intoArray(out, at + Species.LANES);
+        }
+        if (Species.LANES < 8) {
+            floats(bytes, 2).mul(factor).intoArray(out, at + 8);
+            floats(bytes, 3).mul(factor).intoArray(out, at + 12);
         }
     }
 

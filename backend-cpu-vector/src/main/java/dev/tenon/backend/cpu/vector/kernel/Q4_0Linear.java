@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.IntVector;
 
 /// Q4_0: 32 four-bit levels and a float16 scale, 4.5 bits a weight.
@@ -19,7 +20,13 @@ final class Q4_0Linear extends LevelLinear {
     private static final byte ZERO_LEVEL = 8;
 
     Q4_0Linear() {
-        super("q4_0", Kind.SCALE_16);
+        super(
+                "q4_0",
+                Kind.SCALE_16,
+                BLOCK,
+                BYTES,
+                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
+                (b, row, n, floats, x, at) -> levels(b, row, n));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -34,27 +41,26 @@ final class Q4_0Linear extends LevelLinear {
         return (float) sum;
     }
 
-    @Override
-    void scales(MemorySegment w, long offset, int n, float[] floats) {
-        long p = offset;
+    private static void scales(byte[] b, int row, int n, float[] floats) {
+        int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            float d = Species.half(w, p);
+            float d = Species.half(b, p);
             floats[SCALES + i / 16] = d;
             floats[SCALES + i / 16 + 1] = d;
         }
     }
 
-    @Override
-    void levels(MemorySegment w, long offset, int n, byte[] levels) {
-        long p = offset;
+    private static void levels(byte[] b, int row, int n) {
+        int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            IntVector q = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p + QS, Species.LE);
-            store(q, levels, i);
-            store(Packed.right(q, 4), levels, i + 16);
+            IntVector q =
+                    ByteVector.fromArray(ByteVector.SPECIES_128, b, p + QS).reinterpretAsInts();
+            store(q, b, i);
+            store(Packed.right(q, 4), b, i + 16);
         }
     }
 
-    private static void store(IntVector q, byte[] levels, int at) {
-        q.and(Packed.LOW_4).reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(levels, at);
+    private static void store(IntVector q, byte[] b, int at) {
+        q.and(Packed.LOW_4).reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(b, at);
     }
 }

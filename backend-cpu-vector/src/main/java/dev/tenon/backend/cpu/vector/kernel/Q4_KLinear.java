@@ -20,7 +20,13 @@ final class Q4_KLinear extends LevelLinear {
     private static final int QS = 16;
 
     Q4_KLinear() {
-        super("q4_k", Kind.SCALE_OFFSET_32);
+        super(
+                "q4_k",
+                Kind.SCALE_OFFSET_32,
+                BLOCK,
+                BYTES,
+                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
+                (b, row, n, floats, x, at) -> levels(b, row, n));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -31,7 +37,8 @@ final class Q4_KLinear extends LevelLinear {
             long block = offset + (long) (i / BLOCK) * BYTES;
             int e = i % BLOCK;
             if (e == 0) {
-                Packed.scalesAndOffsets(w, block, numbers, 0);
+                byte[] head = w.asSlice(block, 16).toArray(ValueLayout.JAVA_BYTE);
+                Packed.scalesAndOffsets(head, 0, numbers, 0);
             }
             int q = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 64) + e % 32) >> 4 * (e % 64 / 32) & 15;
             sum += (double) (numbers[e / 32] * q + numbers[8 + e / 32]) * x[xOffset + i];
@@ -39,30 +46,28 @@ final class Q4_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    @Override
-    void scales(MemorySegment w, long offset, int n, float[] floats) {
-        long p = offset;
+    private static void scales(byte[] b, int row, int n, float[] floats) {
+        int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            Packed.scalesAndOffsets(w, p, floats, SCALES + i / 16);
+            Packed.scalesAndOffsets(b, p, floats, SCALES + i / 16);
         }
     }
 
-    @Override
-    void levels(MemorySegment w, long offset, int n, byte[] levels) {
-        long p = offset;
+    private static void levels(byte[] b, int row, int n) {
+        int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             for (int c = 0; c < 128; c += 32) {
-                nibbles(w, p + QS + c, levels, i + 2 * c);
+                nibbles(b, p + QS + c, i + 2 * c);
                 if (Packed.TWICE) {
-                    nibbles(w, p + QS + c + 16, levels, i + 2 * c + 16);
+                    nibbles(b, p + QS + c + 16, i + 2 * c + 16);
                 }
             }
         }
     }
 
-    private static void nibbles(MemorySegment w, long qs, byte[] levels, int at) {
-        IntVector q = Packed.load(w, qs);
-        q.and(Packed.LOW_4).reinterpretAsBytes().intoArray(levels, at);
-        Packed.right(q, 4).and(Packed.LOW_4).reinterpretAsBytes().intoArray(levels, at + 32);
+    private static void nibbles(byte[] b, int qs, int at) {
+        IntVector q = Packed.load(b, qs);
+        q.and(Packed.LOW_4).reinterpretAsBytes().intoArray(b, at);
+        Packed.right(q, 4).and(Packed.LOW_4).reinterpretAsBytes().intoArray(b, at + 32);
     }
 }

@@ -24,7 +24,13 @@ final class Q5_KLinear extends LevelLinear {
     private static final int HIGH = 0x10101010;
 
     Q5_KLinear() {
-        super("q5_k", Kind.SCALE_OFFSET_32);
+        super(
+                "q5_k",
+                Kind.SCALE_OFFSET_32,
+                BLOCK,
+                BYTES,
+                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
+                (b, row, n, floats, x, at) -> levels(b, row, n));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -35,7 +41,8 @@ final class Q5_KLinear extends LevelLinear {
             long block = offset + (long) (i / BLOCK) * BYTES;
             int e = i % BLOCK;
             if (e == 0) {
-                Packed.scalesAndOffsets(w, block, numbers, 0);
+                byte[] head = w.asSlice(block, 16).toArray(ValueLayout.JAVA_BYTE);
+                Packed.scalesAndOffsets(head, 0, numbers, 0);
             }
             int low = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 64) + e % 32) >> 4 * (e % 64 / 32) & 15;
             int high = w.get(ValueLayout.JAVA_BYTE, block + QH + e % 32) >> e / 32 & 1;
@@ -44,38 +51,36 @@ final class Q5_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    @Override
-    void scales(MemorySegment w, long offset, int n, float[] floats) {
-        long p = offset;
+    private static void scales(byte[] b, int row, int n, float[] floats) {
+        int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            Packed.scalesAndOffsets(w, p, floats, SCALES + i / 16);
+            Packed.scalesAndOffsets(b, p, floats, SCALES + i / 16);
         }
     }
 
-    @Override
-    void levels(MemorySegment w, long offset, int n, byte[] levels) {
-        long p = offset;
+    private static void levels(byte[] b, int row, int n) {
+        int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            quarters(w, p + QH, p + QS, levels, i);
+            quarters(b, p + QH, p + QS, i);
             if (Packed.TWICE) {
-                quarters(w, p + QH + 16, p + QS + 16, levels, i + 16);
+                quarters(b, p + QH + 16, p + QS + 16, i + 16);
             }
         }
     }
 
     /// The levels that share high bits: two bits a quarter, the lowest ones after each shift.
-    private static void quarters(MemorySegment w, long qh, long qs, byte[] levels, int at) {
-        IntVector h = Packed.load(w, qh);
+    private static void quarters(byte[] b, int qh, int qs, int at) {
+        IntVector h = Packed.load(b, qh);
         // A loop instead of four calls: the calls, inlined, exceed C2's limit of nodes.
         for (int c = 0; c < 4; c++) {
-            IntVector q = Packed.load(w, qs + 32 * c);
-            store(q, Packed.left(h, 4), levels, at + 64 * c);
-            store(Packed.right(q, 4), Packed.left(h, 3), levels, at + 64 * c + 32);
+            IntVector q = Packed.load(b, qs + 32 * c);
+            store(q, Packed.left(h, 4), b, at + 64 * c);
+            store(Packed.right(q, 4), Packed.left(h, 3), b, at + 64 * c + 32);
             h = Packed.right(h, 2);
         }
     }
 
-    private static void store(IntVector low, IntVector high, byte[] levels, int at) {
-        low.and(Packed.LOW_4).or(high.and(HIGH)).reinterpretAsBytes().intoArray(levels, at);
+    private static void store(IntVector low, IntVector high, byte[] b, int at) {
+        low.and(Packed.LOW_4).or(high.and(HIGH)).reinterpretAsBytes().intoArray(b, at);
     }
 }

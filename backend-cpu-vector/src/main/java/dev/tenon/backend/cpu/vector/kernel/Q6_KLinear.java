@@ -30,7 +30,13 @@ final class Q6_KLinear extends LevelLinear {
     private static final byte ZERO_LEVEL = 32;
 
     Q6_KLinear() {
-        super("q6_k", Kind.SCALE_16);
+        super(
+                "q6_k",
+                Kind.SCALE_16,
+                BLOCK,
+                BYTES,
+                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
+                (b, row, n, floats, x, at) -> levels(b, row, n));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -51,43 +57,41 @@ final class Q6_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    @Override
-    void scales(MemorySegment w, long offset, int n, float[] floats) {
-        long p = offset;
+    private static void scales(byte[] b, int row, int n, float[] floats) {
+        int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            FloatVector d = FloatVector.broadcast(F, Species.half(w, p + D));
+            FloatVector d = FloatVector.broadcast(F, Species.half(b, p + D));
             for (int j = 0; j < 16; j += LANES) {
-                Species.floats(w, p + SUB_SCALES + j).mul(d).intoArray(floats, SCALES + i / 16 + j);
+                Species.floats(b, p + SUB_SCALES + j).mul(d).intoArray(floats, SCALES + i / 16 + j);
             }
         }
     }
 
-    @Override
-    void levels(MemorySegment w, long offset, int n, byte[] levels) {
-        long p = offset;
+    private static void levels(byte[] b, int row, int n) {
+        int p = row;
         for (int i = 0; i < n; i += BLOCK, p += BYTES) {
             for (int h = 0; h < 2; h++) {
-                quarters(w, p + 64 * h, p + QH + 32 * h, levels, i + 128 * h);
+                quarters(b, p + 64 * h, p + QH + 32 * h, i + 128 * h);
                 if (Packed.TWICE) {
-                    quarters(w, p + 64 * h + 16, p + QH + 32 * h + 16, levels, i + 128 * h + 16);
+                    quarters(b, p + 64 * h + 16, p + QH + 32 * h + 16, i + 128 * h + 16);
                 }
             }
         }
     }
 
     /// The levels that share high bits.
-    private static void quarters(MemorySegment w, long ql, long qh, byte[] levels, int at) {
-        IntVector l0 = Packed.load(w, ql);
-        IntVector l1 = Packed.load(w, ql + 32);
-        IntVector h = Packed.load(w, qh);
-        store(l0, Packed.left(h, 4), levels, at);
-        store(l1, Packed.left(h, 2), levels, at + 32);
-        store(Packed.right(l0, 4), h, levels, at + 64);
-        store(Packed.right(l1, 4), Packed.right(h, 2), levels, at + 96);
+    private static void quarters(byte[] b, int ql, int qh, int at) {
+        IntVector l0 = Packed.load(b, ql);
+        IntVector l1 = Packed.load(b, ql + 32);
+        IntVector h = Packed.load(b, qh);
+        store(l0, Packed.left(h, 4), b, at);
+        store(l1, Packed.left(h, 2), b, at + 32);
+        store(Packed.right(l0, 4), h, b, at + 64);
+        store(Packed.right(l1, 4), Packed.right(h, 2), b, at + 96);
     }
 
-    private static void store(IntVector low, IntVector high, byte[] levels, int at) {
+    private static void store(IntVector low, IntVector high, byte[] b, int at) {
         IntVector q = low.and(Packed.LOW_4).or(high.and(HIGH));
-        q.reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(levels, at);
+        q.reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(b, at);
     }
 }

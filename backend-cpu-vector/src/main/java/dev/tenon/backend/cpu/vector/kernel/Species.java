@@ -68,6 +68,14 @@ final class Species {
                 : ByteVector.fromMemorySegment(B, bytes, offset, LE);
     }
 
+    /// {@return the next [#LANES] bytes as signed numbers}
+    ///
+    /// @param bytes where they are; at 128 bits, twelve more are read
+    /// @param at index of the first
+    static FloatVector floats(byte[] bytes, int at) {
+        return (FloatVector) ByteVector.fromArray(B, bytes, at).convertShape(VectorOperators.B2F, F, 0);
+    }
+
     /// {@return the next [#LANES] shorts}
     ///
     /// @param bytes where they are
@@ -82,5 +90,13 @@ final class Species {
     /// @param offset of its first byte
     static float half(MemorySegment bytes, long offset) {
         return Float.float16ToFloat(bytes.get(SHORT, offset));
+    }
+
+    /// {@return a float16 number}
+    ///
+    /// @param bytes where it is
+    /// @param at index of its first byte
+    static float half(byte[] bytes, int at) {
+        return Float.float16ToFloat((short) (bytes[at] & 0xFF | bytes[at + 1] << 8));
     }
 }

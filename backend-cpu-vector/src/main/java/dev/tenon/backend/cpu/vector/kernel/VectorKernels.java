@@ -14,7 +14,9 @@ public final class VectorKernels {
             "Q6_K", new Q6_KLinear(),
             "Q5_K", new Q5_KLinear(),
             "Q4_K", new Q4_KLinear(),
-            "Q4_0", new Q4_0Linear());
+            "Q4_0", new Q4_0Linear(),
+            "Q3_K", new Q3_KLinear(),
+            "Q2_K", new Q2_KLinear());
 
     private static final AttentionMath ATTENTION = new VectorAttention();
     private static final ElementMath ELEMENTS = new VectorElements();

@@ -39,7 +39,7 @@ abstract class VectorLinear implements LinearKernel {
     /// @param offsetBytes where the row starts
     /// @param n elements, whole blocks
     /// @param scratch receives the values in `floats`; `levels` is free for use
-    /// @param at index of the first value; from [Panel#SCRATCH] on, `n / 16` floats are free for use
+    /// @param at index of the first value; from [Panel#SCRATCH] on, `n / 8` floats are free for use
     abstract void expand(MemorySegment weights, long offsetBytes, int n, Scratch scratch, int at);
 
     @Override
@@ -64,7 +64,7 @@ abstract class VectorLinear implements LinearKernel {
 
     /// Where decoded rows begin: behind the strands of a tile and a row's scales.
     private static int panel(int n) {
-        return Panel.SCRATCH + n / 16;
+        return Panel.SCRATCH + n / 8;
     }
 
     @Override

@@ -9,6 +9,8 @@ import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.quant.formats.BF16Format;
 import dev.tenon.quant.formats.F16Format;
 import dev.tenon.quant.formats.F32Format;
+import dev.tenon.quant.formats.Q2_KFormat;
+import dev.tenon.quant.formats.Q3_KFormat;
 import dev.tenon.quant.formats.Q4_0Format;
 import dev.tenon.quant.formats.Q4_KFormat;
 import dev.tenon.quant.formats.Q5_KFormat;
@@ -37,7 +39,9 @@ class KernelTests {
                 new Q6_KFormat(),
                 new Q5_KFormat(),
                 new Q4_KFormat(),
-                new Q4_0Format());
+                new Q4_0Format(),
+                new Q3_KFormat(),
+                new Q2_KFormat());
     }
 
     private static int[] columns(QuantFormat format) {
@@ -60,6 +64,8 @@ class KernelTests {
             long at = i % block;
             boolean half = switch (format.id()) {
                 case "Q6_K" -> at >= 208;
+                case "Q3_K" -> at >= 108;
+                case "Q2_K" -> at >= 80;
                 case "Q5_K", "Q4_K" -> at < 4;
                 default -> at < 2;
             };
@@ -136,6 +142,8 @@ class KernelTests {
             case "Q5_K" -> Q5_KLinear.dotRef(w, offset, x, at, n);
             case "Q4_K" -> Q4_KLinear.dotRef(w, offset, x, at, n);
             case "Q4_0" -> Q4_0Linear.dotRef(w, offset, x, at, n);
+            case "Q3_K" -> Q3_KLinear.dotRef(w, offset, x, at, n);
+            case "Q2_K" -> Q2_KLinear.dotRef(w, offset, x, at, n);
             default -> fail(format);
         };
     }
@@ -198,7 +206,12 @@ class KernelTests {
         for (short half : halves) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment data = randomBlocks(format, n, new Random(3), arena);
-                int at = format.id().equals("Q6_K") ? 208 : 0;
+                int at = switch (format.id()) {
+                    case "Q6_K" -> 208;
+                    case "Q3_K" -> 108;
+                    case "Q2_K" -> 80;
+                    default -> 0;
+                };
                 data.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, half);
                 float[] values = new float[n];
                 format.dequantize(data, 0, values, 0, n);

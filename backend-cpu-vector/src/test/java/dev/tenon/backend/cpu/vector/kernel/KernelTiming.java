@@ -90,6 +90,8 @@ final class KernelTiming {
             case "Q8_0" -> COLS / 32 * 34L;
             case "Q6_K" -> COLS / 256 * 210L;
             case "Q5_K" -> COLS / 256 * 176L;
+            case "Q3_K" -> COLS / 256 * 110L;
+            case "Q2_K" -> COLS / 256 * 84L;
             case "Q4_K" -> COLS / 256 * 144L;
             case "Q4_0" -> COLS / 32 * 18L;
             default -> throw new IllegalArgumentException(id);

@@ -1,0 +1,193 @@
+package dev.tenon.backend.cpu.vector;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.device.CompileRequest;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.Support;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.FusedOp;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.quant.formats.F32Format;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// Compares which kernel runs each op for each shipped weight format, as plans report it, with a table in the
+/// test's resources. An op or format that falls to a slower kernel, or gets a faster one, changes the table.
+class KernelCoverageTests {
+    private static final String TABLE = "kernel-coverage.txt";
+
+    private Device device;
+
+    @BeforeEach
+    void openDevice() {
+        // Not through the backend: what it chooses depends on the JVM's flags, and the table does not.
+        DeviceInfo info = new DeviceInfo("cpu", "test", CpuVectorBackend.KIND, 1L << 30, Map.of());
+        device = new CpuDevice(info, 1, new KernelSet(true));
+    }
+
+    @AfterEach
+    void closeDevice() {
+        device.close();
+    }
+
+    @Test
+    void everyOpAndFormatRunsOnTheKernelOfTheTable() throws Exception {
+        Set<String> found = new TreeSet<>();
+        Set<String> ops = new TreeSet<>();
+        for (QuantFormat format : shippedFormats()) {
+            for (boolean fuse : new boolean[] {false, true}) {
+                TinyModel model = TinyModel.create(1, format, true);
+                for (PlanReport.Step step : steps(model.graph(), model.weights(), KvType.F16, fuse)) {
+                    boolean matrix = step.op().matches("linear|linear_add|norm_.*|embedding");
+                    if (!step.op().equals("attention")) {
+                        found.add(line(step, matrix ? format.id() : "-"));
+                    }
+                    ops.add(step.op());
+                }
+            }
+        }
+        for (KvType type : KvType.values()) {
+            TinyModel model = TinyModel.create(1, new F32Format(), false);
+            steps(model.graph(), model.weights(), type, true).stream()
+                    .filter(step -> step.op().equals("attention"))
+                    .forEach(step -> found.add(line(step, type.name())));
+        }
+        TestWeights weights = new TestWeights();
+        for (PlanReport.Step step : steps(scaledAndCapped(weights), weights, KvType.F16, false)) {
+            if (step.op().matches("scale|soft_cap")) {
+                found.add(line(step, "-"));
+            }
+            ops.add(step.op());
+        }
+        assertEquals(knownOps(), ops, "ops that the models of this test have");
+        assertEquals(
+                String.join("\n", pinned()),
+                String.join("\n", found),
+                "kernels differ from src/test/resources/" + TABLE
+                        + "; if the change is meant, change that file and the table in docs/cpu-backend.md");
+    }
+
+    /// What a step's kernels are, whatever the vectors' width.
+    private static String line(PlanReport.Step step, String format) {
+        Set<String> kinds = Stream.of(step.kernel().split(", "))
+                .map(KernelCoverageTests::kind)
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertTrue(
+                step.level() == Support.Level.FAST || kinds.contains("reference"),
+                step + " is slow, but its kernel is not the reference");
+        return step.op() + " " + format + " " + String.join("+", kinds);
+    }
+
+    private static String kind(String kernel) {
+        if (kernel.matches(".*\\.vector(128|256|512)")) {
+            return "vector";
+        }
+        return switch (kernel.substring(kernel.lastIndexOf('.') + 1)) {
+            case "java" -> "java";
+            case "decode" -> "decoder";
+            case "generic", "scalar" -> "reference";
+            default -> "other:" + kernel;
+        };
+    }
+
+    private List<PlanReport.Step> steps(Graph graph, TestWeights weights, KvType type, boolean fuse) {
+        PlanOptions options = new PlanOptions(8, 1, 64, type, type, fuse, Map.of());
+        try (Plan plan = device.compiler().compile(new CompileRequest(graph, weights, options, List.of()))) {
+            return plan.report().steps();
+        }
+    }
+
+    private static Graph scaledAndCapped(TestWeights weights) {
+        float[] values = new float[64 * 64];
+        GraphBuilder b = new GraphBuilder("scaled");
+        Weight table = weights.putRandom("embd", 64, 64, TestWeights.F32, values);
+        Value x = b.scale("scaled", b.embedding("embd", table), 2);
+        Value logits = b.linear("logits", b.selectRows("last", x), table, Optional.empty());
+        return b.build(b.softCap("capped", logits, 30));
+    }
+
+    /// {@return kinds of all ops of the api, from their names}
+    private static Set<String> knownOps() {
+        return Stream.concat(
+                        Stream.of(CoreOp.class.getDeclaredClasses()), Stream.of(FusedOp.class.getDeclaredClasses()))
+                .filter(Op.class::isAssignableFrom)
+                .map(type -> type.getSimpleName()
+                        .replaceAll("(?<=[a-z])(?=[A-Z])", "_")
+                        .toLowerCase(Locale.ROOT))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /// {@return one of each format class of the module, found by the names of its class files}
+    private static List<QuantFormat> shippedFormats()
+            throws IOException, URISyntaxException, ReflectiveOperationException {
+        Class<?> one = F32Format.class;
+        URI place = one.getProtectionDomain().getCodeSource().getLocation().toURI();
+        String folder = one.getPackageName().replace('.', '/');
+        List<String> names;
+        if (place.getPath().endsWith(".jar")) {
+            try (FileSystem jar = FileSystems.newFileSystem(Path.of(place))) {
+                names = classNames(jar.getPath(folder));
+            }
+        } else {
+            names = classNames(Path.of(place).resolve(folder));
+        }
+        List<QuantFormat> formats = new ArrayList<>();
+        for (String name : names) {
+            formats.add((QuantFormat) Class.forName(one.getPackageName() + "." + name)
+                    .getConstructor()
+                    .newInstance());
+        }
+        assertTrue(formats.size() >= 16, "formats found: " + names);
+        return formats;
+    }
+
+    private static List<String> classNames(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith("Format.class") && !name.equals("BlockFormat.class"))
+                    .map(name -> name.substring(0, name.length() - ".class".length()))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private static Set<String> pinned() throws IOException {
+        try (var in = KernelCoverageTests.class.getResourceAsStream("/" + TABLE)) {
+            assertTrue(in != null, "no resource " + TABLE);
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.isBlank() && !line.startsWith("#"))
+                    .collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+}
