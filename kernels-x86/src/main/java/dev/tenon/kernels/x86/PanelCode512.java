@@ -43,13 +43,16 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// of the functions computes it.
 ///
 /// Arguments: packed rows, panel, out, byte offset of the first token's row, bytes between packed rows,
-/// byte offset of dx in them; on the stack units of 32 in a row, bytes between tokens in out, byte
-/// offset of the levels in panel, of the scales in panel, of the first token in out.
+/// byte offset of dx in them; on the stack units of 32 in a row, bytes between tokens in out, how many
+/// times 4, 8 or 12 tokens there are, byte offset of the scales in panel, of the first token in out.
 final class PanelCode512 {
     private static final PanelShape SHAPE = PanelShape.WIDE;
     private static final int STRIDE = SHAPE.stride();
 
     private static final int SAVED = 6;
+    /// Pointers that are kept behind the saved registers: to dx and q of the first token, to the panel's scales
+    /// and levels, to out.
+    private static final int STARTS = 5;
     private static final Vec BIAS_LANES = zmm(31);
     private static final Gpr[] Q = {RDI, R10, R11};
     private static final Gpr[] DX = {RBX, R12, R13};
@@ -107,28 +110,67 @@ final class PanelCode512 {
         }
         a.add(RDI, RCX);
         a.lea(RBX, mem(RDI, R9, 1, 0));
-        a.mov(R9, Assembler.stackArgument(0, SAVED));
         a.mov(RAX, Assembler.stackArgument(3, SAVED));
         a.add(RAX, RSI);
-        a.add(RSI, Assembler.stackArgument(2, SAVED));
+        a.add(RSI, PanelShape.TEMP_BYTES);
         a.add(RDX, Assembler.stackArgument(4, SAVED));
         a.lea(R14, mem(R8, R8, 2, 0));
+        Gpr[] starts = {RDX, RSI, RAX, RDI, RBX};
+        for (Gpr r : starts) {
+            a.push(r);
+        }
+        a.mov(RBP, RSP);
+        a.sub(RSP, places * placeBytes);
+        a.and(RSP, -64);
+        a.vmovdqu(BIAS_LANES, a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS)));
+        String next = a.fresh("panelTokens");
+        a.label(next);
+        emitTokens();
+        for (int i = 0; i < 2; i++) {
+            a.mov(R15, mem(RBP, 8 * i));
+            for (int t = 0; t < tokens; t += 4) {
+                a.lea(R15, mem(R15, R8, 4, 0));
+            }
+            a.mov(mem(RBP, 8 * i), R15);
+        }
+        a.mov(R15, argument(2));
+        a.sub(R15, 1);
+        a.mov(argument(2), R15);
+        a.cmp(R15, 0);
+        a.j(If.GREATER, next);
+        a.mov(RSP, RBP);
+        for (int i = starts.length - 1; i >= 0; i--) {
+            a.pop(starts[i]);
+        }
+        a.vzeroupper();
+        for (int i = saved.length - 1; i >= 0; i--) {
+            a.pop(saved[i]);
+        }
+        a.ret();
+    }
+
+    private static Mem argument(int n) {
+        return mem(RBP, 8 * (STARTS + SAVED + 1 + n));
+    }
+
+    /// Multiplies the panel with as many tokens as the registers hold; what is at RBP points to them.
+    private void emitTokens() {
+        a.mov(RBX, mem(RBP, 0));
+        a.mov(RDI, mem(RBP, 8));
+        a.mov(RAX, mem(RBP, 16));
+        a.mov(RSI, mem(RBP, 24));
+        a.mov(R9, argument(0));
         for (int b = 1; b < tokens / 4; b++) {
             a.lea(Q[b], mem(Q[b - 1], R8, 4, 0));
             a.lea(DX[b], mem(DX[b - 1], R8, 4, 0));
         }
-        a.push(RDX);
-        a.mov(RBP, RSP);
-        a.sub(RSP, places * placeBytes);
-        a.and(RSP, -64);
         emitClear();
-        a.vmovdqu(BIAS_LANES, a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS)));
         emitSpans();
         for (int half = places / 2; half > 0; half /= 2) {
             emitMerge(half);
         }
-        a.mov(RDX, mem(RBP, 0));
-        a.mov(R15, mem(RBP, 8 + 8 * (SAVED + 1) + 8));
+        a.mov(RDX, mem(RBP, 32));
+        a.mov(R15, argument(1));
         for (int t = 0; t < tokens; t++) {
             for (int h = 0; h < 2; h++) {
                 a.vmovdqu(zmm(h), sum(RSP, t, h));
@@ -136,13 +178,7 @@ final class PanelCode512 {
             }
             a.add(RDX, R15);
         }
-        a.mov(RSP, RBP);
-        a.pop(RDX);
-        a.vzeroupper();
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
-        a.ret();
+        a.mov(mem(RBP, 32), RDX);
     }
 
     private void emitClear() {
