@@ -374,14 +374,6 @@ final class Assembler extends Encoder {
         evexOnly(M38, P66, 0, 0x14, FULL, d, a, bits, -1);
     }
 
-    void vpsignb(Vec d, Vec a, Operand b) {
-        vexOnly(M38, P66, 0, 0x08, d, a, b);
-    }
-
-    void vpabsb(Vec d, Operand s) {
-        op(M38, P66, 0, 0x1C, FULL, d, null, s);
-    }
-
     /// Sums of two products of unsigned bytes of `a` and signed bytes of `b`, saturated to 16 bits.
     void vpmaddubsw(Vec d, Vec a, Operand b) {
         op(M38, P66, 0, 0x04, FULL, d, a, b);
@@ -395,6 +387,15 @@ final class Assembler extends Encoder {
     /// Adds to each 32-bit lane of `d` the four products of unsigned bytes of `a` and signed bytes of `b`.
     void vpdpbusd(Vec d, Vec a, Operand b) {
         op(M38, P66, 0, 0x50, FULL, d, a, b);
+    }
+
+    /// Adds to each 32-bit lane of `d` the two products of signed 16-bit numbers of `a` and `b`.
+    void vpdpwssd(Vec d, Vec a, Operand b) {
+        op(M38, P66, 0, 0x52, FULL, d, a, b);
+    }
+
+    void vpmovsxbw(Vec d, Operand s) {
+        op(M38, P66, 0, 0x20, HALF, d, null, s);
     }
 
     void vpmovsxbd(Vec d, Operand s) {
@@ -503,12 +504,5 @@ final class Assembler extends Encoder {
             throw new IllegalStateException("This instruction needs AVX-512.");
         }
         op(map, pp, w, opcode, tuple, reg, v, rm, imm);
-    }
-
-    private void vexOnly(int map, int pp, int w, int opcode, Vec reg, Vec v, Operand rm) {
-        if (evex) {
-            throw new IllegalStateException("This instruction does not exist with AVX-512.");
-        }
-        op(map, pp, w, opcode, FULL, reg, v, rm, -1);
     }
 }

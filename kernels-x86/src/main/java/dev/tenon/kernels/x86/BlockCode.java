@@ -8,7 +8,7 @@ import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
 import java.util.function.IntUnaryOperator;
 
-/// How one format's blocks become 8-bit levels and float scales in registers; the kernels around it are
+/// How one format's blocks become integer levels and float scales in registers; the kernels around it are
 /// the same for all formats.
 ///
 /// ```
@@ -16,8 +16,9 @@ import java.util.function.IntUnaryOperator;
 /// value[i] = scale[g] * level[i] - min[g]        with minimums (zero is then 1 in the packed row)
 /// ```
 ///
-/// Code is written for spans of 256 weights. With AVX-512 the levels of 64 weights come at a time, with
-/// AVX2 those of 32, in the order of the weights, so that all formats share one packed row ([PackCode]).
+/// Levels are unsigned bytes that meet activations of one byte, or signed words that meet activations of two,
+/// for formats whose weights are too exact for the former. Code is written for spans of 256 weights. Levels
+/// come a register at a time, in the order of the weights, so that formats share one packed row ([PackCode]).
 /// Registers: an emitter may use its parameters, and the constants that it loaded itself from register
 /// [#FIRST_CONSTANT] on; nothing else.
 abstract class BlockCode {
@@ -32,29 +33,43 @@ abstract class BlockCode {
     final String id;
     /// Bytes of 256 weights.
     final int spanBytes;
-    /// Bytes of 32 weights where a block has 32 of them; 0 where a block is the whole span.
+    /// Bytes of 32 weights where a block has 32 of them, which are then a group; 0 where a block is the whole
+    /// span.
     final int unitBytes;
     /// Weights under one scale, and activations too: 16 or 32.
     final int group;
     /// Whether groups have a minimum.
     final boolean mins;
-    /// What is subtracted from each level; 1 with minimums.
+    /// What is subtracted from each level; 1 with minimums, 0 for words.
     final float zero;
-    /// The same for the levels of AVX2 code, which are signed where this is 0.
-    final float zero256;
+    /// Whether levels and activations are signed words rather than bytes.
+    final boolean words;
 
+    /// Creates the generator of a format whose levels are bytes.
     BlockCode(String id, int spanBytes, int unitBytes, int group, boolean mins, float zero) {
-        this(id, spanBytes, unitBytes, group, mins, zero, zero);
-    }
-
-    BlockCode(String id, int spanBytes, int unitBytes, int group, boolean mins, float zero, float zero256) {
         this.id = id;
         this.spanBytes = spanBytes;
         this.unitBytes = unitBytes;
         this.group = group;
         this.mins = mins;
         this.zero = zero;
-        this.zero256 = zero256;
+        this.words = false;
+    }
+
+    /// Creates the generator of a format of blocks of 32 whose levels are words.
+    BlockCode(String id, int unitBytes) {
+        this.id = id;
+        this.spanBytes = SPAN / UNIT * unitBytes;
+        this.unitBytes = unitBytes;
+        this.group = UNIT;
+        this.mins = false;
+        this.zero = 0;
+        this.words = true;
+    }
+
+    /// {@return bytes of a level, and of an activation}
+    final int levelBytes() {
+        return words ? Short.BYTES : Byte.BYTES;
     }
 
     /// {@return elements that a row's length must be a multiple of}
@@ -84,15 +99,16 @@ abstract class BlockCode {
     /// @param u temporary
     abstract void scales512(Assembler a, Gpr w, Vec scales, Vec mins, Vec t, Vec u);
 
-    /// Computes the levels of 64 weights, as unsigned bytes.
+    /// Computes 64 bytes of levels: 64 weights as unsigned bytes, or 32 as signed words.
     ///
     /// @param w points to the span
-    /// @param chunk which 64 of the span, 0..3
+    /// @param chunk which 64 bytes of the span's levels, 0..3, or 0..7 of words
     /// @param levels receives them
     /// @param t temporary
     abstract void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t);
 
-    /// Computes the levels of one block of 32 weights in the low half of a register, the rest 0.
+    /// Computes the levels of one block of 32 weights: bytes in the low half of a register, the rest 0, or
+    /// words.
     ///
     /// @param w points to the block
     /// @param levels receives them
@@ -109,33 +125,23 @@ abstract class BlockCode {
     /// @param mins receives as many minimums, if there are any
     abstract void scales256(Assembler a, Gpr w, Mem scales, Mem mins);
 
-    /// Computes the levels of 32 weights, as unsigned bytes, or signed ones where [#zero256] is 0.
+    /// Computes 32 bytes of levels: 32 weights as unsigned bytes, or 16 as signed words.
     ///
     /// @param w points to the span
-    /// @param unit which 32 of the span, 0..7
+    /// @param unit which 32 bytes of the span's levels, 0..7, or 0..15 of words
     /// @param levels receives them
     /// @param t temporary
     abstract void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t);
 
-    /// Stores eight half-precision scales, `stride` bytes apart in memory, as floats; each twice where
-    /// groups have 16.
-    final void unitScales256(Assembler a, Gpr w, int stride, Mem scales) {
+    /// Stores eight half-precision scales, `stride` bytes apart in memory, as floats.
+    static void unitScales256(Assembler a, Gpr w, int stride, Mem scales) {
         Vec t = ymm(8);
         a.zero(t);
         for (int k = 0; k < SPAN / UNIT; k++) {
             a.vpinsrw(t, t, Operand.mem(w, stride * k), k);
         }
         a.vcvtph2ps(t, t.x());
-        if (group == 32) {
-            a.vmovdqu(scales, t);
-            return;
-        }
-        for (int half = 0; half < 2; half++) {
-            int first = 4 * half;
-            a.vmovdqu(ymm(9), a.constant(i -> first + i / 2));
-            a.vpermps(ymm(9), ymm(9), t);
-            a.vmovdqu(scales.plus(32 * half), ymm(9));
-        }
+        a.vmovdqu(scales, t);
     }
 
     /// Loads a half-precision number into all lanes of a register as a float.

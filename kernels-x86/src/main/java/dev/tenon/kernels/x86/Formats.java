@@ -8,11 +8,9 @@ final class Formats {
     private Formats() {}
 
     /// {@return one generator of each quantised format}
-    ///
-    /// @param set which instructions may be used
-    static List<BlockCode> quantised(FeatureSet set) {
+    static List<BlockCode> quantised() {
         return List.of(
-                new Q8_0Code(set != FeatureSet.AVX2),
+                new Q8_0Code(),
                 new Q6_KCode(),
                 new Q5_KCode(),
                 new Q4_KCode(),
@@ -25,7 +23,7 @@ final class Formats {
     ///
     /// @param set which instructions may be used
     static List<MachineKernel> kernels(FeatureSet set) {
-        Stream<MachineKernel> quantised = quantised(set).stream().map(format -> new PackedLinear(format, set));
+        Stream<MachineKernel> quantised = quantised().stream().map(format -> new PackedLinear(format, set));
         Stream<MachineKernel> floats = Stream.of(new HalfLinear(false, set), new HalfLinear(true, set));
         return Stream.concat(quantised, floats).toList();
     }

@@ -12,10 +12,11 @@ import static dev.tenon.kernels.x86.Operand.ymm;
 import dev.tenon.kernels.x86.Assembler.If;
 import dev.tenon.kernels.x86.Operand.Vec;
 
-/// Quantises a row of activations to bytes with a float scale for each group of the format, 16 or 32.
+/// Quantises a row of activations to bytes, or words, with a float scale for each group of the format.
 ///
 /// ```
-/// byte 0                 256 S
+/// bytes, groups of 16 or 32:
+///      0                 256 S
 ///      | q: int8[256] × S | (dx: float32[256/G], c: float32[256/G], u: float32[256/G]) × S | to 64 bytes
 ///
 /// G: group of the format; S: spans of 256, the last one perhaps partial
@@ -25,6 +26,12 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// q[i]  = round to even(x[i] * (127 / m))
 /// c[g]  = -zero * dx[g] * sum of q over group g, or, biased, BIAS - zero * sum of q over group g
 /// u[g]  = -BIAS * dx[g]
+///
+/// words, groups of 32:
+///      0                  512 S
+///      | q: int16[256] × S | dx: float32[8] × S | to 64 bytes
+///
+/// dx[g] = m / 32767,  q[i] = round to even(x[i] * (32767 / m))
 /// ```
 ///
 /// The maximum is taken of the bits as integers, so that a NaN or an infinity wins and makes dx, and with
@@ -43,37 +50,43 @@ final class PackCode {
 
     private PackCode() {}
 
+    /// {@return spans of a row, the last one perhaps partial}
+    ///
+    /// @param n elements
+    static long spans(int n) {
+        return ((long) n + BlockCode.SPAN - 1) / BlockCode.SPAN;
+    }
+
     /// {@return bytes of quantised values in a packed row}
     ///
     /// @param n elements
-    static long scalesOffset(int n) {
-        return ((long) n + BlockCode.SPAN - 1) / BlockCode.SPAN * BlockCode.SPAN;
+    static long scalesOffset(BlockCode format, int n) {
+        return spans(n) * BlockCode.SPAN * format.levelBytes();
     }
 
-    /// {@return bytes of dx, c and u for a span}
-    ///
-    /// @param group weights under one scale of the format
-    static int scaleBytes(int group) {
-        return 3 * Float.BYTES * BlockCode.SPAN / group;
+    /// {@return bytes of dx for a span, as many as of c and of u}
+    static int arrayBytes(BlockCode format) {
+        return Float.BYTES * BlockCode.SPAN / format.group;
+    }
+
+    /// {@return bytes of all scales for a span}
+    static int scaleBytes(BlockCode format) {
+        return format.words ? arrayBytes(format) : 3 * arrayBytes(format);
     }
 
     /// {@return bytes of a packed row}
     ///
     /// @param n elements
-    /// @param group weights under one scale of the format
-    static long packedBytes(int n, int group) {
-        long bytes = scalesOffset(n) / BlockCode.SPAN * (BlockCode.SPAN + scaleBytes(group));
-        return (bytes + 63) & -64;
+    static long packedBytes(BlockCode format, int n) {
+        return (scalesOffset(format, n) + spans(n) * scaleBytes(format) + 63) & -64;
     }
 
     /// Emits the function; 256-bit vectors do for both feature sets.
     ///
-    /// @param zero what the format's levels are too high by, or 1 with minimums
     /// @param biased whether `c` is what dot products start with rather than what is added to them
-    static void emit(Assembler a, int group, float zero, boolean biased) {
+    static void emit(Assembler a, BlockCode format, boolean biased) {
         String span = a.fresh("packSpan");
         String unit = a.fresh("packUnit");
-        int perSpan = BlockCode.SPAN / group * Float.BYTES;
         a.add(RDI, RDX);
         a.add(R8, RSI);
         a.label(span);
@@ -83,17 +96,58 @@ final class PackCode {
         a.sub(RCX, R9);
         a.align(16);
         a.label(unit);
-        emitUnit(a, group, zero, biased, perSpan);
+        if (format.words) {
+            emitUnitOfWords(a);
+        } else {
+            emitUnit(a, format.group, format.zero, biased, arrayBytes(format));
+        }
         a.add(RDI, 32 * Float.BYTES);
-        a.add(RSI, 32);
-        a.add(R8, 32 / group * Float.BYTES);
+        a.add(RSI, 32 * format.levelBytes());
+        a.add(R8, 32 / format.group * Float.BYTES);
         a.sub(R9, 1);
         a.j(If.NOT_ZERO, unit);
-        a.add(R8, 2 * perSpan);
+        a.add(R8, scaleBytes(format) - arrayBytes(format));
         a.cmp(RCX, 0);
         a.j(If.GREATER, span);
         a.vzeroupper();
         a.ret();
+    }
+
+    private static void emitUnitOfWords(Assembler a) {
+        Vec m = ymm(4);
+        Vec t = ymm(5);
+        Vec most = ymm(6);
+        a.vmovdqu(t, a.constant(i -> Integer.MAX_VALUE));
+        for (int i = 0; i < 4; i++) {
+            a.vmovdqu(ymm(i), mem(RDI, 32 * i));
+        }
+        a.vpand(m, t, ymm(0));
+        for (int i = 1; i < 4; i++) {
+            a.vpand(most, t, ymm(i));
+            a.vpmaxud(m, m, most);
+        }
+        a.vextracti128(t.x(), m, 1);
+        a.vpmaxud(m.x(), m.x(), t.x());
+        a.vpshufd(t.x(), m.x(), 0x4E);
+        a.vpmaxud(m.x(), m.x(), t.x());
+        a.vpshufd(t.x(), m.x(), 0xB1);
+        a.vpmaxud(m.x(), m.x(), t.x());
+        a.vpmaxud(m.x(), m.x(), a.constant(i -> Float.floatToRawIntBits(TINY)));
+        a.vmovdqu(most.x(), a.constant(i -> Float.floatToRawIntBits(Short.MAX_VALUE)));
+        a.vdivps(t.x(), m.x(), most.x());
+        a.vmovss(mem(R8), t);
+        a.vdivps(m.x(), most.x(), m.x());
+        a.vbroadcastss(m, m.x());
+        for (int i = 0; i < 4; i++) {
+            a.vmulps(ymm(i), ymm(i), m);
+            a.vcvtps2dq(ymm(i), ymm(i));
+        }
+        a.vmovdqu(t, a.constant(i -> i & 1 | (i & 2) << 1 | (i & 4) >> 1));
+        for (int i = 0; i < 4; i += 2) {
+            a.vpackssdw(ymm(i), ymm(i), ymm(i + 1));
+            a.vpermd(ymm(i), t, ymm(i));
+            a.vmovdqu(mem(RSI, 16 * i), ymm(i));
+        }
     }
 
     private static void emitUnit(Assembler a, int group, float zero, boolean biased, int perSpan) {

@@ -40,7 +40,7 @@ final class PackedLinear extends MachineKernel {
     @Override
     public long packedBytes(int n) {
         requireLength(n);
-        return PackCode.packedBytes(n, format.group);
+        return PackCode.packedBytes(format, n);
     }
 
     @Override
@@ -80,7 +80,7 @@ final class PackedLinear extends MachineKernel {
                 packed,
                 (long) xOffset * Float.BYTES,
                 n / BlockCode.UNIT,
-                PackCode.scalesOffset(n));
+                PackCode.scalesOffset(format, n));
     }
 
     @Override
@@ -102,7 +102,7 @@ final class PackedLinear extends MachineKernel {
             return;
         }
         long units = n / BlockCode.UNIT;
-        long scales = PackCode.scalesOffset(n);
+        long scales = PackCode.scalesOffset(format, n);
         runRows(
                 k, units, scales, weights, rowBytes, firstRow, rows, n, packed, tokens, out, outOffset, outStride,
                 scratch);
@@ -220,7 +220,7 @@ final class PackedLinear extends MachineKernel {
                     count,
                     n / BlockCode.UNIT,
                     first,
-                    first + SHAPE.levelBytes(n),
+                    first + SHAPE.levelBytes(format, n),
                     0,
                     0);
         }
@@ -236,7 +236,7 @@ final class PackedLinear extends MachineKernel {
             MemorySegment results,
             long at,
             int stride) {
-        long packedStride = PackCode.packedBytes(n, format.group);
+        long packedStride = PackCode.packedBytes(format, n);
         CodeMemory.Call.brief(
                 function,
                 packed,
@@ -244,11 +244,11 @@ final class PackedLinear extends MachineKernel {
                 results,
                 token * packedStride,
                 packedStride,
-                PackCode.scalesOffset(n),
+                PackCode.scalesOffset(format, n),
                 n / BlockCode.UNIT,
                 (long) stride * Float.BYTES,
                 times,
-                PanelShape.TEMP_BYTES + SHAPE.levelBytes(n),
+                PanelShape.TEMP_BYTES + SHAPE.levelBytes(format, n),
                 at + (long) token * stride * Float.BYTES);
     }
 }

@@ -33,6 +33,7 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// ```
 /// dot  = bits of c[t] + levels · q[t];   sum += (float with these bits * dx[t] + u[t]) * scale
 /// dot  = bits of BIAS + levels · q[t];   sum += (...) * scale;  sum += min * c[t]     with minimums
+/// dot  = levels · q[t];                  sum += (dot as float * dx[t]) * scale        with words
 /// ```
 ///
 /// The product by `dx` is rounded once: [PackCode#BIAS] cancels without a trace.
@@ -210,16 +211,16 @@ final class PanelCode512 {
         a.label(place);
         emitDots();
         emitScaling();
-        a.add(RSI, format.group / 4 * STRIDE);
+        a.add(RSI, steps() * STRIDE);
         a.add(RAX, scaleStride);
         a.add(RDX, placeBytes);
         for (int b = 0; b < tokens / 4; b++) {
-            a.add(Q[b], format.group);
+            a.add(Q[b], format.group * format.levelBytes());
             a.add(DX[b], Float.BYTES);
         }
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, place);
-        for (int b = 0; b < tokens / 4; b++) {
+        for (int b = 0; b < tokens / 4 && !format.words; b++) {
             a.add(DX[b], 2 * perGroup);
         }
         a.sub(R9, BlockCode.SPAN / BlockCode.UNIT);
@@ -242,17 +243,24 @@ final class PanelCode512 {
         a.j(If.NOT_ZERO, next);
     }
 
+    /// {@return how many times 32 bits of each row and token are multiplied for a group}
+    private int steps() {
+        return format.group * format.levelBytes() / 4;
+    }
+
     private void emitDots() {
         for (int t = 0; t < tokens; t++) {
             for (int h = 0; h < 2; h++) {
-                if (format.mins) {
+                if (format.words) {
+                    a.zero(dot(t, h));
+                } else if (format.mins) {
                     a.vmovdqu(dot(t, h), BIAS_LANES);
                 } else {
                     a.vpbroadcastd(dot(t, h), token(DX, t, perGroup));
                 }
             }
         }
-        for (int k = 0; k < format.group / 4; k++) {
+        for (int k = 0; k < steps(); k++) {
             Vec w0 = zmm(24 + 2 * (k & 1));
             Vec w1 = zmm(25 + 2 * (k & 1));
             a.vmovdqu(w0, mem(RSI, STRIDE * k));
@@ -260,8 +268,13 @@ final class PanelCode512 {
             for (int t = 0; t < tokens; t++) {
                 Vec x = zmm(28 + t % 3);
                 a.vpbroadcastd(x, token(Q, t, 4 * k));
-                a.vpdpbusd(dot(t, 0), w0, x);
-                a.vpdpbusd(dot(t, 1), w1, x);
+                if (format.words) {
+                    a.vpdpwssd(dot(t, 0), w0, x);
+                    a.vpdpwssd(dot(t, 1), w1, x);
+                } else {
+                    a.vpdpbusd(dot(t, 0), w0, x);
+                    a.vpdpbusd(dot(t, 1), w1, x);
+                }
             }
         }
     }
@@ -280,13 +293,20 @@ final class PanelCode512 {
             Vec u = zmm(27);
             Vec c = zmm(28);
             a.vbroadcastss(dx, token(DX, t, 0));
-            a.vbroadcastss(u, token(DX, t, 2 * perGroup));
+            if (!format.words) {
+                a.vbroadcastss(u, token(DX, t, 2 * perGroup));
+            }
             if (format.mins) {
                 a.vbroadcastss(c, token(DX, t, perGroup));
             }
             for (int h = 0; h < 2; h++) {
                 Vec z = dot(t, h);
-                a.vfmadd213ps(z, dx, u);
+                if (format.words) {
+                    a.vcvtdq2ps(z, z);
+                    a.vmulps(z, z, dx);
+                } else {
+                    a.vfmadd213ps(z, dx, u);
+                }
                 a.vfmadd213ps(z, scale[h], sum(RDX, t, h));
                 if (format.mins) {
                     a.vfmadd231ps(z, min[h], c);

@@ -4,6 +4,7 @@ package dev.tenon.kernels.x86;
 ///
 /// ```
 /// levels  uint8   [n / 4][rows][4]            four neighbouring weights of all rows fill two registers
+///         int16   [n / 2][rows][2]            two, where levels are words
 /// scales  float32 [n / G][rows]               without minimums
 ///         float32 [n / G][2][rows]            scale, minimum
 /// ```
@@ -14,10 +15,10 @@ package dev.tenon.kernels.x86;
 /// @param few tokens of the narrow one
 record PanelShape(int rows, int many, int some, int few) {
     /// Bytes of the temporary memory for unpacking.
-    static final int TEMP_BYTES = 6 * 1024;
+    static final int TEMP_BYTES = 10 * 1024;
     /// Where scales and minimums are in it.
-    static final int TEMP_SCALES = 4 * 1024;
-    static final int TEMP_MINS = 5 * 1024;
+    static final int TEMP_SCALES = 8 * 1024;
+    static final int TEMP_MINS = 9 * 1024;
 
     /// The shape with AVX-512.
     static final PanelShape WIDE = new PanelShape(32, 12, 8, 4);
@@ -35,8 +36,8 @@ record PanelShape(int rows, int many, int some, int few) {
     /// {@return bytes of levels in a panel}
     ///
     /// @param n elements in a row
-    long levelBytes(int n) {
-        return PackCode.scalesOffset(n) / 4 * stride();
+    long levelBytes(BlockCode format, int n) {
+        return PackCode.scalesOffset(format, n) / 4 * stride();
     }
 
     /// {@return bytes of scales and minimums of a group of the panel's rows}
@@ -48,6 +49,6 @@ record PanelShape(int rows, int many, int some, int few) {
     ///
     /// @param n elements in a row
     long panelBytes(BlockCode format, int n) {
-        return levelBytes(n) + PackCode.scalesOffset(n) / format.group * scaleStride(format);
+        return levelBytes(format, n) + PackCode.spans(n) * BlockCode.SPAN / format.group * scaleStride(format);
     }
 }

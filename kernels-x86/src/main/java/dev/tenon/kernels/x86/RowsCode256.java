@@ -27,8 +27,7 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// Rows times one to four tokens with AVX2: as [RowsCode512], 32 weights at a time.
 ///
 /// A byte product is `vpmaddubsw` and `vpmaddwd`, or `vpdpbusd` with AVX-VNNI. Levels of up to 127 keep
-/// `vpmaddubsw` (two products in 16 bits) from saturating; signed levels are multiplied as
-/// |level| times the activation with the level's sign, at most 2 · 128 · 127.
+/// `vpmaddubsw` (two products in 16 bits) from saturating. Words are multiplied by `vpmaddwd`.
 ///
 /// With sixteen registers the scales and their products with dx live on the stack.
 ///
@@ -41,7 +40,7 @@ final class RowsCode256 {
     private static final Vec DOT = ymm(11);
     private static final Vec FACTOR = ymm(12);
     private static final Vec ONES = ymm(13);
-    private static final Vec MAGNITUDES = ymm(14);
+    private static final Vec UPPER = ymm(14);
     private static final Mem SCALES = mem(RSP);
     private static final Mem MINS = mem(RSP, 64);
     private static final int PRODUCTS = 128;
@@ -105,7 +104,7 @@ final class RowsCode256 {
         a.mov(R15, argument(3));
         a.sub(RSP, PRODUCTS + 64 * tokens);
         a.and(RSP, -64);
-        if (!vnni) {
+        if (!vnni && !format.words) {
             a.vmovdqu(ONES, a.constant(i -> 0x00010001));
         }
         a.label(row);
@@ -147,8 +146,8 @@ final class RowsCode256 {
         a.label(span);
         emitSpan();
         a.add(R10, format.spanBytes);
-        a.add(R11, BlockCode.SPAN);
-        a.add(RAX, 3 * perGroup);
+        a.add(R11, BlockCode.SPAN * format.levelBytes());
+        a.add(RAX, PackCode.scaleBytes(format));
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, span);
         a.label(tail);
@@ -180,16 +179,15 @@ final class RowsCode256 {
             for (int t = 0; t < tokens; t++) {
                 a.vmulps(FACTOR, T1, token(RAX, t, 32 * half));
                 a.vmovdqu(product(t, 32 * half), FACTOR);
-                a.vfmadd231ps(offset(t), format.mins ? T2 : T1, token(RAX, t, perGroup + 32 * half));
+                if (!format.words) {
+                    a.vfmadd231ps(offset(t), format.mins ? T2 : T1, token(RAX, t, perGroup + 32 * half));
+                }
             }
         }
         for (int u = 0; u < BlockCode.SPAN / BlockCode.UNIT; u++) {
-            format.levels256(a, R10, u, LEVELS, T1);
-            if (signed()) {
-                a.vpabsb(MAGNITUDES, LEVELS);
-            }
+            emitLevels(u);
             for (int t = 0; t < tokens; t++) {
-                emitDot(token(R11, t, 32 * u));
+                emitDot(t, u);
                 if (format.group == 32) {
                     a.vbroadcastss(FACTOR, product(t, Float.BYTES * u));
                 } else {
@@ -202,25 +200,28 @@ final class RowsCode256 {
         }
     }
 
-    private boolean signed() {
-        return format.zero256 == 0;
+    /// Loads 32 levels to [#LEVELS], or as words to it and [#UPPER].
+    private void emitLevels(int unit) {
+        if (format.words) {
+            format.levels256(a, R10, 2 * unit, LEVELS, T1);
+            format.levels256(a, R10, 2 * unit + 1, UPPER, T1);
+        } else {
+            format.levels256(a, R10, unit, LEVELS, T1);
+        }
     }
 
-    /// Multiplies [#LEVELS] (or [#MAGNITUDES] and their signs) with 32 activations; floats to [#DOT].
-    private void emitDot(Mem q) {
-        Vec levels = LEVELS;
-        Operand activations = q;
-        if (signed()) {
-            a.vmovdqu(T2, q);
-            a.vpsignb(T2, T2, LEVELS);
-            activations = T2;
-            levels = MAGNITUDES;
-        }
-        if (vnni) {
+    /// Multiplies them with 32 activations of a token; floats to [#DOT].
+    private void emitDot(int t, int unit) {
+        Mem q = token(R11, t, 32 * unit * format.levelBytes());
+        if (format.words) {
+            a.vpmaddwd(DOT, LEVELS, q);
+            a.vpmaddwd(T2, UPPER, q.plus(32));
+            a.vpaddd(DOT, DOT, T2);
+        } else if (vnni) {
             a.zero(DOT);
-            a.vpdpbusd(DOT, levels, activations);
+            a.vpdpbusd(DOT, LEVELS, q);
         } else {
-            a.vpmaddubsw(DOT, levels, activations);
+            a.vpmaddubsw(DOT, LEVELS, q);
             a.vpmaddwd(DOT, DOT, ONES);
         }
         a.vcvtdq2ps(DOT, DOT);
@@ -229,35 +230,27 @@ final class RowsCode256 {
     /// The units after the last whole span; the offset goes to lane 0.
     private void emitTail(String sum) {
         String unit = a.fresh("unit");
-        int perUnit = BlockCode.UNIT / format.group;
         a.mov(RCX, R15);
         a.and(RCX, 7);
         a.j(If.ZERO, sum);
         a.label(unit);
         for (int t = 0; t < tokens; t++) {
             format.unitScale(a, R10, T1);
-            for (int g = 0; g < perUnit; g++) {
-                a.vmovss(FACTOR, token(RAX, t, perGroup + Float.BYTES * g));
+            if (!format.words) {
+                a.vmovss(FACTOR, token(RAX, t, perGroup));
                 a.vmulss(FACTOR, FACTOR, T1);
                 a.vaddps(lanes(t), lanes(t), FACTOR);
             }
             a.vbroadcastss(FACTOR, token(RAX, t, 0));
-            if (perUnit == 2) {
-                a.vbroadcastss(T2, token(RAX, t, Float.BYTES));
-                a.vinserti128(FACTOR, FACTOR, T2.x(), 1);
-            }
             a.vbroadcastss(T1, T1.x());
             a.vmulps(FACTOR, FACTOR, T1);
-            format.levels256(a, R10, 0, LEVELS, T1);
-            if (signed()) {
-                a.vpabsb(MAGNITUDES, LEVELS);
-            }
-            emitDot(token(R11, t, 0));
+            emitLevels(0);
+            emitDot(t, 0);
             a.vfmadd231ps(lanes(t), DOT, FACTOR);
         }
         a.add(R10, format.unitBytes);
-        a.add(R11, BlockCode.UNIT);
-        a.add(RAX, perUnit * Float.BYTES);
+        a.add(R11, BlockCode.UNIT * format.levelBytes());
+        a.add(RAX, Float.BYTES);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, unit);
     }

@@ -35,6 +35,8 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// out[t]  = tree sum of the lanes: g + (g + half), and so on
 /// ```
 ///
+/// With words (`vpdpwssd`, two products a lane) dots start from 0 and are converted; the rest is the same.
+///
 /// That is the order of [PanelCode512] too, so that a value is the same for any number of tokens.
 ///
 /// Arguments: weights, packed, out, byte offset of the first row, bytes of a row, rows; on the stack bytes
@@ -95,8 +97,9 @@ final class RowsCode512 {
         return format.group == 32 ? zmm(t).y() : zmm(t);
     }
 
+    /// {@return a register for dot products of a token, 0..2, or 3 too for words, which need no constants}
     private static Vec dots(int t, int part) {
-        return zmm(4 + 3 * t + part);
+        return part < 3 ? zmm(4 + 3 * t + part) : zmm(BlockCode.FIRST_CONSTANT + t);
     }
 
     /// {@return where token t is, given the pointer to token 0}
@@ -158,8 +161,8 @@ final class RowsCode512 {
         a.label(span);
         emitSpan();
         a.add(R10, format.spanBytes);
-        a.add(R11, BlockCode.SPAN);
-        a.add(RAX, 3 * perGroup);
+        a.add(R11, BlockCode.SPAN * format.levelBytes());
+        a.add(RAX, PackCode.scaleBytes(format));
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, span);
         a.label(tail);
@@ -179,42 +182,78 @@ final class RowsCode512 {
 
     private void emitSpan() {
         prefetch(a, R10, format.spanBytes);
-        for (int c = 0; c < 4; c++) {
-            format.levels512(a, R10, c, LEVELS, T1);
-            for (int t = 0; t < tokens; t++) {
-                Vec dot = dots(t, 1 + (c & 1));
-                a.zero(dot);
-                a.vpdpbusd(dot, LEVELS, token(R11, t, 64 * c));
-            }
-            for (int t = 0; t < tokens && (c & 1) == 1; t++) {
-                Vec pair = c == 1 ? dots(t, 0) : dots(t, 1);
-                a.vpunpckhdq(T2, dots(t, 1), dots(t, 2));
-                a.vpunpckldq(pair, dots(t, 1), dots(t, 2));
-                a.vpaddd(pair, pair, T2);
-            }
+        emitChunks(0);
+        if (format.words) {
+            emitChunks(1);
         }
         format.scales512(a, R10, SCALES, MINS, T1, T2);
         if (format.group == 32 && format.mins) {
             a.vextracti64x4(MINS.y(), SCALES, 1);
         }
-        a.vmovdqu(LEVELS, a.constant(format.group == 32 ? i -> 8 * (i % 2) + i % 8 / 2 : i -> 4 * (i % 4) + i / 4));
+        a.vmovdqu(LEVELS, a.constant(this::groupLane));
         for (int t = 0; t < tokens; t++) {
             emitGroups(t);
         }
     }
 
-    /// From lanes of [group of a chunk][chunk of the span] to groups in their order, and to the sums.
+    /// Multiplies four chunks of a span and adds the lanes of each 128 bits, so that `dots(t, to)` has [part of
+    /// a chunk][chunk].
+    private void emitChunks(int to) {
+        for (int c = 0; c < 4; c++) {
+            int chunk = 4 * to + c;
+            format.levels512(a, R10, chunk, LEVELS, T1);
+            for (int t = 0; t < tokens; t++) {
+                Vec dot = dots(t, to + 1 + (c & 1));
+                a.zero(dot);
+                if (format.words) {
+                    a.vpdpwssd(dot, LEVELS, token(R11, t, 64 * chunk));
+                } else {
+                    a.vpdpbusd(dot, LEVELS, token(R11, t, 64 * chunk));
+                }
+            }
+            for (int t = 0; t < tokens && (c & 1) == 1; t++) {
+                Vec pair = dots(t, to + c / 2);
+                a.vpunpckhdq(T2, dots(t, to + 1), dots(t, to + 2));
+                a.vpunpckldq(pair, dots(t, to + 1), dots(t, to + 2));
+                a.vpaddd(pair, pair, T2);
+            }
+        }
+        for (int t = 0; t < tokens; t++) {
+            Vec dot = dots(t, to);
+            a.vpunpckhqdq(T2, dot, dots(t, to + 1));
+            a.vpunpcklqdq(dot, dot, dots(t, to + 1));
+            a.vpaddd(dot, dot, T2);
+        }
+    }
+
+    /// {@return the lane that has the sum of group g}
+    private int groupLane(int g) {
+        if (format.words) {
+            return g % 4 + g % 8 / 4 * 8;
+        }
+        return format.group == 32 ? 8 * (g % 2) + g % 8 / 2 : 4 * (g % 4) + g / 4;
+    }
+
+    /// From lanes of [part of a chunk][chunk of the span] to groups in their order, and to the sums.
     private void emitGroups(int t) {
         Vec dot = dots(t, 0);
-        a.vpunpckhqdq(T2, dot, dots(t, 1));
-        a.vpunpcklqdq(dot, dot, dots(t, 1));
-        a.vpaddd(dot, dot, T2);
+        if (format.words) {
+            a.vshufi64x2(T2, dot, dots(t, 1), 0x44);
+            a.vshufi64x2(dot, dot, dots(t, 1), 0xEE);
+            a.vpaddd(dot, dot, T2);
+        }
         if (format.group == 32) {
             a.vshufi64x2(T2, dot, dot, 0xB1);
             a.vpaddd(dot, dot, T2);
         }
         a.vpermd(dot, LEVELS, dot);
         Vec z = narrow(dot);
+        if (format.words) {
+            a.vcvtdq2ps(z, z);
+            a.vmulps(z, z, token(RAX, t, 0));
+            a.vfmadd231ps(sums(t), z, narrow(SCALES));
+            return;
+        }
         Vec dx = narrow(T2);
         a.vmovdqu(dx, token(RAX, t, 0));
         if (format.mins) {
@@ -236,7 +275,6 @@ final class RowsCode512 {
     /// The units after the last whole span, each into its lane; the lanes are in memory meanwhile.
     private void emitTail(String sum) {
         String unit = a.fresh("unit");
-        int perUnit = BlockCode.UNIT / format.group;
         a.mov(RCX, R15);
         a.and(RCX, 7);
         a.j(If.ZERO, sum);
@@ -251,21 +289,23 @@ final class RowsCode512 {
         for (int t = 0; t < tokens; t++) {
             Vec dot = dots(t, 0);
             Vec upper = dots(t, 1);
-            a.vmovdqu(T1.y(), token(R11, t, 0));
             a.zero(dot);
-            a.vpdpbusd(dot.y(), LEVELS.y(), T1.y());
+            if (format.words) {
+                a.vpdpwssd(dot, LEVELS, token(R11, t, 0));
+                a.vextracti64x4(upper.y(), dot, 1);
+                a.vpaddd(dot.y(), dot.y(), upper.y());
+            } else {
+                a.vmovdqu(T1.y(), token(R11, t, 0));
+                a.vpdpbusd(dot.y(), LEVELS.y(), T1.y());
+            }
             a.vextracti128(upper.x(), dot.y(), 1);
-            if (perUnit == 1) {
-                a.vpaddd(dot.x(), dot.x(), upper.x());
-            }
-            for (int g = 0; g < perUnit; g++) {
-                emitUnitGroup(dots(t, g), t, g);
-            }
+            a.vpaddd(dot.x(), dot.x(), upper.x());
+            emitUnitGroup(dot, t);
         }
         a.add(R10, format.unitBytes);
-        a.add(R11, BlockCode.UNIT);
-        a.add(RAX, perUnit * Float.BYTES);
-        a.add(RBX, perUnit * Float.BYTES);
+        a.add(R11, BlockCode.UNIT * format.levelBytes());
+        a.add(RAX, Float.BYTES);
+        a.add(RBX, Float.BYTES);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, unit);
         for (int t = 0; t < tokens; t++) {
@@ -274,20 +314,25 @@ final class RowsCode512 {
         a.add(RSP, LANE_BYTES * tokens);
     }
 
-    /// Adds a group of a unit to its lane: `dot` has its sums of four weights, in as many lanes as it has.
-    private void emitUnitGroup(Vec dot, int t, int g) {
-        int at = Float.BYTES * g;
+    /// Adds the group of a unit to its lane: `dot` has parts of the dot product in four lanes.
+    private void emitUnitGroup(Vec dot, int t) {
         a.vpshufd(T1.x(), dot.x(), 0x4E);
         a.vpaddd(dot.x(), dot.x(), T1.x());
         a.vpshufd(T1.x(), dot.x(), 0xB1);
         a.vpaddd(dot.x(), dot.x(), T1.x());
-        a.vmovss(T1, token(RAX, t, perGroup + at));
-        a.vpaddd(dot.x(), dot.x(), T1.x());
-        a.vmovss(T1, token(RAX, t, at));
-        a.vmovss(T2, token(RAX, t, 2 * perGroup + at));
-        a.vfmadd213ps(dot.x(), T1.x(), T2.x());
-        a.vmovss(T1, mem(RBX, LANE_BYTES * t + at));
+        if (format.words) {
+            a.vcvtdq2ps(dot.x(), dot.x());
+            a.vmovss(T1, token(RAX, t, 0));
+            a.vmulps(dot.x(), dot.x(), T1.x());
+        } else {
+            a.vmovss(T1, token(RAX, t, perGroup));
+            a.vpaddd(dot.x(), dot.x(), T1.x());
+            a.vmovss(T1, token(RAX, t, 0));
+            a.vmovss(T2, token(RAX, t, 2 * perGroup));
+            a.vfmadd213ps(dot.x(), T1.x(), T2.x());
+        }
+        a.vmovss(T1, mem(RBX, LANE_BYTES * t));
         a.vfmadd231ps(T1.x(), dot.x(), SCALES.x());
-        a.vmovss(mem(RBX, LANE_BYTES * t + at), T1);
+        a.vmovss(mem(RBX, LANE_BYTES * t), T1);
     }
 }

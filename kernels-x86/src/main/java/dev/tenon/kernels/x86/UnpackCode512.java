@@ -127,7 +127,7 @@ final class UnpackCode512 {
         if (format.mins && format.group == 16) {
             a.vmovdqu(mem(R12, TEMP_MINS), MINS);
         }
-        for (int c = 0; c < 4; c++) {
+        for (int c = 0; c < 4 * format.levelBytes(); c++) {
             format.levels512(a, R11, c, LEVELS, T1);
             a.vmovdqu(mem(R12, 1024 * c), LEVELS);
         }
@@ -136,15 +136,16 @@ final class UnpackCode512 {
     /// RCX units of a last, partial span; what lies after them in the panel is not read.
     private void emitUnitsOfRow() {
         String done = a.fresh("unpackUnits");
-        int perUnit = BlockCode.UNIT / format.group;
         a.mov(RBX, R11);
         for (int k = 0; k < 7; k++) {
             format.unit512(a, RBX, LEVELS, T1);
-            a.vmovdqu(mem(R12, 1024 * (k >> 1) + 32 * (k & 1)), LEVELS.y());
-            format.unitScale(a, RBX, SCALES);
-            for (int g = 0; g < perUnit; g++) {
-                a.vmovss(mem(R12, TEMP_SCALES + Float.BYTES * (perUnit * k + g)), SCALES);
+            if (format.words) {
+                a.vmovdqu(mem(R12, 1024 * k), LEVELS);
+            } else {
+                a.vmovdqu(mem(R12, 1024 * (k >> 1) + 32 * (k & 1)), LEVELS.y());
             }
+            format.unitScale(a, RBX, SCALES);
+            a.vmovss(mem(R12, TEMP_SCALES + Float.BYTES * k), SCALES);
             a.add(RBX, format.unitBytes);
             a.cmp(RCX, k + 1);
             a.j(If.LESS_OR_EQUAL, done);
@@ -154,12 +155,13 @@ final class UnpackCode512 {
 
     private void emitTransposes() {
         a.mov(RAX, RDX);
-        for (int c = 0; c < 4; c++) {
+        for (int c = 0; c < 4 * format.levelBytes(); c++) {
             a.mov(RBX, RSI);
             a.call(transpose);
             a.add(RAX, 1024);
             a.add(RSI, 16 * STRIDE);
         }
+        a.lea(RAX, mem(RDX, TEMP_SCALES));
         a.mov(RBX, R14);
         int stride = SHAPE.scaleStride(format);
         if (format.group == 16) {

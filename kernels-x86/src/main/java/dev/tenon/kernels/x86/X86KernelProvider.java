@@ -19,10 +19,8 @@ import org.slf4j.LoggerFactory;
 /// The setting `tenon.kernels.x86` (system property, or `TENON_KERNELS_X86` in the environment) is `auto`,
 /// `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.formats` (or
 /// `TENON_KERNELS_X86_FORMATS`) lists the formats to serve, with commas between them; without it all are
-/// served but Q8_0, whose weights are so exact that rounding activations to 8 bits shows in its greedy
-/// tokens. Stopping the bundle frees the code after running calls have returned; kernels that somebody
-/// still holds then throw
-/// [dev.tenon.api.error.BackendException] with [dev.tenon.api.error.ErrorCode#CLOSED].
+/// served. Stopping the bundle frees the code after running calls have returned; kernels that somebody
+/// still holds then throw [dev.tenon.api.error.BackendException] with [dev.tenon.api.error.ErrorCode#CLOSED].
 @Component(service = KernelProvider.class, property = "kernels.id=x86")
 @ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
 public final class X86KernelProvider implements KernelProvider, AutoCloseable {
@@ -32,7 +30,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// The name of the setting that lists formats.
     static final String FORMATS = SETTING + ".formats";
 
-    private static final String DEFAULT_FORMATS = "Q6_K,Q5_K,Q4_K,Q4_0,Q3_K,Q2_K,F16,BF16";
+    private static final String DEFAULT_FORMATS = "Q8_0,Q6_K,Q5_K,Q4_K,Q4_0,Q3_K,Q2_K,F16,BF16";
     private static final Logger LOG = LoggerFactory.getLogger(X86KernelProvider.class);
 
     private final String setting;

@@ -127,13 +127,12 @@ class AssemblerTests {
                         vex("vpsrld ymm9,ymm9,0x2", a -> a.vpsrld(ymm(9), ymm(9), 2)),
                         vex("vpslld ymm9,ymm9,0x4", a -> a.vpslld(ymm(9), ymm(9), 4)),
                         vex("vpsrlvd ymm1,ymm2,ymm3", a -> a.vpsrlvd(ymm(1), ymm(2), ymm(3))),
-                        vex("vpsignb ymm10,ymm10,ymm8", a -> a.vpsignb(ymm(10), ymm(10), ymm(8))),
-                        vex("vpabsb ymm14,ymm8", a -> a.vpabsb(ymm(14), ymm(8))),
                         vex(
                                 "vpmaddubsw ymm11,ymm8,[r11+r12*2+0x20]",
                                 a -> a.vpmaddubsw(ymm(11), ymm(8), mem(Gpr.R11, Gpr.R12, 2, 32))),
                         vex("vpmaddwd ymm11,ymm11,ymm13", a -> a.vpmaddwd(ymm(11), ymm(11), ymm(13))),
                         vex("vpdpbusd ymm1,ymm2,ymm3", a -> a.vpdpbusd(ymm(1), ymm(2), ymm(3))),
+                        vex("vpmovsxbw ymm8,[r10+0x12]", a -> a.vpmovsxbw(ymm(8), mem(Gpr.R10, 18))),
                         vex("vpmovsxbd ymm9,[r10+0xc0]", a -> a.vpmovsxbd(ymm(9), mem(Gpr.R10, 192))),
                         vex("vpmovzxbd ymm9,[r10]", a -> a.vpmovzxbd(ymm(9), mem(Gpr.R10))),
                         vex("vpmovzxwd ymm9,[r10]", a -> a.vpmovzxwd(ymm(9), mem(Gpr.R10))),
@@ -189,6 +188,10 @@ class AssemblerTests {
                         evex("vpslld zmm13,zmm13,0x4", a -> a.vpslld(zmm(13), zmm(13), 4)),
                         evex("vpsrlvd zmm13,zmm13,zmm23", a -> a.vpsrlvd(zmm(13), zmm(13), zmm(23))),
                         evex("vprorvd zmm13,zmm13,zmm23", a -> a.vprorvd(zmm(13), zmm(13), zmm(23))),
+                        evex(
+                                "vpdpwssd zmm4,zmm20,[r11+r12*1+0x40]",
+                                a -> a.vpdpwssd(zmm(4), zmm(20), mem(Gpr.R11, Gpr.R12, 1, 64))),
+                        evex("vpmovsxbw zmm20,[r10+0x22]", a -> a.vpmovsxbw(zmm(20), mem(Gpr.R10, 34))),
                         evex("vpmovsxbd zmm16,[r10+0xc0]", a -> a.vpmovsxbd(zmm(16), mem(Gpr.R10, 192))),
                         evex("vpmovzxbd zmm13,[r10+0x8]", a -> a.vpmovzxbd(zmm(13), mem(Gpr.R10, 8))),
                         evex("vcvtdq2ps zmm14,zmm14", a -> a.vcvtdq2ps(zmm(14), zmm(14))),
@@ -311,7 +314,6 @@ class AssemblerTests {
                 IllegalArgumentException.class,
                 () -> vex.vpaddd(ymm(0), ymm(1), mem(Gpr.RAX).bcst()));
         assertThrows(IllegalStateException.class, () -> vex.vprorvd(ymm(0), ymm(1), ymm(2)));
-        assertThrows(IllegalStateException.class, () -> new Assembler(true).vpsignb(ymm(0), ymm(1), ymm(2)));
         assertThrows(IllegalArgumentException.class, () -> zmm(32));
         assertThrows(IllegalArgumentException.class, () -> mem(Gpr.RAX, Gpr.RSP, 1, 0));
         assertThrows(IllegalArgumentException.class, () -> mem(Gpr.RAX, Gpr.RCX, 3, 0));

@@ -37,7 +37,7 @@ class LinearKernelTests {
 
     static Stream<Arguments> formatsAndSets() {
         return Stream.of(FeatureSet.values())
-                .flatMap(s -> TestRows.formats(s).stream().map(f -> Arguments.of(f, s)));
+                .flatMap(s -> TestRows.FORMATS.stream().map(f -> Arguments.of(f, s)));
     }
 
     private static void assumeHere(FeatureSet set) {
@@ -87,7 +87,7 @@ class LinearKernelTests {
         }
         for (int t = 0; t < MAX_TOKENS; t++) {
             double[] q = TestRows.unpacked(format.code(), packed, t, n);
-            double[] half = TestRows.halfSteps(x, t * n, n);
+            double[] half = TestRows.halfSteps(format.code(), x, t * n, n);
             for (int r = 0; r < MAX_ROWS; r++) {
                 double product = 0;
                 double magnitude = 0;
@@ -254,7 +254,7 @@ class LinearKernelTests {
     void packedRowsAreWhatTheFormulaSays(TestRows.Format format, FeatureSet set) {
         assumeHere(set);
         BlockCode code = format.code();
-        float zero = set == FeatureSet.AVX512 ? code.zero : code.zero256;
+        float most = code.words ? Short.MAX_VALUE : Byte.MAX_VALUE;
         boolean biased = set == FeatureSet.AVX512 && !code.mins;
         for (int n : lengths(format)) {
             try (Arena arena = Arena.ofConfined();
@@ -264,27 +264,27 @@ class LinearKernelTests {
                 MemorySegment packed = arena.allocate(kernel.packedBytes(n), 64);
                 packed.fill((byte) 0x55);
                 kernel.pack(x, 3, n, packed);
-                int perSpan = BlockCode.SPAN / code.group;
                 for (int g = 0; g < n / code.group; g++) {
                     int first = g * code.group;
                     float m = PackCode.TINY;
                     for (int i = first; i < first + code.group; i++) {
                         m = Math.max(m, Math.abs(x[3 + i]));
                     }
-                    float dx = Float.intBitsToFloat(Float.floatToRawIntBits(m / 127) & -4);
-                    float inverse = 127 / m;
+                    float dx = Float.intBitsToFloat(Float.floatToRawIntBits(m / most) & (code.words ? -1 : -4));
+                    float inverse = most / m;
                     int sum = 0;
                     for (int i = first; i < first + code.group; i++) {
                         int q = (int) Math.rint(x[3 + i] * inverse);
-                        assertEquals(q, packed.get(ValueLayout.JAVA_BYTE, i), "q[" + i + "]");
+                        assertEquals(q, TestRows.quantised(code, packed, 0, i), "q[" + i + "]");
                         sum += q;
                     }
-                    long at = PackCode.scalesOffset(n)
-                            + g / perSpan * PackCode.scaleBytes(code.group)
-                            + g % perSpan * Float.BYTES;
+                    long at = TestRows.scaleOffset(code, n, g);
                     assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, at));
-                    float c = biased ? PackCode.BIAS - sum * zero : sum * (dx * -zero);
-                    int array = PackCode.scaleBytes(code.group) / 3;
+                    if (code.words) {
+                        continue;
+                    }
+                    float c = biased ? PackCode.BIAS - sum * code.zero : sum * (dx * -code.zero);
+                    int array = PackCode.arrayBytes(code);
                     assertEquals(c, packed.get(ValueLayout.JAVA_FLOAT, at + array), 0f);
                     double u = packed.get(ValueLayout.JAVA_FLOAT, at + 2 * array);
                     assertEquals(-(double) PackCode.BIAS * dx, u, 0.0, "u is exact");

@@ -29,7 +29,7 @@ final class TestRows {
     }
 
     static final List<Format> FORMATS = List.of(
-            new Format(new Q8_0Code(false), new Q8_0Format(), 0),
+            new Format(new Q8_0Code(), new Q8_0Format(), 0),
             new Format(new Q6_KCode(), new Q6_KFormat(), 208),
             new Format(new Q4_KCode(), new Q4_KFormat(), 0, 2),
             new Format(new Q5_KCode(), new Q5_KFormat(), 0, 2),
@@ -38,19 +38,6 @@ final class TestRows {
             new Format(new Q2_KCode(), new Q2_KFormat(), 80, 82));
 
     private TestRows() {}
-
-    /// {@return the formats as they are used with a feature set}
-    static List<Format> formats(FeatureSet set) {
-        return FORMATS.stream()
-                .map(f -> new Format(
-                        Formats.quantised(set).stream()
-                                .filter(code -> code.id.equals(f.code.id))
-                                .findFirst()
-                                .orElseThrow(),
-                        f.quant,
-                        f.factors))
-                .toList();
-    }
 
     /// {@return rows of random blocks with small random factors, `shift` bytes after an aligned address}
     static MemorySegment weights(Arena arena, Format format, int rows, int n, long seed, int shift) {
@@ -94,16 +81,28 @@ final class TestRows {
 
     /// The quantised values of a packed row as the kernels see them, `q * dx`.
     static double[] unpacked(BlockCode format, MemorySegment packed, int token, int n) {
-        long row = token * PackCode.packedBytes(n, format.group);
+        long row = token * PackCode.packedBytes(format, n);
         double[] x = new double[n];
         for (int i = 0; i < n; i++) {
-            long scales =
-                    row + PackCode.scalesOffset(n) + (long) (i / BlockCode.SPAN) * PackCode.scaleBytes(format.group);
-            float dx =
-                    packed.get(ValueLayout.JAVA_FLOAT, scales + (long) i % BlockCode.SPAN / format.group * Float.BYTES);
-            x[i] = (double) packed.get(ValueLayout.JAVA_BYTE, row + i) * dx;
+            float dx = packed.get(ValueLayout.JAVA_FLOAT, row + scaleOffset(format, n, i / format.group));
+            x[i] = (double) quantised(format, packed, row, i) * dx;
         }
         return x;
+    }
+
+    /// {@return a quantised value of a packed row}
+    static int quantised(BlockCode format, MemorySegment packed, long row, int i) {
+        return format.words
+                ? packed.get(ValueLayout.JAVA_SHORT, row + (long) Short.BYTES * i)
+                : packed.get(ValueLayout.JAVA_BYTE, row + i);
+    }
+
+    /// {@return where dx of a group is in a packed row}
+    static long scaleOffset(BlockCode format, int n, int group) {
+        int perSpan = BlockCode.SPAN / format.group;
+        return PackCode.scalesOffset(format, n)
+                + (long) (group / perSpan) * PackCode.scaleBytes(format)
+                + (long) (group % perSpan) * Float.BYTES;
     }
 
     /// {@return a row of weights as the format defines them}
@@ -114,14 +113,14 @@ final class TestRows {
     }
 
     /// {@return for each activation, half a step of its unit of 32: the most that rounding changes it by}
-    static double[] halfSteps(float[] x, int from, int n) {
+    static double[] halfSteps(BlockCode format, float[] x, int from, int n) {
         double[] half = new double[n];
         for (int u = 0; u < n; u += 32) {
             double m = 0;
             for (int i = u; i < u + 32; i++) {
                 m = Math.max(m, Math.abs(x[from + i]));
             }
-            Arrays.fill(half, u, u + 32, m / 127 * 0.5001);
+            Arrays.fill(half, u, u + 32, m / (format.words ? Short.MAX_VALUE : Byte.MAX_VALUE) * 0.5001);
         }
         return half;
     }
