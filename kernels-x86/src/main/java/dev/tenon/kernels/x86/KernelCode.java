@@ -13,6 +13,8 @@ final class KernelCode implements AutoCloseable {
     final MemorySegment pack;
     /// Rows times t + 1 tokens: [RowsCode512], [RowsCode256] or [HalfRowsCode].
     final MemorySegment[] rows;
+    /// Four streams of rows times one token; null where unpack is: [RowsCode512].
+    final MemorySegment streams;
     /// Unpacks rows to a panel; null for floats and without AVX-512: [UnpackCode512].
     final MemorySegment unpack;
     /// A panel times many, some and few tokens ([PanelShape]); null where unpack is: [PanelCode512].
@@ -27,6 +29,7 @@ final class KernelCode implements AutoCloseable {
         for (int t = 0; t < rows.length; t++) {
             rows[t] = entry(at, "rows" + (t + 1));
         }
+        this.streams = entry(at, "streams");
         this.unpack = entry(at, "unpack");
         this.panelMany = entry(at, "panelMany");
         this.panelSome = entry(at, "panelSome");
@@ -63,6 +66,8 @@ final class KernelCode implements AutoCloseable {
             }
         }
         if (wide) {
+            begin(a, at, "streams");
+            RowsCode512.emitStreams(a, format);
             begin(a, at, "unpack");
             UnpackCode512.emit(a, format);
             begin(a, at, "panelFew");

@@ -15,7 +15,7 @@ import java.util.Locale;
 abstract class MachineKernel implements PackedKernel, AutoCloseable {
     private static final int ALIGNMENT = 64;
     /// Rows of results that are kept in scratch memory before they are copied out.
-    private static final int STREAM_ROWS = 256;
+    static final int STREAM_ROWS = 256;
     private static final int STREAM_ROWS_SHARED = 32;
 
     /// Which instructions may be used.

@@ -14,6 +14,9 @@ final class PackedLinear extends MachineKernel {
     /// Most tokens for which rows are streamed.
     static final int FEW_TOKENS = 4;
 
+    /// Least rows that are worth several streams.
+    private static final int STREAM_ROWS_LEAST = 16;
+
     /// Rows of results that are kept in scratch memory before they are copied out: whole panels.
     private static final int PANEL_BLOCK = 64;
 
@@ -103,9 +106,63 @@ final class PackedLinear extends MachineKernel {
         }
         long units = n / BlockCode.UNIT;
         long scales = PackCode.scalesOffset(format, n);
-        runRows(
-                k, units, scales, weights, rowBytes, firstRow, rows, n, packed, tokens, out, outOffset, outStride,
-                scratch);
+        int done = 0;
+        if (tokens == 1 && k.streams != null && n % BlockCode.SPAN == 0 && rows >= STREAM_ROWS_LEAST) {
+            done = rows / RowsCode512.STREAMS * RowsCode512.STREAMS;
+            runStreams(k, units, scales, weights, rowBytes, firstRow, done, packed, out, outOffset, scratch);
+        }
+        if (done < rows) {
+            runRows(
+                    k,
+                    units,
+                    scales,
+                    weights,
+                    rowBytes,
+                    firstRow + done,
+                    rows - done,
+                    n,
+                    packed,
+                    tokens,
+                    out,
+                    outOffset + done,
+                    outStride,
+                    scratch);
+        }
+    }
+
+    /// Multiplies rows with one token.
+    ///
+    /// @param rows a multiple of [RowsCode512#STREAMS]
+    private static void runStreams(
+            KernelCode k,
+            long units,
+            long scales,
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            MemorySegment packed,
+            float[] out,
+            int outOffset,
+            MemorySegment scratch) {
+        for (int r = 0; r < rows; r += STREAM_ROWS) {
+            int count = Math.min(STREAM_ROWS, rows - r);
+            int each = count / RowsCode512.STREAMS;
+            CodeMemory.Call.plain(
+                    k.streams,
+                    weights,
+                    packed,
+                    scratch,
+                    (firstRow + (long) r) * rowBytes,
+                    rowBytes,
+                    each,
+                    each * rowBytes,
+                    scales,
+                    (long) each * Float.BYTES,
+                    units,
+                    0);
+            MemorySegment.copy(scratch, ValueLayout.JAVA_FLOAT, 0, out, outOffset + r, count);
+        }
     }
 
     private void runPanels(
