@@ -362,6 +362,10 @@ final class Assembler extends Encoder {
         op(M0F, P66, 0, 0x72, FULL, new Vec(2, d.bits()), d, s, bits);
     }
 
+    void vpsrad(Vec d, Vec s, int bits) {
+        op(M0F, P66, 0, 0x72, FULL, new Vec(4, d.bits()), d, s, bits);
+    }
+
     void vpslld(Vec d, Vec s, int bits) {
         op(M0F, P66, 0, 0x72, FULL, new Vec(6, d.bits()), d, s, bits);
     }

@@ -117,6 +117,16 @@ abstract class BlockCode {
         throw new IllegalStateException(id + " has no blocks of 32.");
     }
 
+    /// {@return whether [#columns512] can be used, which panels are unpacked faster with}
+    boolean hasColumns() {
+        return false;
+    }
+
+    /// Unpacks the levels, and without minimums the scales, of a span of sixteen rows, with registers 0 to 20.
+    void columns512(Assembler a, Columns512 span) {
+        throw new IllegalStateException(id + " is unpacked by rows.");
+    }
+
     /// Computes the float scales of a span and stores them, with registers 8 to 12, 14 and 15 as
     /// temporaries.
     ///

@@ -1,6 +1,7 @@
 package dev.tenon.kernels.x86;
 
 import static dev.tenon.kernels.x86.Operand.mem;
+import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Operand.Gpr;
 import dev.tenon.kernels.x86.Operand.Mem;
@@ -44,6 +45,27 @@ final class Q4_KCode extends BlockCode {
         a.vbroadcasti64x4(levels, mem(w, QS + 32 * chunk));
         a.vpsrlvd(levels, levels, SHIFT);
         a.vpand(levels, levels, NIBBLE);
+    }
+
+    @Override
+    boolean hasColumns() {
+        return true;
+    }
+
+    @Override
+    void columns512(Assembler a, Columns512 span) {
+        Vec t = zmm(8);
+        for (int j = 0; j < 8; j++) {
+            span.load(QS + 16 * j);
+            int weight = 64 * (j / 2) + 16 * (j & 1);
+            for (int i = 0; i < 4; i++) {
+                a.vpand(t, NIBBLE, zmm(i));
+                span.levels(weight + 4 * i, t);
+                a.vpsrld(t, zmm(i), 4);
+                a.vpand(t, t, NIBBLE);
+                span.levels(weight + 32 + 4 * i, t);
+            }
+        }
     }
 
     @Override

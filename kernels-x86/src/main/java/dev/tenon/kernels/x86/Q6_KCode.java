@@ -2,6 +2,7 @@ package dev.tenon.kernels.x86;
 
 import static dev.tenon.kernels.x86.Operand.mem;
 import static dev.tenon.kernels.x86.Operand.ymm;
+import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Operand.Gpr;
 import dev.tenon.kernels.x86.Operand.Mem;
@@ -61,6 +62,54 @@ final class Q6_KCode extends BlockCode {
             a.vpand(levels, levels, NIBBLE);
         }
         a.vpternlogd(levels, t, HIGH, 0xF8);
+    }
+
+    @Override
+    boolean hasColumns() {
+        return true;
+    }
+
+    @Override
+    void columns512(Assembler a, Columns512 span) {
+        Vec t = zmm(8);
+        Vec u = zmm(9);
+        for (int half = 0; half < 2; half++) {
+            // qh: registers 10 to 17, the dwords of 32 bytes
+            for (int j = 0; j < 2; j++) {
+                span.load(QH + 32 * half + 16 * j);
+                for (int i = 0; i < 4; i++) {
+                    a.vmovdqu(zmm(10 + 4 * j + i), zmm(i));
+                }
+            }
+            for (int j = 0; j < 4; j++) {
+                span.load(64 * half + 16 * j);
+                for (int i = 0; i < 4; i++) {
+                    Vec low = zmm(i);
+                    Vec high = zmm(10 + 4 * (j & 1) + i);
+                    a.vpand(t, NIBBLE, low);
+                    a.vpslld(u, high, j < 2 ? 4 : 2);
+                    a.vpternlogd(t, u, HIGH, 0xF8);
+                    span.levels(128 * half + 16 * j + 4 * i, t);
+                    a.vpsrld(t, low, 4);
+                    a.vpand(t, t, NIBBLE);
+                    if (j >= 2) {
+                        a.vpsrld(u, high, 2);
+                    }
+                    a.vpternlogd(t, j < 2 ? high : u, HIGH, 0xF8);
+                    span.levels(128 * half + 64 + 16 * j + 4 * i, t);
+                }
+            }
+        }
+        Vec d = zmm(10);
+        span.halves(D, d, t);
+        span.load(SCALES);
+        for (int group = 0; group < 16; group++) {
+            a.vpslld(t, zmm(group / 4), 24 - 8 * (group % 4));
+            a.vpsrad(t, t, 24);
+            a.vcvtdq2ps(t, t);
+            a.vmulps(t, t, d);
+            span.scale(group, t);
+        }
     }
 
     @Override

@@ -15,7 +15,6 @@ import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
 import static dev.tenon.kernels.x86.Operand.mem;
-import static dev.tenon.kernels.x86.Operand.xmm;
 import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Assembler.If;
@@ -26,8 +25,7 @@ import java.util.function.IntUnaryOperator;
 /// Unpacks up to 16 rows to one half of a panel ([PanelShape]), for [PanelCode512].
 ///
 /// A span of each row is unpacked to `temp` as in [RowsCode512]; then 16 × 16 tiles of 32 bits are
-/// transposed: 128-bit pieces of four rows are gathered into a register by inserting loads, and
-/// transposed there in place by two rounds of unpacking.
+/// transposed. Where a format can do it the other way round ([Columns512]) and there are 16 rows, it does.
 ///
 /// Arguments: weights, panel, temp, byte offset of the first row, bytes of a row, rows (1 to 16); on the
 /// stack units of 32 in a row, byte offset of the half's levels in the panel, of its scales.
@@ -46,11 +44,13 @@ final class UnpackCode512 {
     private final Assembler a;
     private final BlockCode format;
     private final String transpose;
+    private final Columns512 columns;
 
     private UnpackCode512(Assembler a, BlockCode format) {
         this.a = a;
         this.format = format;
         this.transpose = a.fresh("transpose");
+        this.columns = new Columns512(a, format);
     }
 
     /// Emits the function.
@@ -58,8 +58,8 @@ final class UnpackCode512 {
         new UnpackCode512(a, format).emit();
     }
 
-    // R10 span of row 0, RSI levels, R14 scales, RCX spans left, R15 units; inside: R11 row, R12 temp, R13
-    // rows left.
+    // R10 span of row 0, RSI levels, R14 scales, RCX spans left, R15 units, RDI three rows; inside: R11 row, R12
+    // temp, R13 rows left.
     private void emit() {
         String span = a.fresh("unpackSpan");
         String tail = a.fresh("unpackTail");
@@ -69,6 +69,7 @@ final class UnpackCode512 {
             a.push(r);
         }
         a.lea(R10, mem(RDI, RCX, 1, 0));
+        a.lea(RDI, mem(R8, R8, 2, 0));
         a.mov(R15, Assembler.stackArgument(0, SAVED));
         a.mov(R14, Assembler.stackArgument(2, SAVED));
         a.add(R14, RSI);
@@ -78,8 +79,21 @@ final class UnpackCode512 {
         a.shr(RCX, 3);
         a.j(If.ZERO, tail);
         a.label(span);
-        emitRows(this::emitSpanOfRow);
-        emitTransposes();
+        if (format.hasColumns()) {
+            String byRows = a.fresh("unpackByRows");
+            String done = a.fresh("unpackDone");
+            a.cmp(R9, SHAPE.half());
+            a.j(If.LESS, byRows);
+            emitSpanByColumns();
+            a.jmp(done);
+            a.label(byRows);
+            emitRows(this::emitSpanOfRow);
+            emitTransposes();
+            a.label(done);
+        } else {
+            emitRows(this::emitSpanOfRow);
+            emitTransposes();
+        }
         a.add(R10, format.spanBytes);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, span);
@@ -115,18 +129,34 @@ final class UnpackCode512 {
         a.j(If.NOT_ZERO, next);
     }
 
-    private void emitSpanOfRow() {
-        // What comes next in this row, and the rows of the next half panel, which no hardware prefetcher guesses.
-        a.lea(RBX, mem(R11, R8, 8, 0));
-        for (int b = 0; b < format.spanBytes; b += 64) {
-            a.prefetchT0(mem(R11, format.spanBytes + b));
-            a.prefetchT1(mem(RBX, R8, 8, b));
+    private void emitSpanByColumns() {
+        if (format.mins) {
+            emitRows(this::emitScalesOfRow);
+            emitScaleTransposes();
         }
+        columns.emitPointers();
+        columns.prefetch(format.spanBytes);
+        format.columns512(a, columns);
+        a.add(RSI, BlockCode.SPAN / 4 * format.levelBytes() * STRIDE);
+        a.add(R14, BlockCode.SPAN / format.group * SHAPE.scaleStride(format));
+    }
+
+    private void emitScalesOfRow() {
         format.scales512(a, R11, SCALES, MINS, T1, T2);
         a.vmovdqu(mem(R12, TEMP_SCALES), SCALES);
         if (format.mins && format.group == 16) {
             a.vmovdqu(mem(R12, TEMP_MINS), MINS);
         }
+    }
+
+    private void emitSpanOfRow() {
+        // As in Columns512.
+        a.lea(RBX, mem(R11, R8, 8, 0));
+        for (int b = 0; b < format.spanBytes; b += 64) {
+            a.prefetchT0(mem(R11, format.spanBytes + b));
+            a.prefetchT1(mem(RBX, R8, 8, b));
+        }
+        emitScalesOfRow();
         for (int c = 0; c < 4 * format.levelBytes(); c++) {
             format.levels512(a, R11, c, LEVELS, T1);
             a.vmovdqu(mem(R12, 1024 * c), LEVELS);
@@ -161,6 +191,11 @@ final class UnpackCode512 {
             a.add(RAX, 1024);
             a.add(RSI, 16 * STRIDE);
         }
+        emitScaleTransposes();
+        a.add(R14, BlockCode.SPAN / format.group * SHAPE.scaleStride(format));
+    }
+
+    private void emitScaleTransposes() {
         a.lea(RAX, mem(RDX, TEMP_SCALES));
         a.mov(RBX, R14);
         int stride = SHAPE.scaleStride(format);
@@ -175,27 +210,14 @@ final class UnpackCode512 {
         } else {
             emitTranspose(i -> i < 8 ? stride * i : -1);
         }
-        a.add(R14, BlockCode.SPAN / format.group * stride);
     }
 
     /// Transposes 16 rows of 64 bytes at RAX; column i goes to RBX + `to(i)`, or nowhere if that is
     /// negative.
     private void emitTranspose(IntUnaryOperator to) {
         for (int j = 0; j < 4; j++) {
-            for (int m = 0; m < 4; m++) {
-                a.vmovdqu(xmm(m), mem(RAX, 64 * m + 16 * j));
-                for (int lane = 1; lane < 4; lane++) {
-                    a.vinserti128(zmm(m), zmm(m), mem(RAX, 64 * (4 * lane + m) + 16 * j), lane);
-                }
-            }
-            a.vpunpckldq(zmm(4), zmm(0), zmm(1));
-            a.vpunpckhdq(zmm(5), zmm(0), zmm(1));
-            a.vpunpckldq(zmm(6), zmm(2), zmm(3));
-            a.vpunpckhdq(zmm(7), zmm(2), zmm(3));
-            a.vpunpcklqdq(zmm(0), zmm(4), zmm(6));
-            a.vpunpckhqdq(zmm(1), zmm(4), zmm(6));
-            a.vpunpcklqdq(zmm(2), zmm(5), zmm(7));
-            a.vpunpckhqdq(zmm(3), zmm(5), zmm(7));
+            int part = 16 * j;
+            Columns512.transpose(a, row -> mem(RAX, 64 * row + part));
             for (int i = 0; i < 4; i++) {
                 int disp = to.applyAsInt(4 * j + i);
                 if (disp >= 0) {
