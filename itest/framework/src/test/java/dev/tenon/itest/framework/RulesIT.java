@@ -33,6 +33,8 @@ import org.junit.jupiter.api.Test;
 class RulesIT {
     /// Which of our modules may use another one than `api`.
     private static final Map<String, Set<String>> ALLOWED = Map.of(
+            "dev.tenon.backend.cuda", Set.of("dev.tenon.kernels.nvidia"),
+            "dev.tenon.itest.command", Set.of("dev.tenon.platform.cli"),
             "dev.tenon.platform.cli", Set.of("dev.tenon.platform.core"),
             "dev.tenon.platform.bench", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"),
             "dev.tenon.platform.launcher", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"));
@@ -232,7 +234,7 @@ class RulesIT {
 
     @Test
     void providersExportNothing() {
-        for (String name : List.of("quant-formats", "models-llama", "models-qwen3", "backend-cpu-vector")) {
+        for (String name : List.of("quant-formats", "models-llama", "models-qwen3", "backend-cpu-vector", "backend-cuda")) {
             assertEquals(null, Jars.attributes(Jars.ours(name)).getValue("Export-Package"), name);
         }
     }

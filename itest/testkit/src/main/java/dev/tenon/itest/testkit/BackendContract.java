@@ -422,10 +422,10 @@ public abstract class BackendContract extends BackendNumbersContract {
     void aFormatNobodyHasHeardOfRunsThroughItsDecoder() {
         QuantFormat format = TestFormats.UNHEARD_OF;
         try (Model model = RandomModels.linear(7, format, 3 * format.blockSize(), 19, false)) {
-            compare(model, tokens(43, 20, model.vocabSize()), 3 * format.blockSize());
+            compare(model, tokens(43, 20, model.vocabSize()), format, 3 * format.blockSize());
         }
         try (Model model = RandomModels.llamaLike(7, format, Shape.smallFor(format))) {
-            compare(model, tokens(44, 20, model.vocabSize()), 256);
+            compare(model, tokens(44, 20, model.vocabSize()), format, 256);
         }
     }
 

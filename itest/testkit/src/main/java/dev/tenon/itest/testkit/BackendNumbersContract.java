@@ -90,6 +90,15 @@ public abstract class BackendNumbersContract {
         return 1e-5 * Math.sqrt(n);
     }
 
+    /// {@return how far a number may be off where weights are in a format; the default does not look at it}
+    ///
+    /// @param what the case, starting with the kind of op or `model`
+    /// @param format format of the weights; a backend may round activations more coarsely for some
+    /// @param n terms of the longest sum in it
+    protected double tolerance(String what, QuantFormat format, int n) {
+        return tolerance(what, n);
+    }
+
     /// {@return how far logits may be off because of the KV cache's element type}
     ///
     /// @param type element type of keys and values
@@ -194,7 +203,7 @@ public abstract class BackendNumbersContract {
                 float[][] got = driver.step(new Chunk(s, Arrays.copyOf(tokens, count), true));
                 driver.release(s);
                 String name = model.name() + " tokens=" + count;
-                assertCloseTo(name, expected, got, count, tolerance("linear", cols));
+                assertCloseTo(name, expected, got, count, tolerance("linear", format, cols));
             }
         }
     }
@@ -206,7 +215,7 @@ public abstract class BackendNumbersContract {
             for (int width : oddWidths(format)) {
                 tests.add(DynamicTest.dynamicTest("embedding " + format.id() + " width=" + width, () -> {
                     try (Model model = RandomModels.embedding(6, format, width)) {
-                        compare(model, tokens(5, 20, model.vocabSize()), 1);
+                        compare(model, tokens(5, 20, model.vocabSize()), format, 1);
                     }
                 }));
             }
@@ -221,12 +230,12 @@ public abstract class BackendNumbersContract {
             Shape shape = Shape.smallFor(format);
             tests.add(DynamicTest.dynamicTest("llama-like " + format.id(), () -> {
                 try (Model model = RandomModels.llamaLike(8, format, shape)) {
-                    compare(model, tokens(6, 21, model.vocabSize()), 4 * shape.embeddingLength());
+                    compare(model, tokens(6, 21, model.vocabSize()), format, 4 * shape.embeddingLength());
                 }
             }));
             tests.add(DynamicTest.dynamicTest("qwen3-like " + format.id(), () -> {
                 try (Model model = RandomModels.qwen3Like(9, format, shape)) {
-                    compare(model, tokens(7, 21, model.vocabSize()), 4 * shape.embeddingLength());
+                    compare(model, tokens(7, 21, model.vocabSize()), format, 4 * shape.embeddingLength());
                 }
             }));
         }
@@ -438,7 +447,7 @@ public abstract class BackendNumbersContract {
                     try (PlanDriver driver = new PlanDriver(device, model, unfused)) {
                         plain = driver.feed(driver.open(), tokens, 16);
                     }
-                    double allowed = tolerance("model", 4 * shape.embeddingLength());
+                    double allowed = tolerance("model", format, 4 * shape.embeddingLength());
                     assertClose(model.name(), Closeness.widen(plain), fused, allowed);
                 }
             }));
@@ -501,6 +510,16 @@ public abstract class BackendNumbersContract {
     /// @param tokens token ids
     /// @param n terms of the longest sum
     protected final void compare(Model model, int[] tokens, int n) {
+        compare(model, tokens, null, n);
+    }
+
+    /// As [#compare(Model, int[], int)], for weights in a format.
+    ///
+    /// @param model graph and weights
+    /// @param tokens token ids
+    /// @param format format of the weights, or null for float32
+    /// @param n terms of the longest sum
+    protected final void compare(Model model, int[] tokens, QuantFormat format, int n) {
         double[][] expected =
                 new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
         String kind =
@@ -510,7 +529,8 @@ public abstract class BackendNumbersContract {
                 PlanDriver.Sequence s = driver.open();
                 float[][] got = driver.feed(s, tokens, chunk);
                 driver.release(s);
-                assertClose(model.name() + " chunk=" + chunk, expected, got, tolerance(kind, n));
+                double allowed = format == null ? tolerance(kind, n) : tolerance(kind, format, n);
+                assertClose(model.name() + " chunk=" + chunk, expected, got, allowed);
             }
         }
     }

@@ -66,9 +66,17 @@ final class Placer {
             DataCheck.run(weights, file.path().getFileName().toString());
         }
         List<String> refusals = new ArrayList<>();
+        List<String> absent = new ArrayList<>();
         for (Backend backend : candidates(config)) {
+            Probe probe = backend.probe();
+            if (!probe.available()) {
+                absent.add(backend.id() + ": " + probe.reason());
+                continue;
+            }
             Placement placement = tryBackend(backend, config, architecture, definition, weights, refusals);
             if (placement != null) {
+                // That a machine lacks some hardware is no surprise; that hardware is there and cannot be used is one.
+                absent.forEach(r -> LOG.info("Running on {}; not available here: {}", backend.id(), r));
                 refusals.forEach(r -> LOG.warn(
                         "Running on {} instead: {}. Set backend={} to avoid this message.",
                         backend.id(),
@@ -78,6 +86,7 @@ final class Placer {
             }
         }
         String wanted = wanted(config);
+        refusals.addAll(0, absent);
         throw new BackendException(
                 ErrorCode.BACKEND_UNAVAILABLE,
                 (wanted.equals("auto") ? "No backend can run " : "Backend " + wanted + " cannot run ")
@@ -158,11 +167,6 @@ final class Placer {
             ModelDefinition definition,
             ModelWeights weights,
             List<String> refusals) {
-        Probe probe = backend.probe();
-        if (!probe.available()) {
-            refusals.add(backend.id() + ": " + probe.reason());
-            return null;
-        }
         List<KernelProvider> kernels = registry.kernelProviders();
         String deviceId = request.device().isEmpty() ? config.device() : request.device();
         int threads = request.threads() > 0 ? request.threads() : config.threads();

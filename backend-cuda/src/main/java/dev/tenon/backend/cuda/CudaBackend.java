@@ -1,0 +1,103 @@
+package dev.tenon.backend.cuda;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.Probe;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.kernels.nvidia.DeviceTraits;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.osgi.service.component.annotations.Component;
+
+/// The CUDA backend: available where NVIDIA's driver is and finds a device of compute capability 8.0 or newer.
+@Component(service = Backend.class, property = "backend.id=cuda")
+@ServiceProvider(value = Backend.class, resolution = Resolution.OPTIONAL)
+public final class CudaBackend implements Backend {
+    /// The backend's id.
+    static final String ID = "cuda";
+    /// The kind of its devices.
+    static final String KIND = "cuda";
+
+    /// Creates the backend; nothing is looked for yet.
+    public CudaBackend() {}
+
+    @Override
+    public String id() {
+        return ID;
+    }
+
+    /// Below the CPU backend: whoever wants it names it, until its kernels have passed the whole contract on a GPU.
+    @Override
+    public int rank() {
+        return 90;
+    }
+
+    @Override
+    public Probe probe() {
+        String missing = CudaDriver.missing();
+        if (missing != null) {
+            return new Probe(false, missing + ". Install NVIDIA's driver to use it.", List.of());
+        }
+        List<CudaDevices.Found> devices = CudaDevices.list();
+        List<CudaDevices.Found> usable = usable(devices);
+        if (usable.isEmpty()) {
+            return new Probe(
+                    false,
+                    devices.isEmpty()
+                            ? "the CUDA driver finds no device; see nvidia-smi and CUDA_VISIBLE_DEVICES."
+                            : "no device is new enough: " + names(devices)
+                                    + "; compute capability 8.0 (Ampere) or newer is needed.",
+                    List.of());
+        }
+        return new Probe(true, names(usable), List.of());
+    }
+
+    private static String names(List<CudaDevices.Found> devices) {
+        return devices.stream()
+                .map(d -> d.info().name() + " (compute capability " + d.traits().major() + "."
+                        + d.traits().minor() + ")")
+                .collect(Collectors.joining(", "));
+    }
+
+    private static List<CudaDevices.Found> usable(List<CudaDevices.Found> devices) {
+        return devices.stream()
+                .filter(d -> d.traits().capability() >= DeviceTraits.OLDEST)
+                .toList();
+    }
+
+    @Override
+    public List<DeviceInfo> devices() {
+        return CudaDriver.missing() != null
+                ? List.of()
+                : usable(CudaDevices.list()).stream()
+                        .map(CudaDevices.Found::info)
+                        .toList();
+    }
+
+    @Override
+    public Device open(DeviceOptions options) {
+        Probe probe = probe();
+        if (!probe.available()) {
+            throw new BackendException(
+                    ErrorCode.BACKEND_UNAVAILABLE, "backend " + ID + " is not available: " + probe.reason());
+        }
+        List<CudaDevices.Found> devices = usable(CudaDevices.list());
+        CudaDevices.Found device = devices.stream()
+                .filter(d -> options.deviceId().isEmpty()
+                        || options.deviceId().equals(d.info().id())
+                        || options.deviceId().equalsIgnoreCase(d.uuid()))
+                .findFirst()
+                .orElseThrow(() -> new BackendException(
+                        ErrorCode.BACKEND_UNAVAILABLE,
+                        "backend " + ID + " has no device '" + options.deviceId() + "'; it has "
+                                + devices.stream()
+                                        .map(d -> d.info().id() + " (" + d.uuid() + ")")
+                                        .collect(Collectors.joining(", "))));
+        return new CudaDevice(device, options.settings());
+    }
+}

@@ -1,0 +1,311 @@
+package dev.tenon.backend.cuda;
+
+import dev.tenon.api.device.KvPages;
+import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.StepResult;
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.backend.cuda.CudaDriver.Hot;
+import dev.tenon.kernels.nvidia.Buckets;
+import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.kernels.nvidia.DeviceWeight;
+import dev.tenon.kernels.nvidia.KernelModule;
+import dev.tenon.kernels.nvidia.PlannedGraph;
+import dev.tenon.kernels.nvidia.StepCheck;
+import dev.tenon.kernels.nvidia.StepShape;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// A planned graph with its memory on a GPU. A step is one copy of its input and one launch of a captured graph; logits
+/// are copied when somebody asks for them.
+final class CudaPlan implements Plan {
+    /// Setting: `off` launches kernels one by one instead of capturing them.
+    static final String GRAPHS = "cuda.graphs";
+    /// Setting: `off` lets each kernel wait until its predecessor has ended.
+    static final String DEPENDENT_LAUNCH = "cuda.dependent-launch";
+
+    private final PlannedGraph planned;
+    private final PlanOptions options;
+    private final CudaContext context;
+    private final ReentrantLock turn = new ReentrantLock();
+    private final Result result;
+    private final List<AutoCloseable> owned = new ArrayList<>();
+    private PlanMemory memory;
+    private MemorySegment stepInput;
+    private MemorySegment pageTables;
+    private StepGraphs graphs;
+    private LogitsMemory logits;
+    private CudaKv cache;
+    private PlanReport report;
+    private boolean closed;
+
+    private CudaPlan(PlannedGraph planned, PlanOptions options, CudaContext context) {
+        this.planned = planned;
+        this.options = options;
+        this.context = context;
+        this.result = new Result(planned.logitsWidth());
+    }
+
+    /// Allocates a planned graph's memory, loads its kernels and uploads its weights.
+    ///
+    /// @param planned the graph
+    /// @param weights its weights
+    /// @param options limits
+    /// @param context the device's
+    /// @param allocator the device's memory
+    /// @param kernels loads kernels
+    /// @param traits the device
+    /// @return the plan; if this throws, all memory has been given back
+    static CudaPlan create(
+            PlannedGraph planned,
+            Weights weights,
+            PlanOptions options,
+            CudaContext context,
+            CudaAllocator allocator,
+            KernelLoader kernels,
+            DeviceTraits traits) {
+        CudaPlan plan = new CudaPlan(planned, options, context);
+        try {
+            plan.open(weights, allocator, kernels, traits);
+            return plan;
+        } catch (RuntimeException | Error e) {
+            plan.close();
+            throw e;
+        }
+    }
+
+    private void open(Weights weights, CudaAllocator allocator, KernelLoader kernels, DeviceTraits traits) {
+        context.enter();
+        memory = own(new PlanMemory(planned.buffers(), allocator));
+        stepInput = own(new PinnedMemory(
+                        context, planned.buffers().get(planned.step().id()).bytes()))
+                .memory();
+        pageTables =
+                own(new PinnedMemory(context, planned.pages().bytes())).memory().fill((byte) 0);
+        boolean early = traits.programmaticLaunch() && on(DEPENDENT_LAUNCH);
+        Launcher launcher = new Launcher(kernels, memory, planned.headers(), early);
+        logits = own(new LogitsMemory(context, planned, memory));
+        graphs = own(new StepGraphs(
+                context,
+                planned,
+                kernels,
+                launcher,
+                memory.address(planned.step()),
+                stepInput.address(),
+                logits,
+                on(GRAPHS)));
+        kernels.load(repackModules(), Map.of());
+        List<StepShape> usual = new ArrayList<>(List.of(new StepShape(1, 1, false)));
+        if (options.maxTokens() > 1) {
+            usual.add(StepShape.of(options.maxTokens(), 1, 1));
+        }
+        graphs.load(usual);
+        try (WeightUpload upload = new WeightUpload(context, memory, launcher, allocator)) {
+            upload.run(planned, weights);
+        }
+        cache = new CudaKv(context, memory, planned);
+        long weightBytes =
+                planned.stepWeightBytes().stream().mapToLong(Long::longValue).sum();
+        report = new PlanReport(
+                planned.steps(),
+                weightBytes,
+                new MemoryUse(memory.sizeBytes(), 0, allocator.use().limitBytes()));
+    }
+
+    private boolean on(String setting) {
+        return !"off".equals(options.settings().get(setting));
+    }
+
+    private <T extends AutoCloseable> T own(T resource) {
+        owned.add(resource);
+        return resource;
+    }
+
+    private List<KernelModule> repackModules() {
+        Map<String, KernelModule> modules = new LinkedHashMap<>();
+        for (DeviceWeight weight : planned.matrices()) {
+            if (weight.format().repacked()) {
+                modules.putIfAbsent(weight.repackModule().name(), weight.repackModule());
+            }
+        }
+        return List.copyOf(modules.values());
+    }
+
+    @Override
+    public StepResult run(StepInput input) {
+        turn.lock();
+        try {
+            if (closed) {
+                throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
+            }
+            StepCheck.check(input, options, planned.pageCount(), planned.vocabulary());
+            result.begin(input);
+            if (input.tokenCount() > 0) {
+                context.enter();
+                step(input);
+            }
+            return result;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void step(StepInput input) {
+        long[] changed = planned.writePages(input, pageTables);
+        if (changed[1] > 0) {
+            Hot.toDevice(
+                    memory.address(planned.pages()) + changed[0],
+                    pageTables.address() + changed[0],
+                    changed[1],
+                    context.stream());
+        }
+        int wanted = planned.logitsSelected() ? input.logitRows() : 0;
+        int first = Math.min(wanted, planned.maxLogitRows());
+        StepShape shape = StepShape.of(input.tokenCount(), first, sequences(input));
+        logits.begin();
+        start(shape, input, 0, first);
+        if (logits.arrivesWith(shape.logitRows())) {
+            result.inPinned = wanted;
+        }
+        if (wanted > first) {
+            result.keep(0, first, wanted);
+            for (int done = first; done < wanted; ) {
+                int count = Math.min(wanted - done, planned.maxLogitRows());
+                start(new StepShape(0, Buckets.of(count), false), input, done, count);
+                result.keep(done, count, wanted);
+                done += count;
+            }
+        }
+    }
+
+    private void start(StepShape shape, StepInput input, int firstLogit, int logits) {
+        planned.writeStep(shape, input, firstLogit, logits, stepInput);
+        graphs.start(shape);
+        context.synchronize();
+    }
+
+    private static int sequences(StepInput input) {
+        int count = 0;
+        for (int t = 0; t < input.tokenCount(); t++) {
+            if (t == 0 || input.sequence(t) != input.sequence(t - 1)) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    @Override
+    public KvPages kvPages() {
+        return cache;
+    }
+
+    @Override
+    public PlanReport report() {
+        return report;
+    }
+
+    @Override
+    public void close() {
+        turn.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            context.enter();
+            for (AutoCloseable resource : owned.reversed()) {
+                resource.close();
+            }
+        } catch (Exception e) {
+            throw CudaDriver.rethrow(e);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /// The logits of the last step. They are on the device until they are asked for, but for those of steps that want
+    /// more rows than the device holds.
+    private final class Result implements StepResult {
+        private final int width;
+        private int rows;
+        private int inPinned;
+        private int[] tokens = new int[16];
+        private float[][] kept = {};
+
+        Result(int width) {
+            this.width = width;
+        }
+
+        void begin(StepInput input) {
+            rows = input.logitRows();
+            inPinned = 0;
+            kept = new float[0][];
+            if (rows > tokens.length) {
+                tokens = Arrays.copyOf(tokens, Integer.highestOneBit(rows) * 2);
+            }
+            for (int t = 0, r = 0; t < input.tokenCount(); t++) {
+                if (input.wantsLogits(t)) {
+                    tokens[r++] = t;
+                }
+            }
+        }
+
+        /// Copies rows to the host, because the next run will overwrite them.
+        void keep(int first, int count, int all) {
+            if (kept.length != all) {
+                kept = new float[all][];
+            }
+            logits.fetch(0, count);
+            for (int r = 0; r < count; r++) {
+                kept[first + r] = new float[width];
+                logits.take(r, kept[first + r]);
+            }
+            inPinned = 0;
+        }
+
+        @Override
+        public int rows() {
+            return rows;
+        }
+
+        @Override
+        public void logits(int row, float[] target) {
+            if (row < 0 || row >= rows) {
+                throw new IndexOutOfBoundsException("logits of row " + row + "; the step has " + rows + " rows");
+            }
+            turn.lock();
+            try {
+                if (kept.length > 0) {
+                    System.arraycopy(kept[row], 0, target, 0, width);
+                    return;
+                }
+                if (closed) {
+                    throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
+                }
+                context.enter();
+                if (!planned.logitsSelected()) {
+                    logits.fetch(tokens[row], 1);
+                    logits.take(0, target);
+                    return;
+                }
+                if (inPinned == 0) {
+                    logits.fetch(0, rows);
+                    inPinned = rows;
+                }
+                logits.take(row, target);
+            } finally {
+                turn.unlock();
+            }
+        }
+    }
+}

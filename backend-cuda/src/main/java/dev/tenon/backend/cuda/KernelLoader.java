@@ -1,0 +1,240 @@
+package dev.tenon.backend.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.kernels.nvidia.CudaSource;
+import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.kernels.nvidia.KernelCatalogue;
+import dev.tenon.kernels.nvidia.KernelModule;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Gets the machine code of kernel modules and loads it into a device's context: compiled by NVRTC and kept on disk,
+/// or,
+/// where there is no NVRTC, from the PTX in the kernels' bundle, which the driver compiles. Safe for any thread.
+///
+/// Settings: `cuda.nvrtc`, the library or its folder; `cuda.cache`, the folder of compiled kernels; `cuda.kernels`:
+/// `auto`, `compile` (never take prebuilt ones) or `prebuilt` (never compile).
+final class KernelLoader implements AutoCloseable {
+    /// Setting: the NVRTC library or its folder.
+    static final String NVRTC = "cuda.nvrtc";
+    /// Setting: the folder of compiled kernels.
+    static final String CACHE = "cuda.cache";
+    /// Setting: where kernels come from.
+    static final String KERNELS = "cuda.kernels";
+
+    private static final Logger LOG = LoggerFactory.getLogger(KernelLoader.class);
+    private static final int FUNCTION_SHARED_BYTES = 8;
+    private static final int JIT_ERROR_LOG = 5;
+    private static final int JIT_ERROR_LOG_BYTES = 6;
+    private static final int LOG_BYTES = 16384;
+    private static final int MOST_COMPILERS = 8;
+
+    private final CudaContext context;
+    private final DeviceTraits traits;
+    private final String nvrtcSetting;
+    private final String mode;
+    private final CodeCache cache;
+    private final Map<String, Long> modules = new HashMap<>();
+    private final Map<String, Function> functions = new HashMap<>();
+
+    /// A loaded kernel.
+    private static final class Function {
+        final long handle;
+        int sharedBytes;
+
+        Function(long handle) {
+            this.handle = handle;
+        }
+    }
+
+    /// @param context the device's
+    /// @param traits the device
+    /// @param settings see above
+    /// @throws IllegalArgumentException if a setting is not understood
+    KernelLoader(CudaContext context, DeviceTraits traits, Map<String, String> settings) {
+        this.context = context;
+        this.traits = traits;
+        this.nvrtcSetting = settings.getOrDefault(NVRTC, "");
+        this.mode = settings.getOrDefault(KERNELS, "auto");
+        if (!List.of("auto", "compile", "prebuilt").contains(mode)) {
+            throw new IllegalArgumentException(KERNELS + " is '" + mode + "'; expected auto, compile or prebuilt");
+        }
+        String folder = settings.getOrDefault(CACHE, "");
+        this.cache = new CodeCache(folder.isEmpty() ? CodeCache.defaultFolder(System.getenv()) : Path.of(folder));
+    }
+
+    /// Loads modules that are not loaded yet; compiles several at once.
+    ///
+    /// @param wanted the modules
+    /// @param headers headers of third parties, by name
+    /// @throws BackendException if one cannot be had
+    synchronized void load(List<KernelModule> wanted, Map<String, String> headers) {
+        Map<String, Callable<byte[]>> tasks = new LinkedHashMap<>();
+        Compilers compilers = new Compilers();
+        for (KernelModule module : wanted) {
+            String key = key(module, headers);
+            if (!modules.containsKey(key)) {
+                tasks.put(key, () -> code(module, headers, compilers));
+            }
+        }
+        if (tasks.isEmpty()) {
+            return;
+        }
+        long begin = System.nanoTime();
+        int threads = Math.min(
+                Math.min(MOST_COMPILERS, tasks.size()), Runtime.getRuntime().availableProcessors());
+        try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
+            Map<String, Future<byte[]>> results = new LinkedHashMap<>();
+            tasks.forEach((key, task) -> results.put(key, executor.submit(task)));
+            context.enter();
+            for (Map.Entry<String, Future<byte[]>> result : results.entrySet()) {
+                modules.put(
+                        result.getKey(), link(result.getKey(), result.getValue().get()));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BackendException(ErrorCode.BACKEND_FAILED, "interrupted while kernels were being compiled", 0, e);
+        } catch (ExecutionException e) {
+            throw CudaDriver.rethrow(e.getCause());
+        }
+        LOG.info("{} kernel modules loaded in {} ms", tasks.size(), (System.nanoTime() - begin) / 1_000_000);
+    }
+
+    private static String key(KernelModule module, Map<String, String> headers) {
+        return module.macros().containsKey("TENON_FORMAT_FILE")
+                ? module.name() + "." + Integer.toHexString(headers.hashCode())
+                : module.name();
+    }
+
+    /// Opens NVRTC once for a group of modules, if one of them needs it.
+    private final class Compilers {
+        private Nvrtc opened;
+        private BackendException missing;
+
+        synchronized Optional<Nvrtc> get() {
+            if (opened == null && missing == null && !mode.equals("prebuilt")) {
+                try {
+                    opened = Nvrtc.open(NvrtcFinder.ofThisMachine(), nvrtcSetting);
+                    LOG.info("compiling kernels with {} {}", opened.path(), opened.version());
+                } catch (BackendException e) {
+                    missing = e;
+                    LOG.info("{}", e.getMessage());
+                }
+            }
+            return Optional.ofNullable(opened);
+        }
+
+        String reason() {
+            return missing == null ? KERNELS + " is " + mode : missing.getMessage();
+        }
+    }
+
+    private byte[] code(KernelModule module, Map<String, String> headers, Compilers compilers) {
+        Optional<Nvrtc> nvrtc = compilers.get();
+        if (nvrtc.isPresent()) {
+            CudaSource source = KernelCatalogue.source(module, headers);
+            List<String> options = KernelCatalogue.options(module, traits.architecture());
+            String key = CodeCache.key(source, options, "nvrtc " + nvrtc.get().version());
+            return cache.find(key).orElseGet(() -> {
+                byte[] code = nvrtc.get().compile(source, options);
+                cache.store(key, code);
+                return code;
+            });
+        }
+        Optional<byte[]> prebuilt =
+                mode.equals("compile") ? Optional.empty() : KernelCatalogue.prebuilt(module, traits);
+        return prebuilt.orElseThrow(() -> new BackendException(
+                ErrorCode.BACKEND_UNAVAILABLE,
+                "there is no prebuilt code of kernel module " + module.name() + ", and it cannot be compiled: "
+                        + compilers.reason()));
+    }
+
+    /// Loads code into the context.
+    private long link(String name, byte[] code) {
+        try (Arena arena = Arena.ofConfined()) {
+            // PTX is text and has to end in a zero byte.
+            MemorySegment image = arena.allocate(code.length + 1L, 64);
+            MemorySegment.copy(code, 0, image, java.lang.foreign.ValueLayout.JAVA_BYTE, 0, code.length);
+            MemorySegment log = arena.allocate(LOG_BYTES);
+            MemorySegment options = arena.allocateFrom(JAVA_INT, JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES);
+            MemorySegment values = arena.allocate(ADDRESS, 2);
+            values.setAtIndex(ADDRESS, 0, log);
+            values.setAtIndex(ADDRESS, 1, MemorySegment.ofAddress(LOG_BYTES));
+            MemorySegment out = arena.allocate(java.lang.foreign.ValueLayout.JAVA_LONG);
+            CudaDriver driver = CudaDriver.get();
+            int result = driver.tryCall(DriverCall.cuModuleLoadDataEx, out, image, 2, options, values);
+            if (result != 0) {
+                throw new BackendException(
+                        ErrorCode.BACKEND_FAILED,
+                        "the driver did not load kernel module " + name + ": " + driver.errorName(result) + " "
+                                + log.getString(0).strip(),
+                        result,
+                        null);
+            }
+            return out.get(java.lang.foreign.ValueLayout.JAVA_LONG, 0);
+        }
+    }
+
+    /// {@return the handle of a kernel of a loaded module, ready for a launch}
+    ///
+    /// @param module the module
+    /// @param headers as it was loaded with
+    /// @param entry name of the kernel
+    /// @param sharedBytes dynamic shared memory that it is launched with
+    synchronized long function(KernelModule module, Map<String, String> headers, String entry, int sharedBytes) {
+        String key = key(module, headers);
+        Function function = functions.computeIfAbsent(key + "/" + entry, k -> {
+            Long handle = modules.get(key);
+            if (handle == null) {
+                throw new IllegalStateException("kernel module " + key + " is not loaded");
+            }
+            try (Arena arena = Arena.ofConfined()) {
+                Function made = new Function(
+                        CudaDriver.get().create(DriverCall.cuModuleGetFunction, handle, arena.allocateFrom(entry)));
+                made.sharedBytes = -1;
+                return made;
+            } catch (BackendException e) {
+                throw new BackendException(
+                        ErrorCode.BACKEND_FAILED,
+                        "kernel module " + key + " has no kernel " + entry + ": " + e.getMessage(),
+                        e.nativeCode(),
+                        e);
+            }
+        });
+        if (function.sharedBytes < sharedBytes) {
+            // Also makes the driver load the function now, which it could not do while a graph is captured.
+            CudaDriver.get().call(DriverCall.cuFuncSetAttribute, function.handle, FUNCTION_SHARED_BYTES, sharedBytes);
+            function.sharedBytes = sharedBytes;
+        }
+        return function.handle;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (!modules.isEmpty()) {
+            context.enter();
+            List<Long> loaded = new ArrayList<>(modules.values());
+            modules.clear();
+            functions.clear();
+            loaded.forEach(module -> CudaDriver.get().call(DriverCall.cuModuleUnload, module));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package dev.tenon.backend.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import dev.tenon.backend.cuda.CudaDriver.Hot;
+import dev.tenon.kernels.nvidia.PlannedGraph;
+import java.lang.foreign.MemorySegment;
+
+/// Pinned host memory for rows of logits. The few rows of a decoding step are copied as the last part of the step;
+/// many rows when they are asked for. Used under the plan's lock; closed by the plan.
+final class LogitsMemory implements AutoCloseable {
+    /// Most rows that are copied with the step.
+    private static final int WITH_STEP = 8;
+
+    private final CudaContext context;
+    private final long device;
+    private final int width;
+    private final boolean selected;
+    private final PinnedMemory pinned;
+    private PinnedMemory more;
+    private PinnedMemory current;
+
+    /// @param context the device's; entered by the calling thread
+    /// @param planned tells where logits are
+    /// @param memory the plan's memory
+    LogitsMemory(CudaContext context, PlannedGraph planned, PlanMemory memory) {
+        this.context = context;
+        this.device = memory.address(planned.logits());
+        this.width = planned.logitsWidth();
+        this.selected = planned.logitsSelected();
+        this.pinned = new PinnedMemory(context, 4L * width * WITH_STEP);
+        this.current = pinned;
+    }
+
+    /// {@return whether so many rows are on the host when the step has ended}
+    boolean arrivesWith(int rows) {
+        return selected && rows > 0 && rows <= WITH_STEP;
+    }
+
+    /// Begins a step.
+    void begin() {
+        current = pinned;
+    }
+
+    /// Starts copying the first rows as a part of the step. The address is always the same: captured graphs keep it.
+    ///
+    /// @param count how many rows; [#arrivesWith] is true for it
+    void copyWithStep(int count) {
+        Hot.toHost(pinned.memory().address(), device, 4L * width * count, context.stream());
+    }
+
+    /// Copies rows to the host and waits for them.
+    ///
+    /// @param firstRow first row on the device
+    /// @param count how many
+    void fetch(int firstRow, int count) {
+        if (count > WITH_STEP && (more == null || more.memory().byteSize() < 4L * width * count)) {
+            if (more != null) {
+                more.close();
+                more = null;
+            }
+            more = new PinnedMemory(context, 4L * width * count);
+        }
+        current = count > WITH_STEP ? more : pinned;
+        Hot.toHost(current.memory().address(), device + 4L * width * firstRow, 4L * width * count, context.stream());
+        context.synchronize();
+    }
+
+    /// Copies a row out of the pinned memory.
+    void take(int row, float[] target) {
+        MemorySegment.copy(current.memory(), JAVA_FLOAT, 4L * width * row, target, 0, width);
+    }
+
+    @Override
+    public void close() {
+        pinned.close();
+        if (more != null) {
+            more.close();
+        }
+    }
+}

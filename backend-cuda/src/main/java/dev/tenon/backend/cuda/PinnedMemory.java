@@ -1,0 +1,27 @@
+package dev.tenon.backend.cuda;
+
+import java.lang.foreign.MemorySegment;
+
+/// Host memory that the device can read and write directly. Closed by its owner, when no copy is under way.
+final class PinnedMemory implements AutoCloseable {
+    private final CudaContext context;
+    private final MemorySegment memory;
+
+    /// @param context the device's; entered by the calling thread
+    /// @param bytes size, at least 1
+    PinnedMemory(CudaContext context, long bytes) {
+        this.context = context;
+        long address = CudaDriver.get().create(DriverCall.cuMemAllocHost_v2, bytes);
+        this.memory = MemorySegment.ofAddress(address).reinterpret(bytes);
+    }
+
+    MemorySegment memory() {
+        return memory;
+    }
+
+    @Override
+    public void close() {
+        context.enter();
+        CudaDriver.get().call(DriverCall.cuMemFreeHost, memory.address());
+    }
+}

@@ -1,0 +1,81 @@
+package dev.tenon.backend.cuda;
+
+import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.BufferSpec;
+import dev.tenon.kernels.nvidia.BufferSpec.Kind;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/// The device memory of a plan: one allocation for each kind of buffer. Closed by the plan.
+final class PlanMemory implements AutoCloseable {
+    private static final long ALIGNMENT = 256;
+
+    private final long[] addresses;
+    private final List<CudaAllocator.Buffer> allocations = new ArrayList<>();
+
+    /// Allocates all buffers; if that fails, everything has been given back. All but weights are zero.
+    ///
+    /// @param specs buffers, in the order of their ids
+    /// @param allocator gives the memory
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-003`) if there is not enough
+    PlanMemory(List<BufferSpec> specs, CudaAllocator allocator) {
+        addresses = new long[specs.size()];
+        Map<Kind, Long> sizes = new EnumMap<>(Kind.class);
+        for (BufferSpec spec : specs) {
+            addresses[spec.id()] =
+                    sizes.merge(spec.kind(), aligned(spec.bytes()), Math::addExact) - aligned(spec.bytes());
+        }
+        Map<Kind, Long> bases = new EnumMap<>(Kind.class);
+        try {
+            for (Map.Entry<Kind, Long> size : sizes.entrySet()) {
+                String purpose = purpose(size.getKey());
+                CudaAllocator.Buffer buffer = size.getKey() == Kind.WEIGHT
+                        ? allocator.allocateRaw(size.getValue(), purpose)
+                        : allocator.allocateZeroed(size.getValue(), purpose);
+                allocations.add(buffer);
+                bases.put(size.getKey(), buffer.address());
+            }
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+        specs.forEach(spec -> addresses[spec.id()] += bases.get(spec.kind()));
+    }
+
+    private static long aligned(long bytes) {
+        return (Math.addExact(bytes, ALIGNMENT - 1)) / ALIGNMENT * ALIGNMENT;
+    }
+
+    private static String purpose(Kind kind) {
+        return switch (kind) {
+            case WEIGHT -> "weights";
+            case CONSTANT -> "vectors";
+            case STEP, PAGES -> "step input";
+            case ACTIVATION, ZEROED -> "activations";
+            case KV -> "kv";
+        };
+    }
+
+    /// {@return the address of a buffer}
+    long address(BufferSpec spec) {
+        return addresses[spec.id()];
+    }
+
+    /// {@return an address on the device}
+    long address(Argument.Address address) {
+        return address.buffer() < 0 ? 0 : addresses[address.buffer()] + address.offsetBytes();
+    }
+
+    /// {@return bytes allocated}
+    long sizeBytes() {
+        return allocations.stream().mapToLong(CudaAllocator.Buffer::sizeBytes).sum();
+    }
+
+    @Override
+    public void close() {
+        allocations.forEach(CudaAllocator.Buffer::close);
+        allocations.clear();
+    }
+}

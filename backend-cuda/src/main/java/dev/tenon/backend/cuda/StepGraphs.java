@@ -1,0 +1,145 @@
+package dev.tenon.backend.cuda;
+
+import dev.tenon.backend.cuda.CudaDriver.Hot;
+import dev.tenon.kernels.nvidia.KernelModule;
+import dev.tenon.kernels.nvidia.Launch;
+import dev.tenon.kernels.nvidia.PlannedGraph;
+import dev.tenon.kernels.nvidia.StepShape;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/// The launches of steps, captured as CUDA graphs: one for each shape of step, made when a step first has it. Used
+/// under
+/// the plan's lock; closed by the plan.
+final class StepGraphs implements AutoCloseable {
+    private static final int CAPTURE_THREAD_LOCAL = 1;
+
+    private final CudaContext context;
+    private final PlannedGraph planned;
+    private final KernelLoader kernels;
+    private final Launcher launcher;
+    private final long stepAddress;
+    private final long pinnedAddress;
+    private final LogitsMemory logits;
+    private final boolean capture;
+    private final Map<StepShape, Long> graphs = new HashMap<>();
+    private final Map<StepShape, List<Launch>> launches = new HashMap<>();
+
+    /// @param context the device's
+    /// @param planned makes launches
+    /// @param kernels loads modules
+    /// @param launcher launches
+    /// @param stepAddress the step buffer on the device
+    /// @param pinnedAddress the step buffer on the host
+    /// @param logits where logits go on the host
+    /// @param capture whether to capture; else kernels are launched one by one
+    StepGraphs(
+            CudaContext context,
+            PlannedGraph planned,
+            KernelLoader kernels,
+            Launcher launcher,
+            long stepAddress,
+            long pinnedAddress,
+            LogitsMemory logits,
+            boolean capture) {
+        this.context = context;
+        this.planned = planned;
+        this.kernels = kernels;
+        this.launcher = launcher;
+        this.stepAddress = stepAddress;
+        this.pinnedAddress = pinnedAddress;
+        this.logits = logits;
+        this.capture = capture;
+    }
+
+    /// Loads the kernels of shapes, so that the first step of such a shape need not.
+    ///
+    /// @param shapes the shapes
+    void load(List<StepShape> shapes) {
+        Map<String, KernelModule> modules = new TreeMap<>();
+        for (StepShape shape : shapes) {
+            launches(shape).forEach(l -> modules.putIfAbsent(l.module().name(), l.module()));
+        }
+        kernels.load(List.copyOf(modules.values()), planned.headers());
+    }
+
+    /// {@return the launches of a shape}
+    List<Launch> launches(StepShape shape) {
+        return launches.computeIfAbsent(shape, planned::launches);
+    }
+
+    /// Starts a step whose input is in the pinned buffer.
+    ///
+    /// @param shape its shape
+    void start(StepShape shape) {
+        if (!capture) {
+            load(List.of(shape));
+            enqueue(shape);
+            return;
+        }
+        Long graph = graphs.get(shape);
+        if (graph == null) {
+            graph = capture(shape);
+            graphs.put(shape, graph);
+        }
+        Hot.launchGraph(graph, context.stream());
+    }
+
+    private void enqueue(StepShape shape) {
+        copyInput(shape);
+        launcher.launch(launches(shape), context.stream());
+        if (logits.arrivesWith(shape.logitRows())) {
+            logits.copyWithStep(shape.logitRows());
+        }
+    }
+
+    private void copyInput(StepShape shape) {
+        Hot.toDevice(stepAddress, pinnedAddress, planned.stepBytes(shape), context.stream());
+    }
+
+    private long capture(StepShape shape) {
+        load(List.of(shape));
+        launcher.prepare(launches(shape));
+        CudaDriver driver = CudaDriver.get();
+        driver.call(DriverCall.cuStreamBeginCapture_v2, context.stream(), CAPTURE_THREAD_LOCAL);
+        try {
+            enqueue(shape);
+        } catch (RuntimeException | Error e) {
+            // The capture has to end before the stream can be used again; what it gives is of no use.
+            endCapture(driver, false);
+            throw e;
+        }
+        long graph = endCapture(driver, true);
+        try {
+            return driver.create(DriverCall.cuGraphInstantiateWithFlags, graph, 0L);
+        } finally {
+            driver.call(DriverCall.cuGraphDestroy, graph);
+        }
+    }
+
+    private long endCapture(CudaDriver driver, boolean wanted) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            int result = driver.tryCall(DriverCall.cuStreamEndCapture, context.stream(), out);
+            long graph = out.get(ValueLayout.JAVA_LONG, 0);
+            if (!wanted && graph != 0) {
+                driver.call(DriverCall.cuGraphDestroy, graph);
+            }
+            if (wanted) {
+                driver.check(result, "cuStreamEndCapture");
+            }
+            return graph;
+        }
+    }
+
+    @Override
+    public void close() {
+        graphs.values().forEach(graph -> CudaDriver.get().call(DriverCall.cuGraphExecDestroy, graph));
+        graphs.clear();
+    }
+}

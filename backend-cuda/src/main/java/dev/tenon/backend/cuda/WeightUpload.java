@@ -1,0 +1,222 @@
+package dev.tenon.backend.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.backend.cuda.CudaDriver.Hot;
+import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.Constant;
+import dev.tenon.kernels.nvidia.DeviceFormat;
+import dev.tenon.kernels.nvidia.DeviceWeight;
+import dev.tenon.kernels.nvidia.Launch;
+import dev.tenon.kernels.nvidia.PlannedGraph;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Brings weights from the mapped file to the device: pieces are copied into one of two pinned buffers, by several
+/// threads, while the other one is on its way. A format with a layout of its own goes through a staging buffer on the
+/// device, from which a kernel rearranges it; one without kernels is decoded to F16 on the way.
+final class WeightUpload implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(WeightUpload.class);
+    private static final long PIECE_BYTES = 32L << 20;
+    private static final long SLICE_BYTES = 1L << 20;
+    private static final float LARGEST_F16 = 65504;
+    private static final int REPACK_BLOCK = 256;
+
+    private final CudaContext context;
+    private final PlanMemory memory;
+    private final Launcher launcher;
+    private final PinnedMemory[] pinned = new PinnedMemory[2];
+    private final long[] events = new long[2];
+    private final CudaAllocator.Buffer staging;
+    private int turn;
+    private long uploaded;
+
+    /// @param context the device's; entered by the calling thread
+    /// @param memory the plan's memory
+    /// @param launcher has the modules that rearrange weights
+    /// @param allocator gives staging memory
+    WeightUpload(CudaContext context, PlanMemory memory, Launcher launcher, CudaAllocator allocator) {
+        this.context = context;
+        this.memory = memory;
+        this.launcher = launcher;
+        this.staging = allocator.allocateRaw(2 * PIECE_BYTES, "staging of weights");
+        boolean done = false;
+        try {
+            for (int i = 0; i < 2; i++) {
+                pinned[i] = new PinnedMemory(context, PIECE_BYTES);
+                events[i] = CudaDriver.get().create(DriverCall.cuEventCreate, 2);
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                close();
+            }
+        }
+    }
+
+    /// Uploads everything that a plan needs before its first step, and waits for it.
+    ///
+    /// @param planned what goes where
+    /// @param weights the weights' bytes
+    void run(PlannedGraph planned, Weights weights) {
+        long begin = System.nanoTime();
+        for (Constant constant : planned.constants()) {
+            upload(constant);
+        }
+        long total = planned.matrices().stream().mapToLong(DeviceWeight::bytes).sum();
+        int told = 0;
+        for (DeviceWeight weight : planned.matrices()) {
+            upload(weight, weights);
+            int percent = (int) (100 * uploaded / Math.max(1, total));
+            if (percent >= told + 25) {
+                told = percent / 25 * 25;
+                LOG.info("weights on the device: {} % of {} MB", told, total / 1_000_000);
+            }
+        }
+        context.synchronize();
+        long millis = (System.nanoTime() - begin) / 1_000_000;
+        LOG.info("{} MB of weights uploaded in {} ms", total / 1_000_000, millis);
+    }
+
+    private void upload(Constant constant) {
+        MemorySegment data = constant.data();
+        for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
+            long bytes = Math.min(PIECE_BYTES, data.byteSize() - from);
+            MemorySegment target = nextPinned();
+            MemorySegment.copy(data, from, target, 0, bytes);
+            send(memory.address(constant.buffer()) + from, bytes);
+        }
+    }
+
+    private void upload(DeviceWeight weight, Weights weights) {
+        DeviceFormat format = weight.format();
+        MemorySegment data = weights.data(weight.tensor());
+        if (format.transcoded()) {
+            transcode(weight, weights.format(weight.tensor()), data);
+        } else if (format.repacked()) {
+            repack(weight, data);
+        } else {
+            long base = memory.address(weight.buffer());
+            for (long from = 0; from < weight.bytes(); from += PIECE_BYTES) {
+                long bytes = Math.min(PIECE_BYTES, weight.bytes() - from);
+                copy(data, from, nextPinned(), bytes);
+                send(base + from, bytes);
+            }
+        }
+        uploaded += weight.bytes();
+    }
+
+    private void repack(DeviceWeight weight, MemorySegment data) {
+        int blockBytes = weight.format().blockBytes();
+        long blocksAtOnce = PIECE_BYTES / blockBytes;
+        for (long first = 0; first < weight.blocks(); first += blocksAtOnce) {
+            long blocks = Math.min(blocksAtOnce, weight.blocks() - first);
+            copy(data, first * blockBytes, nextPinned(), blocks * blockBytes);
+            long at = staging.address() + turn * PIECE_BYTES;
+            Hot.toDevice(at, pinned[turn].memory().address(), blocks * blockBytes, context.stream());
+            int grid = (int) Math.min(4096, (blocks + REPACK_BLOCK - 1) / REPACK_BLOCK);
+            // Addresses that are no buffer of the plan are passed as plain numbers.
+            launcher.launch(
+                    new Launch(
+                            weight.repackModule(),
+                            weight.repackEntry(),
+                            grid,
+                            1,
+                            1,
+                            REPACK_BLOCK,
+                            0,
+                            1,
+                            List.of(
+                                    new Argument.Long(at),
+                                    new Argument.Address(weight.buffer().id(), 0),
+                                    new Argument.Long(blocks),
+                                    new Argument.Long(first),
+                                    new Argument.Long(weight.blocks())),
+                            0),
+                    context.stream(),
+                    false);
+            sent();
+        }
+    }
+
+    private void transcode(DeviceWeight weight, QuantFormat format, MemorySegment data) {
+        long rowBytes = format.bytesFor(weight.cols());
+        long halfBytes = 2L * weight.cols();
+        int rowsAtOnce = (int) Math.max(1, PIECE_BYTES / halfBytes);
+        for (int first = 0; first < weight.rows(); first += rowsAtOnce) {
+            int from = first;
+            int rows = Math.min(rowsAtOnce, weight.rows() - first);
+            MemorySegment target = nextPinned();
+            IntStream.range(0, rows).parallel().forEach(r -> {
+                float[] values = new float[weight.cols()];
+                format.dequantize(data, (from + r) * rowBytes, values, 0, values.length);
+                for (int c = 0; c < values.length; c++) {
+                    if (Math.abs(values[c]) > LARGEST_F16) {
+                        throw new ModelFormatException(
+                                ErrorCode.MODEL_DATA,
+                                "tensor " + weight.tensor() + " holds " + values[c] + " in row " + (from + r)
+                                        + "; there is no CUDA kernel for " + format.id()
+                                        + ", and F16, into which it is decoded instead, ends at 65504;"
+                                        + " use another backend or convert the model");
+                    }
+                    target.set(JAVA_SHORT, r * halfBytes + 2L * c, Float.floatToFloat16(values[c]));
+                }
+            });
+            send(memory.address(weight.buffer()) + first * halfBytes, rows * halfBytes);
+        }
+    }
+
+    /// The next pinned buffer, once the device has read it.
+    private MemorySegment nextPinned() {
+        turn = 1 - turn;
+        CudaDriver.get().call(DriverCall.cuEventSynchronize, events[turn]);
+        return pinned[turn].memory();
+    }
+
+    private void send(long address, long bytes) {
+        Hot.toDevice(address, pinned[turn].memory().address(), bytes, context.stream());
+        sent();
+    }
+
+    private void sent() {
+        CudaDriver.get().call(DriverCall.cuEventRecord, events[turn], context.stream());
+    }
+
+    private static void copy(MemorySegment source, long from, MemorySegment target, long bytes) {
+        int slices = (int) ((bytes + SLICE_BYTES - 1) / SLICE_BYTES);
+        IntStream.range(0, slices).parallel().forEach(i -> {
+            long at = i * SLICE_BYTES;
+            MemorySegment.copy(
+                    source,
+                    ValueLayout.JAVA_BYTE,
+                    from + at,
+                    target,
+                    ValueLayout.JAVA_BYTE,
+                    at,
+                    Math.min(SLICE_BYTES, bytes - at));
+        });
+    }
+
+    @Override
+    public void close() {
+        context.enter();
+        context.synchronize();
+        for (int i = 0; i < 2; i++) {
+            if (pinned[i] != null) {
+                pinned[i].close();
+            }
+            if (events[i] != 0) {
+                CudaDriver.get().call(DriverCall.cuEventDestroy_v2, events[i]);
+            }
+        }
+        staging.close();
+    }
+}

@@ -1,0 +1,63 @@
+package dev.tenon.backend.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.api.error.BackendException;
+import dev.tenon.kernels.nvidia.CudaSource;
+import dev.tenon.kernels.nvidia.KernelCatalogue;
+import dev.tenon.kernels.nvidia.KernelModule;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/// Compiles kernels with NVRTC, which needs neither device nor driver; skipped where there is none. The property
+/// `tenon.test.nvrtc` may name its library or folder.
+class CompileTests {
+    private static Nvrtc nvrtc;
+
+    @BeforeAll
+    static void open() {
+        String missing = "";
+        try {
+            nvrtc = Nvrtc.open(NvrtcFinder.ofThisMachine(), System.getProperty("tenon.test.nvrtc", ""));
+        } catch (BackendException e) {
+            missing = e.getMessage();
+        }
+        assumeTrue(nvrtc != null, missing);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> kernelsCompileForEveryGeneration() {
+        return Stream.of("sm_80", "sm_87", "sm_90a")
+                .flatMap(architecture -> Stream.of(
+                                KernelModule.of("small.cu"),
+                                KernelModule.of("rows.cu"),
+                                KernelModule.of("embedding.cu", "Q3_K"),
+                                KernelModule.of("linear.cu", "Q6_K"),
+                                new KernelModule("qkv.cu", Map.of("TENON_FORMAT", "Q4_K", "TENON_FORMAT_V", "Q6_K")))
+                        .map(module -> DynamicTest.dynamicTest(
+                                module.name() + " " + architecture, () -> compiles(module, architecture))));
+    }
+
+    private static void compiles(KernelModule module, String architecture) {
+        byte[] code =
+                nvrtc.compile(KernelCatalogue.source(module, Map.of()), KernelCatalogue.options(module, architecture));
+        assertEquals(0x7f, code[0], "no ELF file");
+        assertEquals('E', code[1], "no ELF file");
+    }
+
+    @Test
+    void aMistakeIsReportedWithItsLine() {
+        CudaSource source = new CudaSource("wrong", "\n\nint f() { return nothing; }\n", Map.of());
+        BackendException e =
+                assertThrows(BackendException.class, () -> nvrtc.compile(source, List.of("--gpu-architecture=sm_80")));
+        assertTrue(e.getMessage().contains("wrong(3)") && e.getMessage().contains("nothing"), e.getMessage());
+    }
+}

@@ -1,0 +1,42 @@
+package dev.tenon.itest.command;
+
+import dev.tenon.api.quant.QuantFormat;
+import java.util.Set;
+
+/// How far numbers may be off, by the kind of device.
+///
+/// Devices of kind `cpu` keep activations in float32. Those of kind `cuda` round them: to float16 in front of tensor
+/// cores, to 8 bits for quantised weights.
+///
+/// @param coarse whether activations are rounded
+record Tolerances(boolean coarse) {
+    private static final Set<String> EXACT = Set.of("F32");
+    private static final Set<String> HALF = Set.of("F16", "BF16", "TESTKIT_5");
+
+    /// {@return what holds for a kind of device}
+    ///
+    /// @param kind as in [dev.tenon.api.device.DeviceInfo#kind()]
+    static Tolerances of(String kind) {
+        return new Tolerances(!kind.equals("cpu"));
+    }
+
+    /// {@return the tolerance of a case with weights in float32}
+    ///
+    /// @param n terms of the longest sum
+    double exact(int n) {
+        return (coarse ? 4e-5 : 1e-5) * Math.sqrt(n);
+    }
+
+    /// {@return the tolerance of a case with weights in a format}
+    ///
+    /// @param what the case
+    /// @param format the format
+    /// @param n terms of the longest sum
+    double of(String what, QuantFormat format, int n) {
+        if (!coarse || EXACT.contains(format.id())) {
+            return exact(n);
+        }
+        boolean model = what.startsWith("model");
+        return HALF.contains(format.id()) ? (model ? 2e-2 : 5e-3) : (model ? 0.15 : 4e-2);
+    }
+}

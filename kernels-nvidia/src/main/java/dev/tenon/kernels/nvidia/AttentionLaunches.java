@@ -1,0 +1,192 @@
+package dev.tenon.kernels.nvidia;
+
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.RopeParams;
+
+/// Writes down the launches of one attention op: append to the cache, then attend, in one kernel where it can.
+///
+/// @param op the op
+/// @param q queries; raw where `heads` is not null
+/// @param k keys, likewise
+/// @param v values
+/// @param out result
+/// @param heads how raw queries and keys become final ones; null where they are final
+/// @param kvType element type of the cache
+/// @param keys the layer's keys
+/// @param values the layer's values
+/// @param pages the page tables
+/// @param maxPages entries of a page table
+/// @param maxContext positions that a sequence can have
+/// @param halfOut whether everything that reads the result takes float16 in steps of many rows
+record AttentionLaunches(
+        CoreOp.Attention op,
+        Slot q,
+        Slot k,
+        Slot v,
+        Slot out,
+        Heads heads,
+        KvType kvType,
+        KvBuffer keys,
+        KvBuffer values,
+        BufferSpec pages,
+        int maxPages,
+        long maxContext,
+        boolean halfOut) {
+    /// Longest head that there is a kernel for.
+    static final int LONGEST_HEAD = 256;
+
+    private static final int BLOCK = 128;
+    private static final int APPEND_BLOCK = 32;
+    private static final int MAX_SPLITS = 64;
+    private static final int HEADS_A_BLOCK = 4;
+    private static final int TILE_ROWS = 64;
+
+    /// What happens to the heads of raw queries and keys.
+    ///
+    /// @param qNorm weight of the queries' norm, or null address
+    /// @param kNorm weight of the keys' norm, or null address
+    /// @param eps of both norms
+    /// @param table cosines and sines of the step's positions
+    /// @param rope how they are rotated
+    record Heads(Argument.Address qNorm, Argument.Address kNorm, float eps, BufferSpec table, RopeParams rope) {}
+
+    /// {@return rows of a tile of the kernel for many rows; 0 if that kernel does not take such heads}
+    static int tileRows(CoreOp.Attention op) {
+        int length = op.keyLength();
+        boolean fits = length == op.valueLength() && (length == 64 || length == 96 || length == 128 || length == 256);
+        int group = op.headCount() / op.headCountKv();
+        return fits && group <= TILE_ROWS ? TILE_ROWS / group : 0;
+    }
+
+    void emit(Emission e) {
+        int rows = e.rows(q);
+        if (rows <= StepShape.FEW && heads != null) {
+            attend(e, true);
+            return;
+        }
+        append(e);
+        if (rows > StepShape.FEW && !e.shape.decode() && halfOut && tileRows(op) > 0) {
+            attendTiles(e);
+        } else {
+            attend(e, false);
+        }
+    }
+
+    /// Writes keys and values to the cache; raw queries become final in place.
+    private void append(Emission e) {
+        int own = heads == null ? 0 : op.headCount();
+        e.launch(
+                Emission.SMALL,
+                "rope_append_" + Emission.kv(kvType),
+                own + 2 * op.headCountKv(),
+                e.rows(q),
+                1,
+                APPEND_BLOCK,
+                0,
+                heads == null ? Argument.Address.NULL : e.at(q),
+                e.at(k),
+                e.at(v),
+                heads == null ? Argument.Address.NULL : heads.qNorm,
+                heads == null ? Argument.Address.NULL : heads.kNorm,
+                heads == null ? 0f : heads.eps,
+                heads == null ? Argument.Address.NULL : heads.table.at(0),
+                e.stepAt(e.layout.positions()),
+                e.stepAt(e.layout.sequences()),
+                pages.at(0),
+                maxPages,
+                keys.buffer().at(0),
+                values.buffer().at(0),
+                own,
+                op.headCountKv(),
+                op.keyLength(),
+                op.valueLength(),
+                ropeDim(),
+                pairing());
+    }
+
+    /// The kernel that splits the positions of a sequence among blocks; with `raw`, it appends too.
+    private void attend(Emission e, boolean raw) {
+        int rows = e.rows(q);
+        int groups = op.headCountKv() * ((op.headCount() / op.headCountKv() + HEADS_A_BLOCK - 1) / HEADS_A_BLOCK);
+        int splits = splits(e, groups, rows);
+        Argument.Address none = Argument.Address.NULL;
+        e.launch(
+                Emission.ATTENTION,
+                "attention_" + Emission.kv(kvType) + "_d" + variant(),
+                splits,
+                groups,
+                rows,
+                variant().equals("any") ? BLOCK : 2 * BLOCK,
+                0,
+                e.at(q),
+                raw ? e.at(k) : none,
+                raw ? e.at(v) : none,
+                raw ? heads.qNorm : none,
+                raw ? heads.kNorm : none,
+                raw ? heads.eps : 0f,
+                raw ? heads.table.at(0) : none,
+                e.stepAt(e.layout.positions()),
+                e.stepAt(e.layout.sequences()),
+                pages.at(0),
+                maxPages,
+                keys.buffer().at(0),
+                values.buffer().at(0),
+                e.out(out),
+                e.need(e.scratch.attention(), 4L * rows * op.headCount() * splits * (op.valueLength() + 2)),
+                e.need(e.scratch.attentionCounters(), 4L * rows * groups),
+                op.headCount(),
+                op.headCountKv(),
+                op.keyLength(),
+                op.valueLength(),
+                raw ? ropeDim() : 0,
+                raw ? pairing() : 0,
+                op.scale(),
+                op.slidingWindow(),
+                op.softCap());
+    }
+
+    private void attendTiles(Emission e) {
+        int length = op.keyLength();
+        e.launch(
+                Emission.ATTENTION_PREFILL,
+                "attention_prefill_" + Emission.kv(kvType) + "_d" + length,
+                e.layout.tileCount(),
+                op.headCountKv(),
+                1,
+                BLOCK,
+                length * 512,
+                e.at(q),
+                e.stepAt(e.layout.tiles()),
+                pages.at(0),
+                maxPages,
+                keys.buffer().at(0),
+                values.buffer().at(0),
+                e.outHalf(out),
+                op.headCount(),
+                op.headCountKv(),
+                op.scale(),
+                op.slidingWindow(),
+                op.softCap());
+    }
+
+    private int splits(Emission e, int groups, int rows) {
+        long blocks = 2L * e.traits.multiprocessors();
+        long wanted = (blocks + (long) groups * rows - 1) / ((long) groups * rows);
+        long pagesAtMost = (maxContext + KvBuffer.TOKENS - 1) / KvBuffer.TOKENS;
+        return (int) Math.max(1, Math.min(MAX_SPLITS, Math.min(wanted, pagesAtMost)));
+    }
+
+    private String variant() {
+        boolean equal = op.keyLength() == op.valueLength();
+        return equal && (op.keyLength() == 64 || op.keyLength() == 128) ? Integer.toString(op.keyLength()) : "any";
+    }
+
+    private int ropeDim() {
+        return heads == null ? 0 : heads.rope.ropeDim();
+    }
+
+    private int pairing() {
+        return heads == null ? 0 : heads.rope.pairing().ordinal();
+    }
+}

@@ -1,0 +1,71 @@
+package dev.tenon.kernels.nvidia;
+
+import java.util.Map;
+
+/// How a matrix-vector kernel is launched: as many rows of activations and as large a block as shared memory allows.
+///
+/// Shared memory holds the quantised activations and a ring of stages, through which each thread streams its share of
+/// the weights; the ring grows with the block that the kernel is compiled for.
+///
+/// @param tile rows of activations at once: 8, 4, 2 or 1
+/// @param block threads, as compiled
+/// @param threadsPerRow threads that share a row of the weight
+/// @param sharedBytes dynamic shared memory
+record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
+    /// What the sources are compiled for where nothing is said.
+    static final int BLOCK = 512;
+
+    private static final Map<String, Integer> SLOT_BYTES = Map.of(
+            "Q8_0", 72, "Q4_0", 40, "Q6_K", 56, "Q5_K", 80, "Q4_K", 48, "Q3_K", 40, "Q2_K", 24, "F16", 64, "BF16", 64,
+            "F32", 64);
+    private static final int THIRD_PARTY_SLOT_BYTES = 32;
+    private static final int SMALLEST_BLOCK = 64;
+    /// Stages of the ring, as compiled.
+    private static final int STAGES = 2;
+
+    /// Chooses a geometry.
+    ///
+    /// @param schedule knobs
+    /// @param traits the device
+    /// @param rows rows of activations: a power of two
+    /// @param cols elements of a row
+    /// @param weightRows rows of the weight that a thread streams at once
+    /// @param formats formats of the weights
+    /// @return the geometry
+    static MvGeometry of(
+            MvSchedule schedule, DeviceTraits traits, int rows, int cols, int weightRows, DeviceFormat... formats) {
+        int largest = schedule.blockSize() == 0 ? BLOCK : schedule.blockSize();
+        for (int tile = Math.min(rows, StepShape.FEW); tile >= 1; tile /= 2) {
+            for (int block = largest; block >= Math.min(SMALLEST_BLOCK, largest); block /= 2) {
+                long shared = 0;
+                for (DeviceFormat format : formats) {
+                    shared = Math.max(shared, sharedBytes(format, tile, cols, block, weightRows));
+                }
+                if (shared <= traits.sharedBytes()) {
+                    return new MvGeometry(tile, block, threads(schedule, formats[0], cols), (int) shared);
+                }
+            }
+        }
+        throw new IllegalArgumentException(
+                "rows of " + cols + " elements do not fit into " + traits.sharedBytes() + " bytes of shared memory");
+    }
+
+    private static long sharedBytes(DeviceFormat format, int tile, int cols, int block, int weightRows) {
+        long activations = format.integer() ? (long) tile * (cols / 2 * 3L) : 0;
+        int slot = SLOT_BYTES.getOrDefault(format.id(), THIRD_PARTY_SLOT_BYTES);
+        return activations + (long) STAGES * block * weightRows * slot;
+    }
+
+    private static int threads(MvSchedule schedule, DeviceFormat format, int cols) {
+        if (schedule.threadsPerRow() != 0) {
+            return schedule.threadsPerRow();
+        }
+        int unit = format.integer() && format.blockSize() == 256 ? 64 : 32;
+        return cols / unit % 32 == 0 ? 32 : 16;
+    }
+
+    /// {@return the macros that the kernel is compiled with}
+    Map<String, String> macros() {
+        return block == BLOCK ? Map.of() : Map.of("TENON_BLOCK", Integer.toString(block));
+    }
+}

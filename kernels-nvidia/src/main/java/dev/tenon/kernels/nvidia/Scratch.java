@@ -1,0 +1,20 @@
+package dev.tenon.kernels.nvidia;
+
+/// Scratch memory that all kernels of a plan share, one after the other.
+///
+/// @param half float16 activations in front of a matrix product
+/// @param partial partial sums of matrix products
+/// @param counters counters of matrix products, zero between launches
+/// @param attention partial sums of attention
+/// @param attentionCounters counters of attention, zero between launches
+record Scratch(
+        BufferSpec half, BufferSpec partial, BufferSpec counters, BufferSpec attention, BufferSpec attentionCounters) {
+    static Scratch of(BufferList buffers) {
+        return new Scratch(
+                buffers.add(BufferSpec.Kind.ACTIVATION, "float16 activations", 0),
+                buffers.add(BufferSpec.Kind.ACTIVATION, "partial sums", 0),
+                buffers.add(BufferSpec.Kind.ZEROED, "counters", 0),
+                buffers.add(BufferSpec.Kind.ACTIVATION, "partial attention", 0),
+                buffers.add(BufferSpec.Kind.ZEROED, "attention counters", 0));
+    }
+}

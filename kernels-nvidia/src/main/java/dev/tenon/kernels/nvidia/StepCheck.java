@@ -1,0 +1,71 @@
+package dev.tenon.kernels.nvidia;
+
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.StepInput;
+
+/// Checks a step's input before anything runs.
+public final class StepCheck {
+    private StepCheck() {}
+
+    /// Checks everything that kernels rely on.
+    ///
+    /// @param input the batch
+    /// @param options limits of the plan
+    /// @param pageCount pages of the cache
+    /// @param vocabulary number of token ids
+    /// @throws IllegalArgumentException if anything is out of its range
+    public static void check(StepInput input, PlanOptions options, int pageCount, int vocabulary) {
+        int tokens = input.tokenCount();
+        if (tokens > options.maxTokens()) {
+            throw refusal("a step of " + tokens + " tokens; the plan takes at most " + options.maxTokens());
+        }
+        if (input.sequenceCount() > options.maxSequences()) {
+            throw refusal("a step of " + input.sequenceCount() + " sequences; the plan takes at most "
+                    + options.maxSequences());
+        }
+        for (int t = 0; t < tokens; t++) {
+            token(input, t, vocabulary);
+            if (t == tokens - 1 || input.sequence(t + 1) != input.sequence(t)) {
+                pages(input, t, pageCount);
+            }
+        }
+    }
+
+    private static void token(StepInput input, int t, int vocabulary) {
+        int token = input.token(t);
+        if (token < 0 || token >= vocabulary) {
+            throw refusal("token " + token + " at index " + t + "; the vocabulary has ids 0 to " + (vocabulary - 1));
+        }
+        int sequence = input.sequence(t);
+        if (sequence < 0) {
+            throw refusal("token at index " + t + " belongs to no sequence; begin one first");
+        }
+        int position = input.position(t);
+        if (position < 0) {
+            throw refusal("position " + position + " at index " + t + "; expected 0 or more");
+        }
+        if (t > 0 && input.sequence(t - 1) == sequence && position <= input.position(t - 1)) {
+            throw refusal("position " + position + " at index " + t + " follows position " + input.position(t - 1)
+                    + " of the same sequence; expected ascending positions");
+        }
+    }
+
+    private static void pages(StepInput input, int last, int pageCount) {
+        int[] table = input.pageTable(input.sequence(last));
+        int needed = input.position(last) / KvBuffer.TOKENS + 1;
+        if (table.length < needed || needed > pageCount) {
+            throw refusal("position " + input.position(last) + " at index " + last + " needs " + needed
+                    + " pages; the page table has " + table.length + ", the cache " + pageCount);
+        }
+        for (int i = 0; i < needed; i++) {
+            if (table[i] < 0 || table[i] >= pageCount) {
+                throw refusal("page table of sequence " + input.sequence(last) + " names page " + table[i]
+                        + "; the cache has pages 0 to " + (pageCount - 1));
+            }
+        }
+    }
+
+    private static IllegalArgumentException refusal(String text) {
+        return new IllegalArgumentException(text);
+    }
+}

@@ -1,0 +1,432 @@
+// Attention of a few rows over paged keys and values, with the sequence split over blocks (flash decoding).
+//
+// A block takes one kv head, up to four of the query heads that share it, one row of the step, and one piece of the
+// sequence. In it, a position belongs to D / 8 lanes, each with eight elements of the key, the value, and the queries:
+//
+//   warp      | position p, lanes 0 .. D/8 - 1 | position p + 1 | ...        D = 64: 4 positions a warp, D = 128: 2
+//   lane      | elements 8i .. 8i + 7 | of q[4], k, v and of four running sums, each with its maximum and weight
+//
+// Running sums are joined first within a warp, then over warps, then, when a sequence is cut into several pieces, by
+// the block that finishes last.
+//
+// Fused (k given): q, k, v are the raw projections of at most 8 rows. The first piece also does the rows of this step: it
+// norms and rotates their keys itself and appends its own row to the cache, so that no block reads what another writes.
+#include "kv_cache.cuh"
+
+// threads of a block, for a head size (0: any)
+template <int D>
+constexpr int THREADS_OF = D == 0 ? 128 : 256;
+
+constexpr int GROUP = 4; // query heads of a block
+constexpr int MAX_SPLITS = 64;
+constexpr int MAX_ROWS = 8;     // of a fused step
+constexpr int MIN_PIECE = 64;   // positions that are worth a block
+constexpr float NOTHING = -1e30f; // maximum of no scores
+constexpr float LOG2_E = 1.4426950408889634f;
+
+struct Shape {
+    int heads;
+    int keyLength;
+    int valueLength;
+    float scale;
+    int window;
+    float softCap;
+};
+
+// How a position's elements are spread over lanes: eight neighbours each for a known D, every 32nd for any other.
+template <class Kv, int D>
+struct Slice {
+    static constexpr int LANES = D / 8;
+    typename Kv::Eight raw;
+
+    DEVICE void load(const u8* row, int n, int lane) { raw = Kv::load8(row, n, 8 * lane); }
+
+    DEVICE void decode(float (&to)[8]) const { Kv::decode8(raw, to); }
+
+    static DEVICE int element(int lane, int j) { return 8 * lane + j; }
+};
+
+template <class Kv>
+struct Slice<Kv, 0> {
+    static constexpr int LANES = 32;
+    float values[8];
+
+    DEVICE void load(const u8* row, int n, int lane) {
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            values[j] = lane + 32 * j < n ? Kv::read(row, n, lane + 32 * j) : 0.f;
+        }
+    }
+
+    DEVICE void decode(float (&to)[8]) const {
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            to[j] = values[j];
+        }
+    }
+
+    static DEVICE int element(int lane, int j) { return lane + 32 * j; }
+};
+
+// Softmax so far of the query heads of a block, for the positions that a group of lanes has seen.
+struct Running {
+    float maximum[GROUP]; // of the scores, times log2(e)
+    float weight[GROUP];  // sum of 2^(score - maximum)
+    float sum[GROUP][8];  // of 2^(score - maximum) * value
+
+    DEVICE void clear() {
+#pragma unroll
+        for (int g = 0; g < GROUP; g++) {
+            maximum[g] = NOTHING;
+            weight[g] = 0.f;
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                sum[g][j] = 0.f;
+            }
+        }
+    }
+
+    DEVICE void rescale(int g, float newMaximum) {
+        const float factor = exp2f(maximum[g] - newMaximum);
+        maximum[g] = newMaximum;
+        weight[g] *= factor;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            sum[g][j] *= factor;
+        }
+    }
+
+    // takes in what the lanes `distance` away have
+    DEVICE void join(int g, int distance) {
+        const float other = __shfl_xor_sync(FULL_WARP, maximum[g], distance);
+        rescale(g, fmaxf(maximum[g], other));
+        weight[g] += __shfl_xor_sync(FULL_WARP, weight[g], distance);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            sum[g][j] += __shfl_xor_sync(FULL_WARP, sum[g][j], distance);
+        }
+    }
+};
+
+// Takes `N` positions in: their keys and values, for the query heads 0 .. group - 1. valid[n] = false leaves one out.
+template <int LANES, int N>
+static DEVICE void attend(Running& run, const float (&q)[GROUP][8], int group, float softCap, const float (&k)[N][8],
+        const float (&v)[N][8], const bool (&valid)[N]) {
+#pragma unroll
+    for (int g = 0; g < GROUP; g++) {
+        if (g >= group) {
+            break;
+        }
+        float score[N];
+        float maximum = run.maximum[g];
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            float dot = 0.f;
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                dot += q[g][j] * k[n][j];
+            }
+#pragma unroll
+            for (int o = LANES / 2; o > 0; o >>= 1) {
+                dot += __shfl_xor_sync(FULL_WARP, dot, o);
+            }
+            if (softCap > 0.f) {
+                dot = softCap * tanhf(dot / softCap);
+            }
+            score[n] = valid[n] ? dot * LOG2_E : NOTHING;
+            maximum = fmaxf(maximum, score[n]);
+        }
+        run.rescale(g, maximum);
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            const float p = valid[n] ? exp2f(score[n] - maximum) : 0.f;
+            run.weight[g] += p;
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                run.sum[g][j] += p * v[n][j];
+            }
+        }
+    }
+}
+
+template <class Kv, int D>
+static DEVICE void attention(const float* q, const float* k, const float* v, const HeadInput& query,
+        const HeadInput& key, const KvCache& cache, const int* positions, const int* sequences, float* out,
+        float* partial, int* counters, const Shape& shape) {
+    typedef Slice<Kv, D> S;
+    constexpr int THREADS = THREADS_OF<D>;
+    constexpr int WARPS = THREADS / 32;
+    constexpr int LANES = S::LANES;
+    constexpr int AT_ONCE = D == 0 ? 1 : 2; // positions that a group of lanes loads before it uses them
+    constexpr int ROW = D == 0 ? MAX_HEAD : D;
+    __shared__ float queries[GROUP][ROW];
+    __shared__ float freshKeys[MAX_ROWS][ROW];
+    __shared__ float freshValues[MAX_ROWS][ROW];
+    __shared__ float sums[WARPS][GROUP][ROW];
+    __shared__ float maxima[WARPS][GROUP];
+    __shared__ float weights[WARPS][GROUP];
+    __shared__ float shares[GROUP][MAX_SPLITS];
+    __shared__ bool last;
+    launchDependents();
+
+    const int keyLength = D == 0 ? shape.keyLength : D;
+    const int valueLength = D == 0 ? shape.valueLength : D;
+    const int keyBytes = Kv::rowBytes(keyLength);
+    const int valueBytes = Kv::rowBytes(valueLength);
+    const int perKv = shape.heads / cache.heads;
+    const int chunks = (perKv + GROUP - 1) / GROUP;
+    const int kvHead = blockIdx.y / chunks;
+    const int firstHead = kvHead * perKv + blockIdx.y % chunks * GROUP;
+    const int group = min(GROUP, (kvHead + 1) * perKv - firstHead);
+    const int t = blockIdx.z;
+    const int split = blockIdx.x;
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
+    const int lanesGroup = threadIdx.x / LANES;
+    constexpr int GROUPS = THREADS / LANES;
+
+    const int sequence = sequences[t];
+    if (sequence < 0) { // a row that only fills the bucket
+        waitForInputs();
+        for (int i = threadIdx.x; split == 0 && i < group * valueLength; i += THREADS) {
+            out[((i64) t * shape.heads + firstHead) * valueLength + i] = 0.f;
+        }
+        return;
+    }
+    const bool fused = k != nullptr;
+    int fresh = 0; // rows of this step in front of and including this one that are not in the cache yet
+    if (fused) {
+        fresh = 1;
+        while (fresh <= t && sequences[t - fresh] == sequence) {
+            fresh++;
+        }
+    }
+    const int position = positions[t];
+    const int low = shape.window > 0 ? max(0, position + 1 - shape.window) : 0;
+    const int cached = position + 1 - fresh; // positions 0 .. cached - 1 are read from the cache
+    const int length = max(0, cached - low);
+    // the pieces are multiples of 16 long, and none is empty
+    int pieces = max(1, min((int) gridDim.x, (length + MIN_PIECE - 1) / MIN_PIECE));
+    const int piece = ((length + pieces - 1) / pieces + 15) & ~15;
+    pieces = piece == 0 ? 1 : (length + piece - 1) / piece;
+    if (split >= pieces) {
+        return; // the first piece waits for the kernels in front
+    }
+    const int from = low + split * piece;
+    const int end = min(cached, from + piece);
+
+    S keys[AT_ONCE];
+    S values[AT_ONCE];
+    auto load = [&](int first) {
+#pragma unroll
+        for (int n = 0; n < AT_ONCE; n++) {
+            const int p = min(first + n * GROUPS, end - 1);
+            keys[n].load(cache.row(cache.keys, sequence, p, kvHead, keyBytes), keyLength, lane);
+            values[n].load(cache.row(cache.values, sequence, p, kvHead, valueBytes), valueLength, lane);
+        }
+    };
+    const bool any = from < end;
+    if (fused && any) {
+        load(from + lanesGroup); // written in earlier steps
+    }
+    waitForInputs();
+    if (!fused && any) {
+        load(from + lanesGroup);
+    }
+
+    // queries, and keys and values of this step's rows, one warp a head
+    const int freshHere = split == 0 ? fresh : 0;
+    for (int job = warp; job < group + 2 * freshHere; job += WARPS) {
+        if (job < group) {
+            const int h = firstHead + job;
+            prepareHead(query, t, q + ((i64) t * shape.heads + h) * keyLength, queries[job], keyLength,
+                    threadIdx.x % 32);
+            continue;
+        }
+        const int back = (job - group) / 2;
+        const i64 head = (i64) (t - back) * cache.heads + kvHead;
+        if ((job - group) % 2 == 0) {
+            prepareHead(key, t - back, k + head * keyLength, freshKeys[back], keyLength, threadIdx.x % 32);
+        } else {
+            for (int i = threadIdx.x % 32; i < valueLength; i += 32) {
+                freshValues[back][i] = v[head * valueLength + i];
+            }
+        }
+    }
+    __syncthreads();
+    float qs[GROUP][8];
+#pragma unroll
+    for (int g = 0; g < GROUP; g++) {
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const int e = S::element(lane, j);
+            qs[g][j] = g < group && e < keyLength ? queries[g][e] * shape.scale : 0.f;
+        }
+    }
+
+    Running run;
+    run.clear();
+    for (int first = from; first < end; first += GROUPS * AT_ONCE) {
+        float ks[AT_ONCE][8];
+        float vs[AT_ONCE][8];
+        bool valid[AT_ONCE];
+#pragma unroll
+        for (int n = 0; n < AT_ONCE; n++) {
+            keys[n].decode(ks[n]);
+            values[n].decode(vs[n]);
+            valid[n] = first + lanesGroup + n * GROUPS < end;
+        }
+        if (first + GROUPS * AT_ONCE < end) {
+            load(first + GROUPS * AT_ONCE + lanesGroup);
+        }
+        attend<LANES, AT_ONCE>(run, qs, group, shape.softCap, ks, vs, valid);
+    }
+    for (int first = 0; first < freshHere; first += GROUPS) {
+        const int back = first + lanesGroup; // rows back from this one
+        const bool valid[1] = {back < freshHere && position - back >= low};
+        const int row = valid[0] ? back : 0;
+        float ks[1][8];
+        float vs[1][8];
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const int e = S::element(lane, j);
+            ks[0][j] = e < keyLength ? Kv::rounded(freshKeys[row][e]) : 0.f;
+            vs[0][j] = e < valueLength ? Kv::rounded(freshValues[row][e]) : 0.f;
+        }
+        attend<LANES, 1>(run, qs, group, shape.softCap, ks, vs, valid);
+    }
+    if (freshHere > 0 && blockIdx.y % chunks == 0) {
+        if (warp == 0) {
+            Kv::write(cache.row(cache.keys, sequence, position, kvHead, keyBytes), freshKeys[0], keyLength,
+                    threadIdx.x % 32);
+        } else if (warp == 1) {
+            Kv::write(cache.row(cache.values, sequence, position, kvHead, valueBytes), freshValues[0], valueLength,
+                    threadIdx.x % 32);
+        }
+    }
+
+    // join the groups of lanes of a warp, then the warps
+#pragma unroll
+    for (int g = 0; g < GROUP; g++) {
+        if (g >= group) {
+            break;
+        }
+#pragma unroll
+        for (int o = LANES; o < 32; o <<= 1) {
+            run.join(g, o);
+        }
+        if (threadIdx.x % 32 < LANES) {
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                const int e = S::element(lane, j);
+                if (e < valueLength) {
+                    sums[warp][g][e] = run.sum[g][j];
+                }
+            }
+            maxima[warp][g] = run.maximum[g];
+            weights[warp][g] = run.weight[g];
+        }
+    }
+    __syncthreads();
+    const i64 firstOut = ((i64) t * shape.heads + firstHead) * valueLength;
+    float* pieceOf = partial + (((i64) t * shape.heads + firstHead) * gridDim.x + split) * (valueLength + 2);
+    const i64 nextHead = (i64) gridDim.x * (valueLength + 2);
+    for (int i = threadIdx.x; i < group * valueLength; i += THREADS) {
+        const int g = i / valueLength;
+        const int e = i % valueLength;
+        float maximum = NOTHING;
+        for (int w = 0; w < WARPS; w++) {
+            maximum = fmaxf(maximum, maxima[w][g]);
+        }
+        float weight = 0.f;
+        float sum = 0.f;
+        for (int w = 0; w < WARPS; w++) {
+            const float factor = exp2f(maxima[w][g] - maximum);
+            weight += factor * weights[w][g];
+            sum += factor * sums[w][g][e];
+        }
+        if (pieces == 1) {
+            out[firstOut + i] = sum / weight;
+        } else {
+            float* to = pieceOf + g * nextHead;
+            to[e] = sum;
+            if (e == 0) {
+                to[valueLength] = maximum;
+                to[valueLength + 1] = weight;
+            }
+        }
+    }
+    if (pieces == 1) {
+        return;
+    }
+
+    // the block that finishes last joins the pieces
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        int* counter = counters + t * gridDim.y + blockIdx.y;
+        last = atomicAdd(counter, 1) == pieces - 1;
+        if (last) {
+            *counter = 0;
+        }
+    }
+    __syncthreads();
+    if (!last) {
+        return;
+    }
+    __threadfence();
+    const float* all = partial + ((i64) t * shape.heads + firstHead) * nextHead;
+    for (int g = warp; g < group; g += WARPS) {
+        const float* of = all + g * nextHead + valueLength;
+        float maximum = NOTHING;
+        for (int s = threadIdx.x % 32; s < pieces; s += 32) {
+            maximum = fmaxf(maximum, of[s * (valueLength + 2)]);
+        }
+        maximum = maxOver(maximum, 32);
+        float weight = 0.f;
+        for (int s = threadIdx.x % 32; s < pieces; s += 32) {
+            const float factor = exp2f(of[s * (valueLength + 2)] - maximum);
+            shares[g][s] = factor;
+            weight += factor * of[s * (valueLength + 2) + 1];
+        }
+        weight = sumOver(weight, 32);
+        __syncwarp();
+        for (int s = threadIdx.x % 32; s < pieces; s += 32) {
+            shares[g][s] /= weight;
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < group * valueLength; i += THREADS) {
+        const int g = i / valueLength;
+        const float* of = all + g * nextHead + i % valueLength;
+        float sum = 0.f;
+#pragma unroll 8
+        for (int s = 0; s < pieces; s++) {
+            sum += shares[g][s] * of[s * (valueLength + 2)];
+        }
+        out[firstOut + i] = sum;
+    }
+}
+
+#define ATTENTION(name, Kv, d, D)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS_OF<D>, 2) attention_##name##_##d(const float* q, const float* k,  \
+            const float* v, const float* qNorm, const float* kNorm, float eps, const float* table,                     \
+            const int* positions, const int* sequences, const int* pages, int maxPages, u8* kCache, u8* vCache,        \
+            float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength, int valueLength,         \
+            int ropeDim, int pairing, float scale, int window, float softCap) {                                        \
+        const bool fused = k != nullptr;                                                                               \
+        attention<Kv, D>(q, k, v,                                                                                      \
+                HeadInput{fused ? qNorm : nullptr, eps, fused ? table : nullptr, ropeDim, pairing},                    \
+                HeadInput{kNorm, eps, table, ropeDim, pairing}, KvCache{kCache, vCache, pages, maxPages, kvHeads},     \
+                positions, sequences, out, partial, counters,                                                          \
+                Shape{heads, keyLength, valueLength, scale, window, softCap});                                         \
+    }
+
+#define ATTENTIONS(name, Kv)                                                                                           \
+    ATTENTION(name, Kv, d64, 64)                                                                                       \
+    ATTENTION(name, Kv, d128, 128)                                                                                     \
+    ATTENTION(name, Kv, dany, 0)
+
+ATTENTIONS(f32, KvF32)
+ATTENTIONS(f16, KvF16)
+ATTENTIONS(q8_0, KvQ8_0)

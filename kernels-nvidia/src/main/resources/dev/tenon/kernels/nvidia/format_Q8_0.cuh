@@ -1,0 +1,56 @@
+// Q8_0: 32 signed bytes under one scale.
+//
+//   GGUF     | d:f16 | qs: int8[32] |  34 bytes a block          value[i] = d * qs[i]
+//   device   | qs: int8[32] of every block ... | d: f16 of every block ... |
+#pragma once
+
+struct Q8_0 {
+    static constexpr FormatKind KIND = INTEGERS;
+    static constexpr int BLOCK = 32;
+    static constexpr int BYTES = 34;
+    static constexpr int UNIT = 32;
+    static constexpr int CHUNK = 32;
+    static constexpr bool INTERLEAVED = false;
+    static constexpr bool MINIMUMS = false;
+    static constexpr bool REPACKED = true;
+    static constexpr int BLOCK_UNITS = 0;
+    static constexpr int STRIDE = 32;
+    static constexpr int PIECES16 = 2;
+    static constexpr int PIECES4 = 1;
+
+    struct Lane {
+        uint4 q[2];
+        u16 d;
+    };
+
+    static DEVICE const u8* piece16(const u8* base, int, int i) { return base + 16 * i; }
+
+    static DEVICE const u8* piece4(const u8* base, i64 blocks, int) { return base + blocks * 32; }
+
+    static constexpr DEVICE int shift4(int) { return 1; }
+
+    static DEVICE Lane lane(const uint4 (&p)[2], const u32 (&w)[1], u32 unit) {
+        return Lane{{p[0], p[1]}, (u16) (unit & 1 ? w[0] >> 16 : w[0])};
+    }
+
+    static DEVICE uint4 levels(const Lane& lane, int, int i) { return lane.q[i]; }
+
+    static DEVICE int scale(const Lane&, int, int) { return 1; }
+
+    static DEVICE float factor(const Lane& lane) { return halfToFloat(lane.d); }
+
+    static DEVICE void decode8(const u8* base, i64 blocks, i64 block, int first, float* out) {
+        const i8* q = (const i8*) base + block * 32 + first;
+        const float d = halfToFloat(((const u16*) (base + blocks * 32))[block]);
+        for (int i = 0; i < 8; i++) {
+            out[i] = d * q[i];
+        }
+    }
+
+    static DEVICE void repack(const u8* in, u8* base, i64 blocks, i64 block) {
+        for (int i = 0; i < 32; i++) {
+            base[block * 32 + i] = in[2 + i];
+        }
+        ((u16*) (base + blocks * 32))[block] = in[0] | in[1] << 8;
+    }
+};

@@ -1,0 +1,256 @@
+// Rows of a quantised weight times activations that are quantised on the way.
+//
+// Shared memory of IntegerProduct, for T rows of `cols` activations:
+//
+//   int8 levels[T][cols] | float scales[T][cols / 32] | float sums[T][cols / CHUNK]     (sums: formats with minimums)
+//
+// Within a row, 16 levels number i of unit u stand at 16 * (i * units + u), so that the lanes of a warp, which hold
+// units side by side, read side by side. Scales stand in their own order, those of a unit together; sums too, except that
+// the four of an interleaved unit stand together.
+#pragma once
+#include "product.cuh"
+
+template <class F, int T>
+struct IntegerProduct {
+    static constexpr int UNIT = F::UNIT;
+    static constexpr int SPAN = F::UNIT < 64 ? 2 : 1;
+    static constexpr int PIECES16 = F::PIECES16;
+    static constexpr int PIECES4 = F::PIECES4;
+    typedef typename F::Lane Lane;
+
+    Input in;
+    int cols;
+    int units;
+    i8* levels;
+    float* scales;
+    float* sums;
+
+    DEVICE IntegerProduct(u8* shared, const Input& in) : in(in), cols(in.cols), units(in.cols / UNIT) {
+        levels = (i8*) shared;
+        scales = (float*) (shared + T * cols);
+        sums = scales + T * (cols / 32);
+    }
+
+    static DEVICE int unitCount(int cols) { return cols / UNIT; }
+
+    // shared memory that is taken, a multiple of 16
+    static DEVICE int sharedBytes(int cols) { return T * (cols / 2 * 3); }
+
+    struct Weight {
+        const u8* pieces16[PIECES16];
+        const u8* pieces4[PIECES4 > 0 ? PIECES4 : 1];
+
+        DEVICE Weight() {}
+
+        DEVICE Weight(const u8* base, int rows, int cols, int lane) {
+            const i64 blocks = (i64) rows * cols / F::BLOCK;
+#pragma unroll
+            for (int i = 0; i < PIECES16; i++) {
+                pieces16[i] = kept(F::piece16(base, lane & ((1 << F::BLOCK_UNITS) - 1), i));
+            }
+#pragma unroll
+            for (int i = 0; i < PIECES4; i++) {
+                pieces4[i] = kept(F::piece4(base, blocks, i));
+            }
+        }
+    };
+
+    // a or b, pointer by pointer, so that both stay in registers
+    static DEVICE Weight choose(bool second, const Weight& a, const Weight& b) {
+        Weight w;
+#pragma unroll
+        for (int i = 0; i < PIECES16; i++) {
+            w.pieces16[i] = second ? b.pieces16[i] : a.pieces16[i];
+        }
+#pragma unroll
+        for (int i = 0; i < PIECES4; i++) {
+            w.pieces4[i] = second ? b.pieces4[i] : a.pieces4[i];
+        }
+        return w;
+    }
+
+    DEVICE void copy(const Slot& slot, const Weight& weight, int row, int u, bool there) const {
+        const u32 unit = (u32) row * units + u;
+#pragma unroll
+        for (int i = 0; i < PIECES16; i++) {
+            copy16(slot.piece16(i), weight.pieces16[i] + (u64) (unit >> F::BLOCK_UNITS) * F::STRIDE, there);
+        }
+#pragma unroll
+        for (int i = 0; i < PIECES4; i++) {
+            copy4(slot.piece4(i), weight.pieces4[i] + (u64) (unit >> F::shift4(i)) * 4, there);
+        }
+    }
+
+    DEVICE Lane lane(const Slot& slot, int row, int u) const {
+        uint4 p[PIECES16];
+        u32 w[PIECES4 > 0 ? PIECES4 : 1];
+#pragma unroll
+        for (int i = 0; i < PIECES16; i++) {
+            p[i] = readShared16(slot.piece16(i));
+        }
+#pragma unroll
+        for (int i = 0; i < PIECES4; i++) {
+            w[i] = readShared4(slot.piece4(i));
+        }
+        return F::lane(p, w, (u32) row * units + u);
+    }
+
+    // place of the g-th 16 activations of a row
+    DEVICE int sixteen(int g) const {
+        if constexpr (F::INTERLEAVED) {
+            return (g >> 1 & 3) * units + (g >> 4) * 4 + (g >> 3 & 1) * 2 + (g & 1);
+        } else {
+            constexpr int PER = UNIT / 16;
+            return g % PER * units + g / PER;
+        }
+    }
+
+    // place of the sum of the g-th 16 activations of a row
+    DEVICE int sumOf16(int g) const {
+        if constexpr (F::INTERLEAVED) {
+            return (g & ~7) + 4 * (g & 1) + (g >> 1 & 3);
+        } else {
+            return g;
+        }
+    }
+
+    // Quantises four activations of row t, c .. c + 3; eight threads side by side share a scale.
+    DEVICE void quantise(int t, int c, const float4& v) const {
+        const float largest = maxOver(fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w))), 8);
+        const float inverse = largest > 0.f ? 127.f / largest : 0.f;
+        const int a = __float2int_rn(v.x * inverse);
+        const int b = __float2int_rn(v.y * inverse);
+        const int d = __float2int_rn(v.z * inverse);
+        const int e = __float2int_rn(v.w * inverse);
+        float sum = 0.f;
+        if constexpr (F::MINIMUMS) {
+            sum = sumOver((float) (a + b + d + e), F::CHUNK / 4);
+        }
+        if (c >= cols) {
+            return;
+        }
+        const u32 word = (a & 255) | (b & 255) << 8 | (d & 255) << 16 | (u32) e << 24;
+        *(u32*) (levels + t * cols + 16 * sixteen(c / 16) + c % 16) = word;
+        const float scale = largest * (1.f / 127);
+        if (c % 32 == 0) {
+            scales[t * (cols / 32) + c / 32] = scale;
+        }
+        if constexpr (F::MINIMUMS) {
+            if (c % F::CHUNK == 0) {
+                const int at = F::CHUNK == 32 ? c / 32 : sumOf16(c / 16);
+                sums[t * (cols / F::CHUNK) + at] = scale * sum;
+            }
+        }
+    }
+
+    DEVICE void prepare(float (&factor)[T]) const {
+        constexpr int BATCH = T == 1 ? 2 : 1;
+        float squares[T] = {};
+        const int lane = threadIdx.x & 31;
+        const int stride = 4 * blockDim.x;
+        // whole warps go round the loop together
+        for (int start = 4 * (threadIdx.x - lane); start < cols; start += BATCH * stride) {
+            float4 v[BATCH][T];
+            float4 n[BATCH];
+#pragma unroll
+            for (int b = 0; b < BATCH; b++) {
+                const int c = start + 4 * lane + b * stride;
+                const bool there = c < cols;
+                n[b] = there && in.norm != nullptr ? *(const float4*) (in.norm + c) : make_float4(1.f, 1.f, 1.f, 1.f);
+#pragma unroll
+                for (int t = 0; t < T; t++) {
+                    v[b][t] = there ? *(const float4*) (in.x + t * cols + c) : make_float4(0.f, 0.f, 0.f, 0.f);
+                }
+            }
+#pragma unroll
+            for (int b = 0; b < BATCH; b++) {
+                if (start + b * stride < cols) {
+#pragma unroll
+                    for (int t = 0; t < T; t++) {
+                        float4 x = v[b][t];
+                        squares[t] += x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w;
+                        x.x *= n[b].x, x.y *= n[b].y, x.z *= n[b].z, x.w *= n[b].w;
+                        quantise(t, start + 4 * lane + b * stride, x);
+                    }
+                }
+            }
+        }
+        normFactors<T>(in, squares, factor);
+    }
+
+    template <int N>
+    DEVICE void add(const Lane (&lane)[N], int u, float (&acc)[N][T]) const {
+        constexpr int CHUNKS = UNIT / F::CHUNK;
+        constexpr int WORDS = F::CHUNK / 16;
+        constexpr int SCALES = F::INTERLEAVED ? 4 : UNIT / 32; // of the activations of a unit
+        float sum[N][T] = {};                                  // of scale * level * activation
+        float low[N][T] = {};                                  // of minimum * activation
+        float scale[T][SCALES];
+        float sums[T][CHUNKS];
+#pragma unroll
+        for (int t = 0; t < T; t++) {
+            read(scale[t], scales + t * (cols / 32) + (F::INTERLEAVED ? u >> 1 : u) * SCALES);
+            if constexpr (F::MINIMUMS) {
+                read(sums[t], this->sums + t * (cols / F::CHUNK) + u * CHUNKS);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            uint4 w[N][WORDS];
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+#pragma unroll
+                for (int k = 0; k < WORDS; k++) {
+                    w[n][k] = F::levels(lane[n], u, i * WORDS + k);
+                }
+            }
+#pragma unroll
+            for (int t = 0; t < T; t++) {
+                uint4 v[WORDS];
+#pragma unroll
+                for (int k = 0; k < WORDS; k++) {
+                    v[k] = *(const uint4*) (levels + t * cols + 16 * ((i * WORDS + k) * units + u));
+                }
+#pragma unroll
+                for (int n = 0; n < N; n++) {
+                    int dot = 0;
+#pragma unroll
+                    for (int k = 0; k < WORDS; k++) {
+                        dot = __dp4a((int) w[n][k].x, (int) v[k].x, dot);
+                        dot = __dp4a((int) w[n][k].y, (int) v[k].y, dot);
+                        dot = __dp4a((int) w[n][k].z, (int) v[k].z, dot);
+                        dot = __dp4a((int) w[n][k].w, (int) v[k].w, dot);
+                    }
+                    sum[n][t] += (float) (dot * F::scale(lane[n], u, i)) * scale[t][i];
+                    if constexpr (F::MINIMUMS) {
+                        low[n][t] += (float) F::minimum(lane[n], u, i) * sums[t][i];
+                    }
+                }
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+#pragma unroll
+            for (int t = 0; t < T; t++) {
+                acc[n][t] += F::factor(lane[n]) * sum[n][t];
+                if constexpr (F::MINIMUMS) {
+                    acc[n][t] -= F::minimumFactor(lane[n]) * low[n][t];
+                }
+            }
+        }
+    }
+
+    // 1, 2 or 4 floats side by side
+    template <int N>
+    static DEVICE void read(float (&to)[N], const float* from) {
+        if constexpr (N == 4) {
+            const float4 v = *(const float4*) from;
+            to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+        } else if constexpr (N == 2) {
+            const float2 v = *(const float2*) from;
+            to[0] = v.x, to[1] = v.y;
+        } else {
+            to[0] = from[0];
+        }
+    }
+};

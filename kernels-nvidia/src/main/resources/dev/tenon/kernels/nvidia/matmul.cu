@@ -1,0 +1,49 @@
+// Entries of the matmul for one weight format: compile with -DTENON_FORMAT=Q6_K and the like (formats.cuh). matmul.cuh
+// says how it works.
+#include "formats.cuh"
+#include "matmul.cuh"
+
+#ifdef TENON_FORMAT_FILE
+typedef ForeignUnit<Format> FormatUnit;
+#else
+typedef TENON_JOIN3(Unit, TENON_FORMAT, ) FormatUnit;
+#endif
+
+// Blocks that shall share a multiprocessor, which limits registers; large tiles and large units need them all.
+template <int N> constexpr int BLOCKS_AT_ONCE = N > 128 || sizeof(FormatUnit) > 80 ? 1 : 2;
+
+// Up to three weights of one format multiply the same x; a block finds its weight by its tile's number.
+DEVICE Part partOf(int tile, Part part0, Part part1, Part part2) {
+    int tiles0 = (part0.rows + TILE_ROWS - 1) / TILE_ROWS;
+    int tiles1 = (part1.rows + TILE_ROWS - 1) / TILE_ROWS;
+    Part part = tile < tiles0 ? part0 : tile < tiles0 + tiles1 ? part1 : part2;
+    part.tile = tile < tiles0 ? tile : tile < tiles0 + tiles1 ? tile - tiles0 : tile - tiles0 - tiles1;
+    return part;
+}
+
+#define TENON_MATMUL_ENTRY(NAME, N)                                                                           \
+    extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, BLOCKS_AT_ONCE<N>)                           \
+        NAME(const u16* x, int T, int cols, const u8* w0, const u8* w1, const u8* w2, int rows0, int rows1,   \
+             int rows2, const float* bias0, const float* bias1, const float* bias2, const float* residual,    \
+             float* out0, float* out1, float* out2, float* partial, u32* counter, int splits) {               \
+        Part part = partOf(blockIdx.y, {w0, bias0, out0, rows0, 0}, {w1, bias1, out1, rows1, 0},              \
+                           {w2, bias2, out2, rows2, 0});                                                      \
+        matmul<FormatUnit, N>(x, T, cols, part, residual, partial, counter, splits);                          \
+    }
+
+#define TENON_GATE_UP_ENTRY(NAME, N)                                                                          \
+    extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, BLOCKS_AT_ONCE<N>)                           \
+        NAME(const u16* x, int T, int cols, const u8* gate, const u8* up, int rows, int activation, u16* out, \
+             float* partial, u32* counter, int splits) {                                                      \
+        gateUp<FormatUnit, N>(x, T, cols, gate, up, rows, activation, out, partial, counter, splits);         \
+    }
+
+#define TENON_ENTRIES(N)                                                                                      \
+    TENON_MATMUL_ENTRY(TENON_ENTRY(matmul_, _n##N), N)                                                        \
+    TENON_GATE_UP_ENTRY(TENON_ENTRY(matmul_gate_up_, _n##N), N)
+
+TENON_ENTRIES(16)
+TENON_ENTRIES(32)
+TENON_ENTRIES(64)
+TENON_ENTRIES(128)
+TENON_ENTRIES(256)
