@@ -15,18 +15,22 @@ pairs="Q2_K:Q3_K Q2_K:Q4_K Q2_K:Q6_K Q3_K:Q4_K Q3_K:Q5_K Q3_K:Q6_K Q4_0:Q6_K Q4_
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-list() { # every module: NAME FILE MACROS...
+list() { # list ARCHITECTURE: every module: NAME FILE MACROS...
+  # Small devices have less shared memory, in which the ring of these kernels lies: blocks of 256 threads there.
+  block= macro=
+  [ "$1" = compute_90a ] || block=.256 macro=-DTENON_BLOCK=256
   for file in small attention attention_prefill rows; do
     echo "$file $file.cu"
   done
   for format in $formats; do
-    for file in embedding linear matmul; do
+    for file in embedding matmul; do
       echo "$file.$format $file.cu -DTENON_FORMAT=$format"
     done
-    echo "qkv.$format.$format qkv.cu -DTENON_FORMAT=$format -DTENON_FORMAT_V=$format"
+    echo "linear$block.$format linear.cu -DTENON_FORMAT=$format $macro"
+    echo "qkv$block.$format.$format qkv.cu -DTENON_FORMAT=$format -DTENON_FORMAT_V=$format $macro"
   done
   for pair in $pairs; do
-    echo "qkv.${pair%:*}.${pair#*:} qkv.cu -DTENON_FORMAT=${pair%:*} -DTENON_FORMAT_V=${pair#*:}"
+    echo "qkv$block.${pair%:*}.${pair#*:} qkv.cu -DTENON_FORMAT=${pair%:*} -DTENON_FORMAT_V=${pair#*:} $macro"
   done
 }
 
@@ -50,7 +54,7 @@ fi
 export PREBUILD_WORK="$work" NVCC="$nvcc"
 
 for architecture in compute_80 compute_90a; do
-  list | sed "s/^/$architecture /"
+  list "$architecture" | sed "s/^/$architecture /"
 done | xargs -P "$jobs" -L 1 "$script" compile
 
 mkdir -p prebuilt

@@ -68,6 +68,9 @@ final class CudaCompiler implements Compiler {
         MvSchedule schedule;
         try {
             schedule = MvSchedule.of(options.settings(), System.getenv());
+            if (!kernels.canCompile()) {
+                schedule = schedule.forPrebuilt(traits);
+            }
         } catch (IllegalArgumentException e) {
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);
         }

@@ -54,6 +54,8 @@ final class KernelLoader implements AutoCloseable {
     private final CodeCache cache;
     private final Map<String, Long> modules = new HashMap<>();
     private final Map<String, Function> functions = new HashMap<>();
+    private Nvrtc opened;
+    private String missing;
 
     /// A loaded kernel.
     private static final class Function {
@@ -88,11 +90,11 @@ final class KernelLoader implements AutoCloseable {
     /// @throws BackendException if one cannot be had
     synchronized void load(List<KernelModule> wanted, Map<String, String> headers) {
         Map<String, Callable<byte[]>> tasks = new LinkedHashMap<>();
-        Compilers compilers = new Compilers();
+        Optional<Nvrtc> nvrtc = nvrtc();
         for (KernelModule module : wanted) {
             String key = key(module, headers);
             if (!modules.containsKey(key)) {
-                tasks.put(key, () -> code(module, headers, compilers));
+                tasks.put(key, () -> code(module, headers, nvrtc));
             }
         }
         if (tasks.isEmpty()) {
@@ -124,31 +126,30 @@ final class KernelLoader implements AutoCloseable {
                 : module.name();
     }
 
-    /// Opens NVRTC once for a group of modules, if one of them needs it.
-    private final class Compilers {
-        private Nvrtc opened;
-        private BackendException missing;
-
-        synchronized Optional<Nvrtc> get() {
-            if (opened == null && missing == null && !mode.equals("prebuilt")) {
+    /// {@return NVRTC, or empty where it is missing or not wanted}
+    private synchronized Optional<Nvrtc> nvrtc() {
+        if (opened == null && missing == null) {
+            if (mode.equals("prebuilt")) {
+                missing = KERNELS + " is prebuilt";
+            } else {
                 try {
                     opened = Nvrtc.open(NvrtcFinder.ofThisMachine(), nvrtcSetting);
-                    LOG.info("compiling kernels with {} {}", opened.path(), opened.version());
+                    LOG.info("kernels are compiled with {} {}", opened.path(), opened.version());
                 } catch (BackendException e) {
-                    missing = e;
-                    LOG.info("{}", e.getMessage());
+                    missing = e.getMessage();
+                    LOG.info("prebuilt kernels are used: {}", missing);
                 }
             }
-            return Optional.ofNullable(opened);
         }
-
-        String reason() {
-            return missing == null ? KERNELS + " is " + mode : missing.getMessage();
-        }
+        return Optional.ofNullable(opened);
     }
 
-    private byte[] code(KernelModule module, Map<String, String> headers, Compilers compilers) {
-        Optional<Nvrtc> nvrtc = compilers.get();
+    /// {@return whether kernels can be compiled, not only taken as they are in the bundle}
+    boolean canCompile() {
+        return nvrtc().isPresent();
+    }
+
+    private byte[] code(KernelModule module, Map<String, String> headers, Optional<Nvrtc> nvrtc) {
         if (nvrtc.isPresent()) {
             CudaSource source = KernelCatalogue.source(module, headers);
             List<String> options = KernelCatalogue.options(module, traits.architecture());
@@ -164,7 +165,7 @@ final class KernelLoader implements AutoCloseable {
         return prebuilt.orElseThrow(() -> new BackendException(
                 ErrorCode.BACKEND_UNAVAILABLE,
                 "there is no prebuilt code of kernel module " + module.name() + ", and it cannot be compiled: "
-                        + compilers.reason()));
+                        + missing));
     }
 
     /// Loads code into the context.

@@ -321,8 +321,8 @@ final class LinearLaunches {
     private static Grid grid(Emission e, int rowTiles, int rows, int cols) {
         int multiprocessors = e.traits.multiprocessors();
         int tokens = Math.max(16, Math.min(128, rows));
-        boolean wide = rows >= 1024
-                && rowTiles * ((rows + 255) / 256) >= 2 * multiprocessors
+        boolean wide = rows > 128
+                && 4 * rowTiles * ((rows + 255) / 256) >= 7 * multiprocessors
                 && MATMUL_BYTES + MATMUL_ROW_BYTES * 256 <= e.traits.sharedBytes();
         if (wide) {
             tokens = 256;

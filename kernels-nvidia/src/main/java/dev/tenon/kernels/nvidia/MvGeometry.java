@@ -35,8 +35,9 @@ record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
     static MvGeometry of(
             MvSchedule schedule, DeviceTraits traits, int rows, int cols, int weightRows, DeviceFormat... formats) {
         int largest = schedule.blockSize() == 0 ? BLOCK : schedule.blockSize();
+        int smallest = schedule.fixedBlock() ? largest : Math.min(SMALLEST_BLOCK, largest);
         for (int tile = Math.min(rows, StepShape.FEW); tile >= 1; tile /= 2) {
-            for (int block = largest; block >= Math.min(SMALLEST_BLOCK, largest); block /= 2) {
+            for (int block = largest; block >= smallest; block /= 2) {
                 long shared = 0;
                 for (DeviceFormat format : formats) {
                     shared = Math.max(shared, sharedBytes(format, tile, cols, block, weightRows));

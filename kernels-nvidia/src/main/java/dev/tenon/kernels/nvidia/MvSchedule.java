@@ -9,9 +9,10 @@ import java.util.Map;
 /// @param threadsPerRow threads that share a row of the weight: a power of two from 4 to 32; 0 leaves it to the device
 /// @param blockSize threads of a block: 32, 64, 128, 256 or 512; 0 leaves it to the device
 /// @param rowsPerThread rows a thread works on at once: 1, 2 or 4; 0 leaves it to the kernel
-public record MvSchedule(int threadsPerRow, int blockSize, int rowsPerThread) {
+/// @param fixedBlock whether there are no kernels compiled for smaller blocks
+public record MvSchedule(int threadsPerRow, int blockSize, int rowsPerThread, boolean fixedBlock) {
     /// Everything left to device and kernel.
-    public static final MvSchedule DEFAULT = new MvSchedule(0, 0, 0);
+    public static final MvSchedule DEFAULT = new MvSchedule(0, 0, 0, false);
 
     /// Checks the values.
     public MvSchedule {
@@ -47,7 +48,17 @@ public record MvSchedule(int threadsPerRow, int blockSize, int rowsPerThread) {
         return new MvSchedule(
                 schedule.knob(Schedule.MV_THREADS_PER_ROW, 0),
                 schedule.knob(Schedule.MV_BLOCK_SIZE, 0),
-                schedule.knob(Schedule.MV_ROWS_PER_THREAD, 0));
+                schedule.knob(Schedule.MV_ROWS_PER_THREAD, 0),
+                false);
+    }
+
+    /// {@return the same knobs, where only the kernels of this bundle can be used: they are compiled for one size of
+    ///     block}
+    ///
+    /// @param traits the device
+    public MvSchedule forPrebuilt(DeviceTraits traits) {
+        int block = traits.capability() == 90 ? MvGeometry.BLOCK : MvGeometry.BLOCK / 2;
+        return new MvSchedule(threadsPerRow, blockSize == 0 ? block : blockSize, rowsPerThread, true);
     }
 
     private static void read(

@@ -9,8 +9,9 @@
 // Running sums are joined first within a warp, then over warps, then, when a sequence is cut into several pieces, by
 // the block that finishes last.
 //
-// Fused (k given): q, k, v are the raw projections of at most 8 rows. The first piece also does the rows of this step: it
-// norms and rotates their keys itself and appends its own row to the cache, so that no block reads what another writes.
+// Fused (k given): q, k, v are the raw projections of at most 8 rows. The first piece also does the rows of this step:
+// it norms and rotates their keys itself and appends its own row to the cache, so that no block reads what another
+// writes.
 #include "kv_cache.cuh"
 
 // threads of a block, for a head size (0: any)
@@ -149,6 +150,102 @@ static DEVICE void attend(Running& run, const float (&q)[GROUP][8], int group, f
     }
 }
 
+// What a block does: some query heads of one kv head, for one row of the step, over one piece of its sequence.
+struct Part {
+    int t;         // row of the step
+    int sequence;  // of the row; below 0, the row only fills the bucket
+    int position;  // of the row
+    int kvHead;
+    int firstHead; // query heads firstHead .. firstHead + group - 1
+    int group;
+    bool appends;  // whether this block appends the row to the cache, when that is left to attention
+    int fresh;     // rows of this step, from this one back, that the block takes from k and v instead of the cache
+    int low;       // first position that the row sees
+    int pieces;    // in how many the cached positions are cut
+    int from;      // the block's cached positions are from .. end - 1
+    int end;
+
+    // grid: piece (x), kv head and four of its query heads (y), row (z)
+    DEVICE Part(const int* positions, const int* sequences, const Shape& shape, int kvHeads, bool fused) {
+        const int perKv = shape.heads / kvHeads;
+        const int chunks = (perKv + GROUP - 1) / GROUP;
+        t = blockIdx.z;
+        sequence = sequences[t];
+        position = positions[t];
+        kvHead = blockIdx.y / chunks;
+        firstHead = kvHead * perKv + blockIdx.y % chunks * GROUP;
+        group = min(GROUP, (kvHead + 1) * perKv - firstHead);
+        int rows = fused ? 1 : 0;
+        while (fused && rows <= t && sequences[t - rows] == sequence) {
+            rows++;
+        }
+        low = shape.window > 0 ? max(0, position + 1 - shape.window) : 0;
+        const int cached = position + 1 - rows;
+        const int length = max(0, cached - low);
+        // pieces are multiples of 16 long, and none is empty
+        pieces = max(1, min((int) gridDim.x, (length + MIN_PIECE - 1) / MIN_PIECE));
+        const int piece = ((length + pieces - 1) / pieces + 15) & ~15;
+        pieces = piece == 0 ? 1 : (length + piece - 1) / piece;
+        from = low + blockIdx.x * piece;
+        end = min(cached, from + piece);
+        fresh = blockIdx.x == 0 ? rows : 0;
+        appends = fresh > 0 && blockIdx.y % chunks == 0;
+    }
+};
+
+// Joins the pieces of a block's heads, as they stand in `partial`: for each piece the sums, the maximum, the weight.
+static DEVICE void joinPieces(const Part& part, int valueLength, const float* partial, float* out) {
+    __shared__ float shares[GROUP][MAX_SPLITS]; // of each piece in the result
+    const int lane = threadIdx.x % 32;
+    const int stride = valueLength + 2;
+    const i64 nextHead = (i64) gridDim.x * stride;
+    for (int g = threadIdx.x / 32; g < part.group; g += blockDim.x / 32) {
+        const float* of = partial + g * nextHead + valueLength;
+        float maximum = NOTHING;
+        for (int s = lane; s < part.pieces; s += 32) {
+            maximum = fmaxf(maximum, of[s * stride]);
+        }
+        maximum = maxOver(maximum, 32);
+        float weight = 0.f;
+        for (int s = lane; s < part.pieces; s += 32) {
+            const float factor = exp2f(of[s * stride] - maximum);
+            shares[g][s] = factor;
+            weight += factor * of[s * stride + 1];
+        }
+        weight = sumOver(weight, 32);
+        for (int s = lane; s < part.pieces; s += 32) {
+            shares[g][s] /= weight;
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < part.group * valueLength; i += blockDim.x) {
+        const int g = i / valueLength;
+        const float* of = partial + g * nextHead + i % valueLength;
+        float sum = 0.f;
+#pragma unroll 8
+        for (int s = 0; s < part.pieces; s++) {
+            sum += shares[g][s] * of[s * stride];
+        }
+        out[i] = sum;
+    }
+}
+
+// Whether all other pieces of the same work are done; the last to come leaves the counter at 0.
+static DEVICE bool isLastPiece(const Part& part, int* counter) {
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(counter, 1) == part.pieces - 1;
+        if (last) {
+            *counter = 0;
+        }
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
+}
+
 template <class Kv, int D>
 static DEVICE void attention(const float* q, const float* k, const float* v, const HeadInput& query,
         const HeadInput& key, const KvCache& cache, const int* positions, const int* sequences, float* out,
@@ -157,6 +254,7 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     constexpr int THREADS = THREADS_OF<D>;
     constexpr int WARPS = THREADS / 32;
     constexpr int LANES = S::LANES;
+    constexpr int GROUPS = THREADS / LANES;
     constexpr int AT_ONCE = D == 0 ? 1 : 2; // positions that a group of lanes loads before it uses them
     constexpr int ROW = D == 0 ? MAX_HEAD : D;
     __shared__ float queries[GROUP][ROW];
@@ -165,80 +263,56 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     __shared__ float sums[WARPS][GROUP][ROW];
     __shared__ float maxima[WARPS][GROUP];
     __shared__ float weights[WARPS][GROUP];
-    __shared__ float shares[GROUP][MAX_SPLITS];
-    __shared__ bool last;
     launchDependents();
 
     const int keyLength = D == 0 ? shape.keyLength : D;
     const int valueLength = D == 0 ? shape.valueLength : D;
     const int keyBytes = Kv::rowBytes(keyLength);
     const int valueBytes = Kv::rowBytes(valueLength);
-    const int perKv = shape.heads / cache.heads;
-    const int chunks = (perKv + GROUP - 1) / GROUP;
-    const int kvHead = blockIdx.y / chunks;
-    const int firstHead = kvHead * perKv + blockIdx.y % chunks * GROUP;
-    const int group = min(GROUP, (kvHead + 1) * perKv - firstHead);
-    const int t = blockIdx.z;
-    const int split = blockIdx.x;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % LANES;
     const int lanesGroup = threadIdx.x / LANES;
-    constexpr int GROUPS = THREADS / LANES;
-
-    const int sequence = sequences[t];
-    if (sequence < 0) { // a row that only fills the bucket
+    const bool fused = k != nullptr;
+    const Part part(positions, sequences, shape, cache.heads, fused);
+    const int t = part.t;
+    const int group = part.group;
+    const int kvHead = part.kvHead;
+    out += ((i64) t * shape.heads + part.firstHead) * valueLength;
+    partial += ((i64) t * shape.heads + part.firstHead) * gridDim.x * (valueLength + 2);
+    if (part.sequence < 0) {
         waitForInputs();
-        for (int i = threadIdx.x; split == 0 && i < group * valueLength; i += THREADS) {
-            out[((i64) t * shape.heads + firstHead) * valueLength + i] = 0.f;
+        for (int i = threadIdx.x; blockIdx.x == 0 && i < group * valueLength; i += THREADS) {
+            out[i] = 0.f;
         }
         return;
     }
-    const bool fused = k != nullptr;
-    int fresh = 0; // rows of this step in front of and including this one that are not in the cache yet
-    if (fused) {
-        fresh = 1;
-        while (fresh <= t && sequences[t - fresh] == sequence) {
-            fresh++;
-        }
-    }
-    const int position = positions[t];
-    const int low = shape.window > 0 ? max(0, position + 1 - shape.window) : 0;
-    const int cached = position + 1 - fresh; // positions 0 .. cached - 1 are read from the cache
-    const int length = max(0, cached - low);
-    // the pieces are multiples of 16 long, and none is empty
-    int pieces = max(1, min((int) gridDim.x, (length + MIN_PIECE - 1) / MIN_PIECE));
-    const int piece = ((length + pieces - 1) / pieces + 15) & ~15;
-    pieces = piece == 0 ? 1 : (length + piece - 1) / piece;
-    if (split >= pieces) {
+    if (blockIdx.x >= part.pieces) {
         return; // the first piece waits for the kernels in front
     }
-    const int from = low + split * piece;
-    const int end = min(cached, from + piece);
 
     S keys[AT_ONCE];
     S values[AT_ONCE];
     auto load = [&](int first) {
 #pragma unroll
         for (int n = 0; n < AT_ONCE; n++) {
-            const int p = min(first + n * GROUPS, end - 1);
-            keys[n].load(cache.row(cache.keys, sequence, p, kvHead, keyBytes), keyLength, lane);
-            values[n].load(cache.row(cache.values, sequence, p, kvHead, valueBytes), valueLength, lane);
+            const int p = min(first + n * GROUPS, part.end - 1);
+            keys[n].load(cache.row(cache.keys, part.sequence, p, kvHead, keyBytes), keyLength, lane);
+            values[n].load(cache.row(cache.values, part.sequence, p, kvHead, valueBytes), valueLength, lane);
         }
     };
-    const bool any = from < end;
+    const bool any = part.from < part.end;
     if (fused && any) {
-        load(from + lanesGroup); // written in earlier steps
+        load(part.from + lanesGroup); // written in earlier steps
     }
     waitForInputs();
     if (!fused && any) {
-        load(from + lanesGroup);
+        load(part.from + lanesGroup);
     }
 
     // queries, and keys and values of this step's rows, one warp a head
-    const int freshHere = split == 0 ? fresh : 0;
-    for (int job = warp; job < group + 2 * freshHere; job += WARPS) {
+    for (int job = warp; job < group + 2 * part.fresh; job += WARPS) {
         if (job < group) {
-            const int h = firstHead + job;
+            const int h = part.firstHead + job;
             prepareHead(query, t, q + ((i64) t * shape.heads + h) * keyLength, queries[job], keyLength,
                     threadIdx.x % 32);
             continue;
@@ -266,7 +340,7 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
 
     Running run;
     run.clear();
-    for (int first = from; first < end; first += GROUPS * AT_ONCE) {
+    for (int first = part.from; first < part.end; first += GROUPS * AT_ONCE) {
         float ks[AT_ONCE][8];
         float vs[AT_ONCE][8];
         bool valid[AT_ONCE];
@@ -274,16 +348,16 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
         for (int n = 0; n < AT_ONCE; n++) {
             keys[n].decode(ks[n]);
             values[n].decode(vs[n]);
-            valid[n] = first + lanesGroup + n * GROUPS < end;
+            valid[n] = first + lanesGroup + n * GROUPS < part.end;
         }
-        if (first + GROUPS * AT_ONCE < end) {
+        if (first + GROUPS * AT_ONCE < part.end) {
             load(first + GROUPS * AT_ONCE + lanesGroup);
         }
         attend<LANES, AT_ONCE>(run, qs, group, shape.softCap, ks, vs, valid);
     }
-    for (int first = 0; first < freshHere; first += GROUPS) {
+    for (int first = 0; first < part.fresh; first += GROUPS) {
         const int back = first + lanesGroup; // rows back from this one
-        const bool valid[1] = {back < freshHere && position - back >= low};
+        const bool valid[1] = {back < part.fresh && part.position - back >= part.low};
         const int row = valid[0] ? back : 0;
         float ks[1][8];
         float vs[1][8];
@@ -295,13 +369,13 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
         }
         attend<LANES, 1>(run, qs, group, shape.softCap, ks, vs, valid);
     }
-    if (freshHere > 0 && blockIdx.y % chunks == 0) {
+    if (part.appends) {
         if (warp == 0) {
-            Kv::write(cache.row(cache.keys, sequence, position, kvHead, keyBytes), freshKeys[0], keyLength,
-                    threadIdx.x % 32);
+            u8* row = cache.row(cache.keys, part.sequence, part.position, kvHead, keyBytes);
+            Kv::write(row, freshKeys[0], keyLength, threadIdx.x % 32);
         } else if (warp == 1) {
-            Kv::write(cache.row(cache.values, sequence, position, kvHead, valueBytes), freshValues[0], valueLength,
-                    threadIdx.x % 32);
+            u8* row = cache.row(cache.values, part.sequence, part.position, kvHead, valueBytes);
+            Kv::write(row, freshValues[0], valueLength, threadIdx.x % 32);
         }
     }
 
@@ -328,9 +402,6 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
         }
     }
     __syncthreads();
-    const i64 firstOut = ((i64) t * shape.heads + firstHead) * valueLength;
-    float* pieceOf = partial + (((i64) t * shape.heads + firstHead) * gridDim.x + split) * (valueLength + 2);
-    const i64 nextHead = (i64) gridDim.x * (valueLength + 2);
     for (int i = threadIdx.x; i < group * valueLength; i += THREADS) {
         const int g = i / valueLength;
         const int e = i % valueLength;
@@ -345,10 +416,10 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
             weight += factor * weights[w][g];
             sum += factor * sums[w][g][e];
         }
-        if (pieces == 1) {
-            out[firstOut + i] = sum / weight;
+        if (part.pieces == 1) {
+            out[i] = sum / weight;
         } else {
-            float* to = pieceOf + g * nextHead;
+            float* to = partial + ((i64) g * gridDim.x + blockIdx.x) * (valueLength + 2);
             to[e] = sum;
             if (e == 0) {
                 to[valueLength] = maximum;
@@ -356,64 +427,17 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
             }
         }
     }
-    if (pieces == 1) {
-        return;
-    }
-
-    // the block that finishes last joins the pieces
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        int* counter = counters + t * gridDim.y + blockIdx.y;
-        last = atomicAdd(counter, 1) == pieces - 1;
-        if (last) {
-            *counter = 0;
-        }
-    }
-    __syncthreads();
-    if (!last) {
-        return;
-    }
-    __threadfence();
-    const float* all = partial + ((i64) t * shape.heads + firstHead) * nextHead;
-    for (int g = warp; g < group; g += WARPS) {
-        const float* of = all + g * nextHead + valueLength;
-        float maximum = NOTHING;
-        for (int s = threadIdx.x % 32; s < pieces; s += 32) {
-            maximum = fmaxf(maximum, of[s * (valueLength + 2)]);
-        }
-        maximum = maxOver(maximum, 32);
-        float weight = 0.f;
-        for (int s = threadIdx.x % 32; s < pieces; s += 32) {
-            const float factor = exp2f(of[s * (valueLength + 2)] - maximum);
-            shares[g][s] = factor;
-            weight += factor * of[s * (valueLength + 2) + 1];
-        }
-        weight = sumOver(weight, 32);
-        __syncwarp();
-        for (int s = threadIdx.x % 32; s < pieces; s += 32) {
-            shares[g][s] /= weight;
-        }
-    }
-    __syncthreads();
-    for (int i = threadIdx.x; i < group * valueLength; i += THREADS) {
-        const int g = i / valueLength;
-        const float* of = all + g * nextHead + i % valueLength;
-        float sum = 0.f;
-#pragma unroll 8
-        for (int s = 0; s < pieces; s++) {
-            sum += shares[g][s] * of[s * (valueLength + 2)];
-        }
-        out[firstOut + i] = sum;
+    if (part.pieces > 1 && isLastPiece(part, counters + t * gridDim.y + blockIdx.y)) {
+        joinPieces(part, valueLength, partial, out);
     }
 }
 
 #define ATTENTION(name, Kv, d, D)                                                                                      \
-    extern "C" __global__ void __launch_bounds__(THREADS_OF<D>, 2) attention_##name##_##d(const float* q, const float* k,  \
-            const float* v, const float* qNorm, const float* kNorm, float eps, const float* table,                     \
-            const int* positions, const int* sequences, const int* pages, int maxPages, u8* kCache, u8* vCache,        \
-            float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength, int valueLength,         \
-            int ropeDim, int pairing, float scale, int window, float softCap) {                                        \
+    extern "C" __global__ void __launch_bounds__(THREADS_OF<D>, 2) attention_##name##_##d(                             \
+            const float* q, const float* k, const float* v, const float* qNorm, const float* kNorm, float eps,         \
+            const float* table, const int* positions, const int* sequences, const int* pages, int maxPages,            \
+            u8* kCache, u8* vCache, float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength,  \
+            int valueLength, int ropeDim, int pairing, float scale, int window, float softCap) {                       \
         const bool fused = k != nullptr;                                                                               \
         attention<Kv, D>(q, k, v,                                                                                      \
                 HeadInput{fused ? qNorm : nullptr, eps, fused ? table : nullptr, ropeDim, pairing},                    \

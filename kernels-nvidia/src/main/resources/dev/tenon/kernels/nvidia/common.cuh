@@ -112,16 +112,19 @@ DEVICE void waitForInputs() {
 #endif
 }
 
-// Copies of 16 or 4 bytes from global to shared memory that run by themselves. `there` = false writes zeros. Copies belong
-// to groups: copiesEnd() closes one, copiesWait<N>() returns when all but the thread's newest N groups have arrived.
+// Copies of 16 or 4 bytes from global to shared memory that run by themselves. `there` = false writes zeros. Copies
+// belong to groups: copiesEnd() closes one, copiesWait<N>() returns when all but the thread's newest N groups have
+// arrived.
 DEVICE u32 sharedAddress(const void* p) { return (u32) __cvta_generic_to_shared(p); }
 
 DEVICE void copy16(u32 to, const void* from, bool there) {
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
+    const int bytes = there ? 16 : 0;
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
 }
 
 DEVICE void copy4(u32 to, const void* from, bool there) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(there ? 4 : 0));
+    const int bytes = there ? 4 : 0;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes));
 }
 
 DEVICE uint4 readShared16(u32 from) {

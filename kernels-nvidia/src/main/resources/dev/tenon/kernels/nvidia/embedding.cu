@@ -59,8 +59,8 @@ static DEVICE void repackAll(const u8* in, u8* out, i64 blocks, i64 firstBlock, 
     }
 }
 
-// `blocks` blocks as in GGUF become the blocks firstBlock .. of a tensor of totalBlocks in the device's layout; a thread a
-// block. Does nothing for a format that is used as it is in GGUF.
+// `blocks` blocks as in GGUF become the blocks firstBlock .. of a tensor of totalBlocks in the device's layout; a
+// thread a block. Does nothing for a format that is used as it is in GGUF.
 extern "C" __global__ void TENON_ENTRY(repack_, )(
         const u8* in, u8* out, i64 blocks, i64 firstBlock, i64 totalBlocks) {
     repackAll<Format>(in, out, blocks, firstBlock, totalBlocks);

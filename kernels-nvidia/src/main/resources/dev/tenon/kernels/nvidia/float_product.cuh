@@ -1,7 +1,7 @@
 // Rows of a weight that is not multiplied as integers, times float activations.
 //
-// A lane's unit is 16 bytes of F32, F16 or BF16 (four or eight weights), copied as they are, or eight weights of somebody
-// else's format, decoded on the way to shared memory.
+// A lane's unit is 16 bytes of F32, F16 or BF16 (four or eight weights), copied as they are, or eight weights of
+// somebody else's format, decoded on the way to shared memory.
 #pragma once
 #include "product.cuh"
 

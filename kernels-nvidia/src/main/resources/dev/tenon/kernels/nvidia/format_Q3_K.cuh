@@ -1,11 +1,13 @@
 // Q3_K: 256 three-bit levels, sixteen sub-blocks of 16 with a 6-bit scale each.
 //
 //   GGUF     | hmask: uint8[32] | qs: uint8[64] | scales: uint8[12] | d:f16 |   110 bytes a block, so 2-byte aligned
-//   device   | hmask, qs: uint8[96] of every block ... | scales: int8[16] of every block ... | d: f16 of every block ... |
+//   device   | hmask, qs: uint8[96] of every block ... | scales: int8[16] ... | d: f16 ... |
 //
-//   value[i] = d * (scale[i / 16] - 32) * (q[i] - 4);   for h, s in 0..1, p in 0..3, l in 0..15, i = 128h + 32p + 16s + l:
+//   value[i] = d * (scale[i / 16] - 32) * (q[i] - 4);
+//   for h, s in 0..1, p in 0..3 and l in 0..15, i = 128h + 32p + 16s + l:
 //   q[i] = (qs[32h + 16s + l] >> 2p & 3) | (hmask[16s + l] >> 4h + p & 1) << 2
-//   scale[j]: low 4 bits: j < 8 ? scales[j] & 15 : scales[j - 8] >> 4;   high 2 bits: scales[8 + j % 4] >> 2 (j / 4) & 3
+//   scale[j]: low 4 bits   j < 8 ? scales[j] & 15 : scales[j - 8] >> 4
+//             high 2 bits  scales[8 + j % 4] >> 2 (j / 4) & 3
 //
 //   device scales   scale - 32, unpacked; sub-block 8h + 2p + s stands at 8h + 4s + p, as in Q6_K
 //

@@ -1,5 +1,5 @@
-// Q4_K: 256 four-bit levels, eight sub-blocks of 32 with a 6-bit scale and a 6-bit minimum each. 144 bytes a block, as in
-// GGUF: they are 16-byte aligned.
+// Q4_K: 256 four-bit levels, eight sub-blocks of 32 with a 6-bit scale and a 6-bit minimum each. 144 bytes a block, as
+// in GGUF: they are 16-byte aligned.
 //
 //   byte 0       2          4                   16                           144
 //        | d:f16 | dmin:f16 | scales: uint8[12] | qs: uint8[128]             |

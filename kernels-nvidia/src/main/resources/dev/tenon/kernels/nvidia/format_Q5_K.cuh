@@ -1,5 +1,5 @@
-// Q5_K: 256 five-bit levels, eight sub-blocks of 32 with a 6-bit scale and a 6-bit minimum each. 176 bytes a block, as in
-// GGUF: they are 16-byte aligned.
+// Q5_K: 256 five-bit levels, eight sub-blocks of 32 with a 6-bit scale and a 6-bit minimum each. 176 bytes a block, as
+// in GGUF: they are 16-byte aligned.
 //
 //   byte 0       2          4                   16              48                           176
 //        | d:f16 | dmin:f16 | scales: uint8[12] | qh: uint8[32] | qs: uint8[128]             |

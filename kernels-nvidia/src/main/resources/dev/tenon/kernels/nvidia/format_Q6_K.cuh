@@ -1,9 +1,10 @@
 // Q6_K: 256 six-bit levels, sixteen sub-blocks of 16 with a signed 8-bit scale each.
 //
 //   GGUF     | ql: uint8[128] | qh: uint8[64] | scales: int8[16] | d:f16 |      210 bytes a block, so 2-byte aligned
-//   device   | ql, qh: uint8[192] of every block ... | scales: int8[16] of every block ... | d: f16 of every block ... |
+//   device   | ql, qh: uint8[192] of every block ... | scales: int8[16] ... | d: f16 ... |
 //
-//   value[i] = d * scales[i / 16] * (q[i] - 32);   for h, s in 0..1, p in 0..3 and l in 0..15, i = 128h + 32p + 16s + l:
+//   value[i] = d * scales[i / 16] * (q[i] - 32);
+//   for h, s in 0..1, p in 0..3 and l in 0..15, i = 128h + 32p + 16s + l:
 //   q[i] = (ql[64h + 32(p & 1) + 16s + l] >> 4(p / 2) & 15) | (qh[32h + 16s + l] >> 2p & 3) << 4
 //
 //   unit (h, s)     16 bytes of ql, 16 bytes of ql 32 further on, 16 bytes of qh: four times 16 weights, p = 0..3

@@ -18,8 +18,8 @@
 //              such a struct is for linear.cuh:
 //
 //       UNIT    weights that a lane takes at once       CHUNK    weights under one scale
-//       piece16  where the i-th 16 bytes of unit `corner` of the tensor's first block are, i < PIECES16; those of the same
-//                unit of block b are b * STRIDE further on; a block has 1 << BLOCK_UNITS units
+//       piece16  where the i-th 16 bytes of unit `corner` of the tensor's first block are, i < PIECES16; those of the
+//                same unit of block b are b * STRIDE further on; a block has 1 << BLOCK_UNITS units
 //       piece4   where the i-th 4 bytes of the tensor's first unit are, i < PIECES4; those of unit u are
 //                4 * (u >> shift4(i)) further on
 //       Lane, lane        what is kept of a unit in registers, made of the pieces

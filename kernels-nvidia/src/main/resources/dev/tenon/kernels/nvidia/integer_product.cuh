@@ -5,8 +5,8 @@
 //   int8 levels[T][cols] | float scales[T][cols / 32] | float sums[T][cols / CHUNK]     (sums: formats with minimums)
 //
 // Within a row, 16 levels number i of unit u stand at 16 * (i * units + u), so that the lanes of a warp, which hold
-// units side by side, read side by side. Scales stand in their own order, those of a unit together; sums too, except that
-// the four of an interleaved unit stand together.
+// units side by side, read side by side. Scales stand in their own order, those of a unit together; sums too, except
+// that the four of an interleaved unit stand together.
 #pragma once
 #include "product.cuh"
 

@@ -1,5 +1,5 @@
-// A weight times a few rows of activations (T = 1, 2, 4, 8), and what stands around it: norm in front, bias and residual
-// or the gated activation behind. Compiled for one format: -DTENON_FORMAT=Q6_K.
+// A weight times a few rows of activations (T = 1, 2, 4, 8), and what stands around it: norm in front, bias and
+// residual or the gated activation behind. Compiled for one format: -DTENON_FORMAT=Q6_K.
 #include "linear.cuh"
 
 extern __shared__ uint4 sharedMemory[];
@@ -55,13 +55,13 @@ static DEVICE void gateUp(const u8* gate, const u8* up, const Input& in, float* 
 }
 
 #define LINEAR(T)                                                                                                      \
-    extern "C" __global__ void __launch_bounds__(TENON_BLOCK, T == 1 ? 2 : 1) TENON_ENTRY(linear_, _t##T)(               \
+    extern "C" __global__ void BOUNDS(T) TENON_ENTRY(linear_, _t##T)(                                                  \
             const u8* weight, const float* x, const float* norm, float eps, const float* bias, const float* residual,  \
             float* out, int rows, int cols, int threadsPerRow) {                                                       \
         launchDependents();                                                                                            \
         linear<Format, T>(weight, Input{x, norm, eps, cols}, bias, residual, out, rows, threadsPerRow);                \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(TENON_BLOCK, T == 1 ? 2 : 1) TENON_ENTRY(gate_up_, _t##T)(              \
+    extern "C" __global__ void BOUNDS(T) TENON_ENTRY(gate_up_, _t##T)(                                                 \
             const u8* gate, const u8* up, const float* x, const float* norm, float eps, float* out, int rows,          \
             int cols, int threadsPerRow, int activation) {                                                             \
         launchDependents();                                                                                            \

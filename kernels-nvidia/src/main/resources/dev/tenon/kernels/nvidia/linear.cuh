@@ -24,6 +24,9 @@
 #define TENON_STAGES 2
 #endif
 
+// Registers: two blocks of one row of activations share a multiprocessor, one block of more rows has it for itself.
+#define BOUNDS(T) __launch_bounds__(TENON_BLOCK, T == 1 ? 2 : 1)
+
 template <FormatKind KIND, class F, int T>
 struct ProductOf {
     typedef FloatProduct<F, T> Type;
@@ -65,12 +68,11 @@ struct Share {
 //   weights                         M of them, of one format
 //   rowOf(group, n)                 the n-th row of a group
 //   early(group, lane)              what `done` will need besides the sums; asked for before the products are made
-//   done(group, lane, acc, before)  takes the finished sums acc[N][T], which all lanes of a group of lanes have, and what
-//                                   `early` gave; `lane` counts from 0 in the group of lanes
+//   done(group, lane, acc, before)  takes the finished sums acc[N][T], which all lanes of a group of lanes have, and
+//                                   what `early` gave; `lane` counts from 0 in the group of lanes
 template <class F, int T, int N, int M, class RowOf, class Early, class Done>
-static DEVICE void multiplyRows(
-        const Input& in, const Matrix (&weights)[M], Share share, int threadsPerRow, u8* shared, RowOf rowOf, Early early,
-        Done done) {
+static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Share share, int threadsPerRow, u8* shared,
+        RowOf rowOf, Early early, Done done) {
     typedef Product<F, T> P;
     constexpr int STAGES = TENON_STAGES;
     constexpr int UNIT16 = P::PIECES16 * 16 * TENON_BLOCK; // bytes of a unit of all threads

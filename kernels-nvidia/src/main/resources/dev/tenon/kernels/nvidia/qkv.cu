@@ -110,7 +110,7 @@ typedef TENON_FORMAT_V FormatV;
 #define QKV_NAME_(a, b, t) qkv_##a##_##b##_t##t
 #define QKV_NAME(a, b, t) QKV_NAME_(a, b, t)
 #define QKV(T)                                                                                                         \
-    extern "C" __global__ void __launch_bounds__(TENON_BLOCK, T == 1 ? 2 : 1) QKV_NAME(TENON_FORMAT, TENON_FORMAT_V, T)( \
+    extern "C" __global__ void BOUNDS(T) QKV_NAME(TENON_FORMAT, TENON_FORMAT_V, T)(                                    \
             const u8* q, const u8* k, const u8* v, const float* x, const float* norm, float eps, const float* biasQ,   \
             const float* biasK, const float* biasV, float* outQ, float* outK, float* outV, int rowsQ, int rowsK,       \
             int rowsV, int cols, int threadsPerRow) {                                                                  \

@@ -129,15 +129,17 @@ extern "C" __global__ void argmax(const float* logits, int* out, u64* best, u32*
         }
         atomicMax(&best[blockIdx.y], rank);
         __threadfence();
-        if (atomicInc(&counters[blockIdx.y], gridDim.x - 1) == gridDim.x - 1) { // the last block; the counter is 0 again
+        // the last block; the counter is 0 again then
+        if (atomicInc(&counters[blockIdx.y], gridDim.x - 1) == gridDim.x - 1) {
             const u64 all = atomicExch(&best[blockIdx.y], 0ull);
             out[blockIdx.y] = all == 0 ? 0 : (int) (0xffffffffu - (u32) all);
         }
     }
 }
 
-// Everything between the projections and attention for many tokens: norms and rotates queries in place, norms and rotates
-// keys into the cache, copies values into the cache. A block of one warp a head (x: queries, keys, values) and token (y).
+// Everything between the projections and attention for many tokens: norms and rotates queries in place, norms and
+// rotates keys into the cache, copies values into the cache. A block of one warp a head (x: queries, keys, values) and
+// token (y).
 template <class Kv>
 static DEVICE void ropeAppend(float* q, const float* k, const float* v, const HeadInput& query, const HeadInput& key,
         const KvCache& cache, const int* positions, const int* sequences, int heads, int keyLength, int valueLength) {

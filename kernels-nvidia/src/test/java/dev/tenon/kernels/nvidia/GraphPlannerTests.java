@@ -183,7 +183,7 @@ class GraphPlannerTests {
         assertTrue(e.getMessage().contains("mv.threads-per-row"), e.getMessage());
         assertThrows(IllegalArgumentException.class, () -> MvSchedule.of(Map.of("mv.block-size", "many"), Map.of()));
         assertEquals(
-                new MvSchedule(8, 256, 2),
+                new MvSchedule(8, 256, 2, false),
                 MvSchedule.of(
                         Map.of("mv.block-size", "256", "mv.rows-per-thread", "2"),
                         Map.of("MV_THREADS_PER_ROW", "8", "MV_BLOCKSIZE", "64")));
