@@ -181,7 +181,8 @@ class PlainJarsIT {
     }
 
     private static Stream<Path> allOurs() {
-        return Stream.concat(Jars.oursAndLauncher().stream(), Stream.of(Jars.testkit()));
+        return Stream.of(Jars.oursAndLauncher(), Jars.undistributed(), List.of(Jars.testkit()))
+                .flatMap(List::stream);
     }
 
     private static ModuleDescriptor descriptor(Path jar) {

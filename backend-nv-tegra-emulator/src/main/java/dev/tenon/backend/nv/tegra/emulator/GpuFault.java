@@ -1,0 +1,54 @@
+package dev.tenon.backend.nv.tegra.emulator;
+
+/// The GPU found an error: the driver tears the channel down.
+final class GpuFault extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    /// Bits of the launch unit's error register.
+    enum Sked {
+        CONSTANT_SIZE(7),
+        LOCAL_SIZE(10),
+        REGISTERS(13),
+        THREADS(18),
+        PROGRAM(20),
+        SHARED_SIZE(21),
+        ZERO_THREADS(23),
+        WINDOWS(24),
+        L1_CONFIG(25),
+        REGISTER_FILE(26);
+
+        final int bit;
+
+        Sked(int bit) {
+            this.bit = bit;
+        }
+    }
+
+    private GpuFault(String text) {
+        super(text);
+    }
+
+    static GpuFault mmu(long va, String what) {
+        return new GpuFault("mmu fault: " + what + " at 0x" + Long.toHexString(va) + ", where nothing is mapped");
+    }
+
+    static GpuFault pbdma(String what) {
+        return new GpuFault("pbdma intr: " + what);
+    }
+
+    static GpuFault semaphore(String what) {
+        return new GpuFault("pbdma intr: semaphore: " + what);
+    }
+
+    static GpuFault sked(Sked error, String what) {
+        return new GpuFault(String.format("sked exception esr 0x%08x: %s", 1 << error.bit, what));
+    }
+
+    static GpuFault exception(String what) {
+        return new GpuFault("gr exception notifier: " + what);
+    }
+
+    static GpuFault copyEngine(String what) {
+        return new GpuFault("CE exception: " + what);
+    }
+}

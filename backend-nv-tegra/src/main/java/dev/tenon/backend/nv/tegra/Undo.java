@@ -1,0 +1,21 @@
+package dev.tenon.backend.nv.tegra;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/// What has to be given back, last taken first. For one thread at a time.
+final class Undo implements AutoCloseable {
+    private final Deque<Runnable> steps = new ArrayDeque<>();
+
+    /// Adds how to give back what was just taken.
+    void add(Runnable step) {
+        steps.push(step);
+    }
+
+    @Override
+    public void close() {
+        while (!steps.isEmpty()) {
+            steps.pop().run();
+        }
+    }
+}

@@ -1,0 +1,200 @@
+package dev.tenon.backend.nv.tegra.gpu;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Launches that are encoded once and submitted again and again, with one entry in the ring each
+/// time.
+///
+/// ```
+/// words:  wait for n - 1 | launch | idle | launch | ... | signal n
+/// blocks: one for each launch: bank 0 with parameters, launch descriptor
+/// ```
+///
+/// Only what changes from run to run is written: the two numbers of the timeline, and parameters or
+/// sizes that the caller patches. Patching and running wait for the run before. Add launches,
+/// [#build], then run. For one thread at a time; whoever made it closes it, before the device.
+public final class CommandList implements AutoCloseable {
+    private final GpuDevice device;
+    private final List<Entry> entries = new ArrayList<>();
+    private final List<Boolean> barriers = new ArrayList<>();
+    private final PushBuffer words = new PushBuffer();
+    private GpuMemory blocks;
+    private GpuMemory wordMemory;
+    private int acquire;
+    private int release;
+    private long running;
+    private long runningEpoch;
+
+    /// A launch.
+    private record Entry(LoadedKernel kernel, Geometry geometry, int dynamicShared, Arguments arguments, long offset) {}
+
+    /// @param device where it runs
+    public CommandList(GpuDevice device) {
+        this.device = device;
+    }
+
+    /// Adds a launch.
+    ///
+    /// @param kernel a kernel of a module of the device
+    /// @param geometry blocks and threads
+    /// @param dynamicShared shared memory of a block beside the static one, in bytes
+    /// @param arguments parameters; kept until [#build]
+    /// @param dependsOnBefore whether it reads what launches before it write, so that it has to
+    ///     wait for them
+    /// @return its number, for patches
+    public int add(
+            LoadedKernel kernel, Geometry geometry, int dynamicShared, Arguments arguments, boolean dependsOnBefore) {
+        if (blocks != null) {
+            throw new IllegalStateException("the list has been built");
+        }
+        long offset = entries.isEmpty()
+                ? 0
+                : round(entries.getLast().offset + entries.getLast().kernel.blockBytes());
+        entries.add(new Entry(kernel, geometry, dynamicShared, arguments, offset));
+        barriers.add(dependsOnBefore);
+        return entries.size() - 1;
+    }
+
+    private static long round(long value) {
+        return (value + Qmd.ALIGNMENT - 1) / Qmd.ALIGNMENT * Qmd.ALIGNMENT;
+    }
+
+    /// Encodes the list into the GPU's memory.
+    public void build() {
+        if (entries.isEmpty() || blocks != null) {
+            throw new IllegalStateException(entries.isEmpty() ? "the list is empty" : "the list has been built");
+        }
+        Entry last = entries.getLast();
+        blocks = device.gpu()
+                .allocate(last.offset + last.kernel.blockBytes(), MemoryKind.DATA, "launches of a command list");
+        boolean done = false;
+        try {
+            acquire = Commands.acquire(words, 0, 0);
+            Commands.memoryBarrier(words);
+            for (int i = 0; i < entries.size(); i++) {
+                Entry e = entries.get(i);
+                e.kernel.write(block(i), blocks.va() + e.offset, e.geometry, e.dynamicShared, e.arguments);
+                if (i > 0 && barriers.get(i)) {
+                    Commands.waitForIdle(words);
+                    Commands.memoryBarrier(words);
+                }
+                Commands.launch(words, blocks.va() + e.offset + e.kernel.qmdOffset());
+            }
+            release = Commands.release(words, 0, 0);
+            wordMemory = device.gpu().allocate(4L * words.size(), MemoryKind.COMMANDS, "words of a command list");
+            words.copyTo(wordMemory.host(), 0);
+            done = true;
+        } finally {
+            if (!done) {
+                blocks.close();
+            }
+        }
+    }
+
+    private MemorySegment block(int index) {
+        Entry entry = entries.get(index);
+        return blocks.host().asSlice(entry.offset, entry.kernel.blockBytes());
+    }
+
+    /// {@return number of command words of a run}
+    public int wordCount() {
+        return words.size();
+    }
+
+    /// Changes a parameter of 8 bytes.
+    ///
+    /// @param launch what [#add] returned
+    /// @param parameter 0-based
+    /// @param value new value
+    public void patch(int launch, int parameter, long value) {
+        checkSize(launch, parameter, 8);
+        awaitRun();
+        block(launch)
+                .set(
+                        java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED,
+                        entries.get(launch).kernel.parameterOffset(parameter),
+                        value);
+    }
+
+    /// Changes a parameter of 4 bytes.
+    ///
+    /// @param launch what [#add] returned
+    /// @param parameter 0-based
+    /// @param value new value
+    public void patch(int launch, int parameter, int value) {
+        checkSize(launch, parameter, 4);
+        awaitRun();
+        block(launch)
+                .set(
+                        java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED,
+                        entries.get(launch).kernel.parameterOffset(parameter),
+                        value);
+    }
+
+    /// Changes blocks and threads.
+    ///
+    /// @param launch what [#add] returned
+    /// @param geometry new blocks and threads
+    public void patch(int launch, Geometry geometry) {
+        awaitRun();
+        entries.get(launch).kernel.geometry(block(launch), geometry);
+    }
+
+    private void checkSize(int launch, int parameter, int bytes) {
+        CubinKernel kernel = entries.get(launch).kernel.kernel();
+        if (kernel.parameter(parameter).sizeBytes() != bytes) {
+            throw new IllegalArgumentException("parameter " + parameter + " of kernel " + kernel.name() + " has "
+                    + kernel.parameter(parameter).sizeBytes() + " bytes, not " + bytes);
+        }
+    }
+
+    /// Submits the list.
+    ///
+    /// @return what the timeline reaches when it is through
+    public long run() {
+        if (wordMemory == null) {
+            throw new IllegalStateException("the list has not been built");
+        }
+        synchronized (device) {
+            awaitRun();
+            device.renewTimeline();
+            Timeline timeline = device.timeline();
+            patchSemaphore(acquire, timeline.signal().va(), timeline.next() - 1);
+            patchSemaphore(release, timeline.signal().va(), timeline.next());
+            running = device.submitBound(wordMemory.va(), words.size());
+            runningEpoch = timeline.epoch();
+            return running;
+        }
+    }
+
+    /// Address low, high and payload low, high are words one after the other.
+    private void patchSemaphore(int payload, long va, long value) {
+        MemorySegment host = wordMemory.host();
+        java.lang.foreign.ValueLayout.OfInt word = java.lang.foreign.ValueLayout.JAVA_INT;
+        host.setAtIndex(word, payload - 2, (int) va);
+        host.setAtIndex(word, payload - 1, (int) (va >>> 32));
+        host.setAtIndex(word, payload, (int) value);
+        host.setAtIndex(word, payload + 1, (int) (value >>> 32));
+    }
+
+    /// The memory of the list may be changed when its last run is through.
+    private void awaitRun() {
+        synchronized (device) {
+            // When values have started again, everything before is through.
+            if (running > 0 && device.timeline().epoch() == runningEpoch) {
+                device.timeline().await(running);
+            }
+            running = 0;
+        }
+    }
+
+    @Override
+    public void close() {
+        if (blocks != null) {
+            blocks.close();
+            wordMemory.close();
+        }
+    }
+}

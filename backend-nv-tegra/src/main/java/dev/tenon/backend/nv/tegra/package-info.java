@@ -1,0 +1,2 @@
+/// The GPU of a Jetson Orin without the CUDA driver. Nothing in this package is for other bundles.
+package dev.tenon.backend.nv.tegra;

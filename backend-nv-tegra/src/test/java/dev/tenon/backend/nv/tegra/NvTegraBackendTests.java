@@ -1,0 +1,62 @@
+package dev.tenon.backend.nv.tegra;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.Probe;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.backend.nv.tegra.gpu.NvErrors;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/// Oracle: the machine that the tests run on.
+class NvTegraBackendTests {
+    @Test
+    void withoutABoardTheProbeSaysWhatIsMissing() {
+        assumeTrue(!Files.exists(Path.of(TegraGpu.NVMAP)), "skipped: this machine has " + TegraGpu.NVMAP);
+        NvTegraBackend backend = new NvTegraBackend();
+        Probe probe = backend.probe();
+        assertFalse(probe.available());
+        assertTrue(probe.reason().contains("/dev/nvmap") || probe.reason().contains("Linux"), probe.reason());
+        assertEquals(List.of(), backend.devices());
+        BackendException e = assertThrows(BackendException.class, () -> backend.open(DeviceOptions.defaults()));
+        assertEquals(ErrorCode.BACKEND_UNAVAILABLE, e.code());
+        assertTrue(e.getMessage().contains(probe.reason()), e.getMessage());
+    }
+
+    @Test
+    void everyErrorCodeHasAHeadingInTheDocs() throws Exception {
+        Path docs = Path.of("..", "docs", "errors.md");
+        assumeTrue(Files.exists(docs), () -> "skipped: no " + docs);
+        String text = Files.readString(docs);
+        for (String code : List.of(NvErrors.DRIVER, NvErrors.FAULT, NvErrors.CUBIN, NvErrors.BOARD)) {
+            assertTrue(
+                    text.contains("### <a id=\"" + code.toLowerCase(java.util.Locale.ROOT) + "\"></a>" + code), code);
+        }
+    }
+
+    @Test
+    void settingsAreUnderstoodOrRefused() {
+        assertEquals(TegraOptions.defaults(), TegraOptions.of(Map.of()));
+        assertEquals(64, TegraOptions.of(Map.of("nv-tegra.ring-entries", "64")).ringEntries());
+        assertTrue(TegraOptions.of(Map.of("nv-tegra.layout", "reserved-windows"))
+                .layout()
+                .reserveWindows());
+        assertFalse(TegraOptions.of(Map.of("nv-tegra.align-large", "false")).alignLarge());
+        for (Map<String, String> wrong : List.of(
+                Map.of("nv-tegra.layout", "somewhere"),
+                Map.of("nv-tegra.ring-entries", "many"),
+                Map.of("nv-tegra.ring-entries", "100"),
+                Map.of("nv-tegra.timeout-ms", "0"))) {
+            assertThrows(IllegalArgumentException.class, () -> TegraOptions.of(wrong), wrong.toString());
+        }
+    }
+}

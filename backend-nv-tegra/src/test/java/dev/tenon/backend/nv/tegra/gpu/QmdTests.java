@@ -1,0 +1,92 @@
+package dev.tenon.backend.nv.tegra.gpu;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.backend.nv.tegra.Golden;
+import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/// golden. Oracle: header; the bytes were made by another program from the field positions of the
+/// class headers.
+class QmdTests {
+    private static final Geometry GRID = new Geometry(1000, 7, 3, 128, 2, 1);
+
+    private static Qmd qmd(QmdFormat format, int codeBytes, int bank0Bytes) {
+        Qmd qmd = new Qmd(format, MemorySegment.ofArray(new long[format.bytes() / 8]));
+        qmd.program(0x1234567880L, codeBytes, new KernelResources(10, 0x400, 1, 0x240));
+        qmd.geometry(GRID);
+        qmd.constantBank(0, 0x9ABCDEF000L, bank0Bytes, true);
+        qmd.constantBank(3, 0x9A00000100L, 0x40, false);
+        qmd.release(0x5566778890L, 0x1122334455667788L);
+        return qmd;
+    }
+
+    private static byte[] bytes(Qmd qmd) {
+        return qmd.memory().toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
+    }
+
+    @Test
+    void version3IsTheGoldenOne() {
+        assertArrayEquals(Golden.bytes("/golden/nv/qmd3.bin"), bytes(qmd(QmdFormat.V3, 0x300, 0x180)));
+    }
+
+    @Test
+    void version4IsTheGoldenOne() {
+        assertArrayEquals(Golden.bytes("/golden/nv/qmd4.bin"), bytes(qmd(QmdFormat.V4, 0x200, 0x240)));
+    }
+
+    /// Each field of the golden list can be read back at its place.
+    @Test
+    void everyFieldOfTheGoldenListIsReadBack() {
+        Pattern line = Pattern.compile("   \\w+(?:\\[\\d])?\\s+\\[(\\d+):(\\d+)] = 0x(\\w+)");
+        Qmd qmd = qmd(QmdFormat.V3, 0x300, 0x180);
+        Set<Integer> covered = new HashSet<>();
+        for (String text : Golden.lines("qmd-fields.txt")) {
+            if (text.startsWith("== V04")) {
+                qmd = qmd(QmdFormat.V4, 0x200, 0x240);
+            }
+            Matcher matcher = line.matcher(text);
+            if (matcher.matches()) {
+                QmdFormat.Bits bits =
+                        new QmdFormat.Bits(Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
+                assertEquals(Long.parseUnsignedLong(matcher.group(3), 16), qmd.get(bits), text);
+                covered.add(bits.low());
+            }
+        }
+        assertTrue(covered.size() > 60, "the golden list was not read: " + covered.size());
+    }
+
+    @Test
+    void sharedMemorySelectsTheSmallestSplitThatFits() {
+        Qmd qmd = qmd(QmdFormat.V3, 0x300, 0x180);
+        int[][] cases = {{0x400, 9}, {32768, 9}, {32896, 17}, {65536, 17}, {65664, 26}, {102400, 26}};
+        for (int[] each : cases) {
+            qmd.sharedBytes(each[0]);
+            assertEquals(each[1], qmd.get(QmdFormat.V3.minSharedConfig()), each[0] + " bytes");
+            assertEquals(each[1], qmd.get(QmdFormat.V3.targetSharedConfig()), each[0] + " bytes");
+        }
+        assertThrows(IllegalArgumentException.class, () -> qmd.sharedBytes(102528));
+    }
+
+    @Test
+    void valuesThatDoNotFitAreRefused() {
+        Qmd qmd = qmd(QmdFormat.V3, 0x300, 0x180);
+        assertThrows(IllegalArgumentException.class, () -> qmd.constantBank(0, 0x1080, 64, false));
+        assertThrows(IllegalArgumentException.class, () -> qmd.constantBank(0, 0x1000, 24, false));
+        assertThrows(
+                IllegalArgumentException.class, () -> qmd.program(0x1040, 128, new KernelResources(10, 0x400, 1, 0)));
+        assertThrows(
+                IllegalArgumentException.class, () -> qmd.program(0x1080, 128, new KernelResources(512, 0x400, 1, 0)));
+        assertThrows(IllegalArgumentException.class, () -> new Geometry(1, 65536, 1, 32, 1, 1));
+        assertThrows(IllegalArgumentException.class, () -> new Geometry(1, 1, 1, 512, 2, 2));
+        assertThrows(IllegalArgumentException.class, () -> new Geometry(1, 1, 1, 1, 1, 65));
+        assertThrows(IllegalArgumentException.class, () -> new Geometry(0, 1, 1, 1, 1, 1));
+    }
+}
