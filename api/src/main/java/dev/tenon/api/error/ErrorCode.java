@@ -25,6 +25,17 @@ public final class ErrorCode {
     /// Two services offer the same id and no setting names one.
     public static final String DUPLICATE_ID = "CFG-002";
 
+    // --- bundles
+    // ------------------------------------------------------------------------------------------------------
+    /// A jar is incomplete, damaged or no bundle.
+    public static final String BUNDLE_FILE = "BUNDLE-001";
+    /// A bundle does not resolve, does not start, or fails its self-check; what it was to replace serves on.
+    public static final String BUNDLE_REJECTED = "BUNDLE-002";
+    /// A bundle that was named is not there, or cannot be changed while the platform runs.
+    public static final String BUNDLE_FIXED = "BUNDLE-003";
+    /// A running platform could not be asked.
+    public static final String CONTROL = "BUNDLE-004";
+
     // --- files
     // --------------------------------------------------------------------------------------------------------
     /// A file is missing, is a directory, or cannot be read or written.

@@ -1,6 +1,10 @@
 package dev.tenon.itest.framework;
 
 import java.io.IOException;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassTransform;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.CodeModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -121,5 +125,53 @@ final class Jars {
             }
         }
         return target;
+    }
+
+    /// Copies a jar with another version and one void method that does nothing.
+    static Path broken(Path jar, Path target, String version, String type, String method) throws IOException {
+        Path named =
+                patched(jar, target.resolveSibling(target.getFileName() + ".tmp"), Map.of("Bundle-Version", version));
+        String path = type.replace('.', '/') + ".class";
+        int[] emptied = new int[1];
+        ClassTransform transform =
+                ClassTransform.transformingMethods(m -> m.methodName().equalsString(method), (builder, element) -> {
+                    if (element instanceof CodeModel) {
+                        emptied[0]++;
+                        builder.withCode(CodeBuilder::return_);
+                    } else {
+                        builder.with(element);
+                    }
+                });
+        try (JarFile in = new JarFile(named.toFile());
+                JarOutputStream out = new JarOutputStream(Files.newOutputStream(target), in.getManifest())) {
+            for (JarEntry entry : in.stream().toList()) {
+                if (entry.getName().equals(JarFile.MANIFEST_NAME)) {
+                    continue;
+                }
+                byte[] bytes = in.getInputStream(entry).readAllBytes();
+                if (entry.getName().equals(path)) {
+                    ClassFile file = ClassFile.of();
+                    bytes = file.transformClass(file.parse(bytes), transform);
+                }
+                out.putNextEntry(new JarEntry(entry.getName()));
+                out.write(bytes);
+                out.closeEntry();
+            }
+        }
+        Files.delete(named);
+        if (emptied[0] == 0) {
+            throw new AssertionError(type + " has no method " + method);
+        }
+        return target;
+    }
+
+    /// {@return the unpacked distribution}
+    static Path distribution() {
+        return DISTRIBUTION;
+    }
+
+    /// {@return the small trained model of the distribution}
+    static Path model() {
+        return DISTRIBUTION.resolve("models").resolve("story-qwen3-q4_k_m.gguf");
     }
 }

@@ -54,6 +54,7 @@ final class Osgi implements AutoCloseable {
         Map<String, String> settings = new HashMap<>();
         settings.put(Constants.FRAMEWORK_STORAGE, cache.toString());
         settings.put(Constants.FRAMEWORK_STORAGE_CLEAN, Constants.FRAMEWORK_STORAGE_CLEAN_ONFIRSTINIT);
+        settings.put(Constants.FRAMEWORK_BSNVERSION, Constants.FRAMEWORK_BSNVERSION_MULTIPLE);
         settings.put("felix.service.urlhandlers", "false");
         settings.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, sharedApi ? LOGGING + "," + apiPackages() : LOGGING);
         framework = factory.newFramework(settings);
@@ -133,11 +134,7 @@ final class Osgi implements AutoCloseable {
 
     /// {@return a service of a type of the shared api}
     <T> T service(Class<T> type) {
-        ServiceReference<T> reference = framework.getBundleContext().getServiceReference(type);
-        if (reference == null) {
-            throw new AssertionError("no service " + type.getName());
-        }
-        return framework.getBundleContext().getService(reference);
+        return type.cast(service(type.getName(), null));
     }
 
     /// {@return a service of a type by name, to be called by reflection}

@@ -32,15 +32,47 @@ import org.slf4j.LoggerFactory;
 ///             (token, text) -> System.out.print(text));
 /// }
 /// ```
-@ServiceConsumer(value = QuantFormat.class, resolution = Resolution.OPTIONAL, cardinality = Cardinality.MULTIPLE)
-@ServiceConsumer(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL, cardinality = Cardinality.MULTIPLE)
-@ServiceConsumer(value = Backend.class, resolution = Resolution.OPTIONAL, cardinality = Cardinality.MULTIPLE)
-@ServiceConsumer(value = KernelProvider.class, resolution = Resolution.OPTIONAL, cardinality = Cardinality.MULTIPLE)
-@ServiceConsumer(value = TokenizerProvider.class, resolution = Resolution.OPTIONAL, cardinality = Cardinality.MULTIPLE)
-@ServiceConsumer(value = ChatTemplateEngine.class, resolution = Resolution.OPTIONAL, cardinality = Cardinality.MULTIPLE)
-@ServiceConsumer(value = SamplerProvider.class, resolution = Resolution.OPTIONAL, cardinality = Cardinality.MULTIPLE)
+@ServiceConsumer(
+        value = QuantFormat.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = Tenon.ACTIVE)
+@ServiceConsumer(
+        value = ModelArchitecture.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = Tenon.ACTIVE)
+@ServiceConsumer(
+        value = Backend.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = Tenon.ACTIVE)
+@ServiceConsumer(
+        value = KernelProvider.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = Tenon.ACTIVE)
+@ServiceConsumer(
+        value = TokenizerProvider.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = Tenon.ACTIVE)
+@ServiceConsumer(
+        value = ChatTemplateEngine.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = Tenon.ACTIVE)
+@ServiceConsumer(
+        value = SamplerProvider.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = Tenon.ACTIVE)
 public final class Tenon {
     private static final Logger LOG = LoggerFactory.getLogger(Tenon.class);
+
+    /// A framework makes no wires of requirements that are effective at another time than `resolve`; by such
+    /// a wire this bundle would restart, and end all sessions, whenever a provider is replaced.
+    static final String ACTIVE = "active";
 
     private Tenon() {}
 

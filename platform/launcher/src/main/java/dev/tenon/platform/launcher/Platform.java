@@ -199,8 +199,8 @@ final class Platform implements AutoCloseable {
         }
         if (!Home.files(home.deploy(), ".jar").isEmpty()) {
             startBundle(fileInstall);
-            for (Path jar : Home.files(home.deploy(), ".jar")) {
-                report(jar);
+            if (!deployReports()) {
+                Home.files(home.deploy(), ".jar").forEach(this::report);
             }
         }
         long delay = Long.getLong("tenon.watch.delay", 1000);
@@ -209,6 +209,7 @@ final class Platform implements AutoCloseable {
                 Thread.sleep(delay);
                 if (framework.getState() == Bundle.ACTIVE) {
                     startBundle(fileInstall);
+                    announce();
                     CacheFolder.sweep();
                 }
             } catch (InterruptedException e) {
@@ -217,6 +218,23 @@ final class Platform implements AutoCloseable {
                 log().debug("The framework stopped before the folders were watched", e);
             }
         });
+    }
+
+    /// Tells bundles that the platform has started and its folders are watched.
+    private void announce() {
+        Dictionary<String, Object> info = new Hashtable<>(Map.of("tenon.info", "watching"));
+        framework
+                .getBundleContext()
+                .registerService(Supplier.class, () -> home.root().toString(), info);
+    }
+
+    /// {@return whether a bundle has taken over what FileInstall does with jars, and says itself what fails}
+    private boolean deployReports() {
+        try {
+            return framework.getBundleContext().getAllServiceReferences(null, "(tenon.deploy=true)") != null;
+        } catch (InvalidSyntaxException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /// Says why a jar of `deploy` does not run; FileInstall itself keeps that to its own log.
@@ -295,6 +313,8 @@ final class Platform implements AutoCloseable {
         properties.put(Constants.FRAMEWORK_STORAGE, cache.resolve("framework").toString());
         properties.put(Constants.FRAMEWORK_STORAGE_CLEAN, Constants.FRAMEWORK_STORAGE_CLEAN_ONFIRSTINIT);
         properties.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, exported());
+        // A new version of a bundle is tried beside the old one, which may bear the same version number.
+        properties.put(Constants.FRAMEWORK_BSNVERSION, Constants.FRAMEWORK_BSNVERSION_MULTIPLE);
         properties.put("felix.service.urlhandlers", "false");
         properties.put("felix.log.level", "2");
         properties.put("ds.loglevel", "error");

@@ -7,12 +7,12 @@ import java.io.StringWriter;
 import java.io.UncheckedIOException;
 
 /// Writes JSON.
-final class Json {
+public final class Json {
     private Json() {}
 
     /// Something that writes itself.
     @FunctionalInterface
-    interface Content {
+    public interface Content {
         /// Writes one value.
         ///
         /// @param json where to
@@ -23,14 +23,14 @@ final class Json {
     /// {@return a JSON value on one line}
     ///
     /// @param content writes the value
-    static String line(Content content) {
+    public static String line(Content content) {
         return text(content, false);
     }
 
     /// {@return a JSON value over several lines}
     ///
     /// @param content writes the value
-    static String pretty(Content content) {
+    public static String pretty(Content content) {
         return text(content, true);
     }
 

@@ -1,17 +1,24 @@
 package dev.tenon.platform.cli.internal;
 
+import dev.tenon.platform.cli.bundles.OsgiBundles;
 import java.net.URL;
 import java.security.CodeSource;
 
 /// Names the bundle, module or jar that an object's class comes from.
-final class Origins {
+public final class Origins {
     private Origins() {}
 
     /// {@return bundle name and version in a framework; else module or jar name}
     ///
     /// @param object any object
     static String of(Object object) {
-        Class<?> type = object.getClass();
+        return of(object.getClass());
+    }
+
+    /// {@return bundle name and version in a framework; else module or jar name}
+    ///
+    /// @param type a class
+    public static String of(Class<?> type) {
         String bundle = bundle(type);
         if (bundle != null) {
             return bundle;

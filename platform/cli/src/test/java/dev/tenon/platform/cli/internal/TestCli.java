@@ -1,6 +1,7 @@
 package dev.tenon.platform.cli.internal;
 
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.bundles.BundlesCommand;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

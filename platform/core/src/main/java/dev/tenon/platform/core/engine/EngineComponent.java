@@ -10,6 +10,9 @@ import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
+import dev.tenon.platform.core.check.SelfCheck;
+import dev.tenon.platform.core.control.Choice;
+import dev.tenon.platform.core.control.EngineControl;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.util.List;
 import java.util.Map;
@@ -23,8 +26,13 @@ import org.osgi.service.component.annotations.ReferencePolicy;
 
 /// The engine as an OSGi service: feeds the registry from the service registry and takes settings from
 /// ConfigAdmin.
-@Component(service = Engine.class, configurationPid = EngineConfig.PID)
-public final class EngineComponent implements Engine {
+@Component(
+        service = {Engine.class, EngineControl.class},
+        configurationPid = EngineConfig.PID)
+public final class EngineComponent implements Engine, EngineControl {
+    /// The framework's property of every service that numbers its bundle.
+    private static final String BUNDLE_ID = "service.bundleid";
+
     private final ServiceRegistry registry = new ServiceRegistry();
     private TenonEngine engine;
 
@@ -47,8 +55,8 @@ public final class EngineComponent implements Engine {
     }
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addFormat(QuantFormat service) {
-        registry.add(service);
+    void addFormat(QuantFormat service, Map<String, Object> properties) {
+        registry.add(service, owner(properties));
     }
 
     void removeFormat(QuantFormat service) {
@@ -56,8 +64,8 @@ public final class EngineComponent implements Engine {
     }
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addArchitecture(ModelArchitecture service) {
-        registry.add(service);
+    void addArchitecture(ModelArchitecture service, Map<String, Object> properties) {
+        registry.add(service, owner(properties));
     }
 
     void removeArchitecture(ModelArchitecture service) {
@@ -65,8 +73,8 @@ public final class EngineComponent implements Engine {
     }
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC, target = "(backend.id=*)")
-    void addBackend(Backend service) {
-        registry.add(service);
+    void addBackend(Backend service, Map<String, Object> properties) {
+        registry.add(service, owner(properties));
     }
 
     void removeBackend(Backend service) {
@@ -74,8 +82,8 @@ public final class EngineComponent implements Engine {
     }
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addKernels(KernelProvider service) {
-        registry.add(service);
+    void addKernels(KernelProvider service, Map<String, Object> properties) {
+        registry.add(service, owner(properties));
     }
 
     void removeKernels(KernelProvider service) {
@@ -83,8 +91,8 @@ public final class EngineComponent implements Engine {
     }
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addTokenizers(TokenizerProvider service) {
-        registry.add(service);
+    void addTokenizers(TokenizerProvider service, Map<String, Object> properties) {
+        registry.add(service, owner(properties));
     }
 
     void removeTokenizers(TokenizerProvider service) {
@@ -92,8 +100,8 @@ public final class EngineComponent implements Engine {
     }
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addTemplates(ChatTemplateEngine service) {
-        registry.add(service);
+    void addTemplates(ChatTemplateEngine service, Map<String, Object> properties) {
+        registry.add(service, owner(properties));
     }
 
     void removeTemplates(ChatTemplateEngine service) {
@@ -101,12 +109,46 @@ public final class EngineComponent implements Engine {
     }
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addSamplers(SamplerProvider service) {
-        registry.add(service);
+    void addSamplers(SamplerProvider service, Map<String, Object> properties) {
+        registry.add(service, owner(properties));
     }
 
     void removeSamplers(SamplerProvider service) {
         registry.remove(service);
+    }
+
+    private static long owner(Map<String, Object> properties) {
+        return properties.get(BUNDLE_ID) instanceof Long id ? id : ServiceRegistry.NO_OWNER;
+    }
+
+    @Override
+    public void hold(long bundle) {
+        registry.hold(bundle);
+    }
+
+    @Override
+    public void release(long bundle) {
+        registry.release(bundle);
+    }
+
+    @Override
+    public int services(long bundle) {
+        return registry.servicesOf(bundle).size();
+    }
+
+    @Override
+    public List<String> check(long bundle, long replaced) {
+        return new SelfCheck(registry).check(bundle, replaced);
+    }
+
+    @Override
+    public void replace(long old, long next, String reason) {
+        engine.replace(old, next, reason);
+    }
+
+    @Override
+    public List<Choice> explain(LoadRequest request) {
+        return engine.explain(request);
     }
 
     @Override

@@ -9,13 +9,16 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -42,9 +45,22 @@ final class PlacedModel implements LoadedModel {
     private final CompletableFuture<Tokenizer> tokenizer;
     private final Set<ModelSession> sessions = ConcurrentHashMap.newKeySet();
     private final long loadNanos;
-    private volatile Placement lastPlacement;
+    /// Classes of services that the model used when they were withdrawn; it returns to them.
+    private final Set<String> missed = ConcurrentHashMap.newKeySet();
+    /// Not the placement itself: that would keep the classes of a bundle that is gone.
+    private volatile Seen lastSeen;
     private Optional<ChatTemplate> template;
     private boolean closed;
+
+    /// What can be told of a placement after it has ended.
+    private record Seen(String backend, DeviceInfo device, PlanReport report) {
+        static Seen of(Placement placement) {
+            return new Seen(
+                    placement.backend().id(),
+                    placement.device().info(),
+                    placement.plan().report());
+        }
+    }
 
     PlacedModel(
             GgufFile file,
@@ -63,7 +79,7 @@ final class PlacedModel implements LoadedModel {
         EngineConfig now = settings.get();
         this.placer = new Placer(registry, file, request);
         Placement placement = placer.place(now);
-        this.lastPlacement = placement;
+        this.lastSeen = Seen.of(placement);
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
         int batch =
@@ -116,22 +132,24 @@ final class PlacedModel implements LoadedModel {
 
     @Override
     public String backend() {
-        return lastPlacement.backend().id();
+        return lastSeen.backend();
     }
 
     @Override
     public DeviceInfo device() {
-        return lastPlacement.device().info();
+        return lastSeen.device();
     }
 
     @Override
     public PlanReport report() {
-        return lastPlacement.plan().report();
+        Placement now = scheduler.placement();
+        return now == null ? lastSeen.report() : now.plan().report();
     }
 
     @Override
     public Optional<PlanProfiler> profiler() {
-        return lastPlacement.plan().profiler();
+        Placement now = scheduler.placement();
+        return now == null ? Optional.empty() : now.plan().profiler();
     }
 
     @Override
@@ -178,7 +196,42 @@ final class PlacedModel implements LoadedModel {
 
     /// Ends the placement if it uses the service; the next step places the model anew.
     void withdraw(Object service) {
-        scheduler.withdraw(service);
+        if (scheduler.withdraw(service)) {
+            missed.add(service.getClass().getName());
+        }
+        if (service instanceof ChatTemplateEngine) {
+            synchronized (this) {
+                template = null;
+            }
+        }
+    }
+
+    /// Returns to a service that the model used before it was withdrawn.
+    void returned(Object service) {
+        if (missed.remove(service.getClass().getName())) {
+            scheduler.reconsider();
+        }
+    }
+
+    /// Ends the placement if it uses a service that is no longer offered.
+    void leaveWithdrawn() {
+        Placement placement = scheduler.placement();
+        if (placement != null) {
+            placement.services().stream().filter(s -> !registry.offers(s)).forEach(this::withdraw);
+        }
+    }
+
+    /// Places the model anew if it uses one of the services, which are no longer offered.
+    ///
+    /// @throws TenonException if it cannot be placed; its next step tries again
+    void replace(List<Object> services, String reason) {
+        scheduler.replace(
+                placement -> services.stream().anyMatch(placement::uses), () -> place(settings.get()), reason);
+        if (services.stream().anyMatch(ChatTemplateEngine.class::isInstance)) {
+            synchronized (this) {
+                template = null;
+            }
+        }
     }
 
     /// Places the model by the settings of the moment, if they would choose another backend than the
@@ -191,13 +244,32 @@ final class PlacedModel implements LoadedModel {
                 || current.backend().id().equals(now.backend())) {
             return;
         }
-        Placement next = placer.place(now);
+        Placement next = place(now);
         if (next.backend().id().equals(current.backend().id())) {
             next.close();
             return;
         }
-        lastPlacement = next;
         scheduler.move(next, "the configured backend changed");
+    }
+
+    /// Places the model again; what sessions rely on must be as it was.
+    private Placement place(EngineConfig now) {
+        Placement next = placer.place(now);
+        try {
+            ModelConfig found = next.definition().config();
+            if (found.vocabSize() != config.vocabSize()) {
+                throw new UnsupportedModelException(
+                        ErrorCode.MODEL_ARCHITECTURE,
+                        "The architecture's new version reads a vocabulary of " + found.vocabSize()
+                                + " tokens from " + file.path().getFileName() + ", the one before "
+                                + config.vocabSize() + ". Sessions cannot go on with it; load the model again.");
+            }
+            lastSeen = Seen.of(next);
+            return next;
+        } catch (RuntimeException | Error e) {
+            next.close();
+            throw e;
+        }
     }
 
     /// Called by the scheduler when a bundle in use was withdrawn: waits a while for its replacement.
@@ -206,9 +278,7 @@ final class PlacedModel implements LoadedModel {
                 System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.get().moveTimeoutMillis());
         while (true) {
             try {
-                Placement next = placer.place(settings.get());
-                lastPlacement = next;
-                return next;
+                return place(settings.get());
             } catch (TenonException e) {
                 if (System.nanoTime() >= deadline) {
                     throw new BackendException(

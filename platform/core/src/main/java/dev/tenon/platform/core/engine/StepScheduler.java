@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongUnaryOperator;
+import java.util.function.Predicate;
 
 /// Gathers what the sessions of a model want into flat batches and runs them.
 ///
@@ -56,6 +57,8 @@ final class StepScheduler {
     private boolean leading;
     /// Changes that wait for the running step; no other step begins before them.
     private int changes;
+    /// Whether the next step shall place the model anew although it has a placement.
+    private boolean stale;
     private boolean closed;
     private long lastStepNanos;
 
@@ -177,7 +180,7 @@ final class StepScheduler {
             while (!item.done) {
                 if (leading || gatherer != null || changes > 0) {
                     item.ready.awaitUninterruptibly();
-                } else if (gather(item)) {
+                } else if (gather(item) && !leading && changes == 0) {
                     lead();
                 }
             }
@@ -255,13 +258,17 @@ final class StepScheduler {
 
     /// Makes a placement if there is none; that may take a while, so the lock is free meanwhile.
     private Throwable ensurePlaced() {
-        if (placement != null) {
+        if (placement != null && !stale) {
             return null;
         }
+        Placement old = takePlacement();
         lock.unlock();
         Placement fresh = null;
         Throwable failure = null;
         try {
+            if (old != null) {
+                old.close();
+            }
             fresh = source.place();
         } catch (RuntimeException | Error e) {
             failure = e;
@@ -397,16 +404,74 @@ final class StepScheduler {
         });
     }
 
+    /// Takes the placement away; sequences forget what they had in its cache, not their tokens.
+    private Placement takePlacement() {
+        Placement old = placement;
+        placement = null;
+        stale = false;
+        sessions.forEach(item -> item.sequence.forgetCache());
+        return old;
+    }
+
     /// Ends the placement if it uses a service that is being withdrawn. Returns when no step runs on it.
-    void withdraw(Object service) {
+    ///
+    /// @return whether it used the service
+    boolean withdraw(Object service) {
+        boolean[] used = new boolean[1];
         exclusively(() -> {
             if (placement != null && placement.uses(service)) {
-                Placement old = placement;
-                placement = null;
-                sessions.forEach(item -> item.sequence.forgetCache());
-                old.close();
+                used[0] = true;
+                takePlacement().close();
             }
         });
+        return used[0];
+    }
+
+    /// Has the next step place the model anew, because something better than what it runs on has come.
+    void reconsider() {
+        lock.lock();
+        try {
+            stale = placement != null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Ends the placement if it is one of those, and only then makes another, since memory may not suffice
+    /// for two. Sessions wait meanwhile; their sequences run their tokens again. If making it fails there
+    /// is no placement, and the next step tries again.
+    void replace(Predicate<Placement> which, PlacementSource next, String reason) {
+        lock.lock();
+        Placement old;
+        changes++;
+        try {
+            while (leading) {
+                idle.awaitUninterruptibly();
+            }
+            if (closed || placement == null || !which.test(placement)) {
+                return;
+            }
+            leading = true;
+            old = takePlacement();
+        } finally {
+            changes--;
+            wakeNext();
+            lock.unlock();
+        }
+        Placement fresh = null;
+        try {
+            old.close();
+            fresh = next.place();
+        } finally {
+            lock.lock();
+            if (fresh != null) {
+                install(fresh, reason);
+            }
+            leading = false;
+            idle.signalAll();
+            wakeNext();
+            lock.unlock();
+        }
     }
 
     /// Ends everything; sessions that wait get an error.
@@ -440,6 +505,7 @@ final class StepScheduler {
 
     private void install(Placement next, String reason) {
         placement = next;
+        stale = false;
         pool = new PagePool(next.plan().kvPages().pageCount());
         for (StepItem item : sessions) {
             item.sequence.forgetCache();

@@ -5,12 +5,14 @@ import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -39,6 +41,7 @@ public final class TenonEngine implements Engine {
         this.registry = registry;
         configure(config);
         registry.onRemoval(service -> models.forEach(model -> model.withdraw(service)));
+        registry.onAddition(service -> models.forEach(model -> model.returned(service)));
     }
 
     /// Takes new settings; models whose backend comes from the settings move when it changed.
@@ -82,10 +85,55 @@ public final class TenonEngine implements Engine {
                 throw e;
             }
             models.add(model);
+            model.leaveWithdrawn(); // what went while the model was placed told nobody
             return model;
         } catch (RuntimeException e) {
             file.close();
             throw e;
+        }
+    }
+
+    /// Offers the services of one bundle instead of another's. Models that use the old ones are placed
+    /// anew on the new ones; their sessions wait meanwhile and go on. If one model cannot be placed, the
+    /// old services take their place again and all models return to them.
+    ///
+    /// @param old number of the bundle that is replaced
+    /// @param next number of a bundle that is held
+    /// @param reason what sessions are told
+    /// @throws TenonException why a model could not be placed; then everything is as before
+    public void replace(long old, long next, String reason) {
+        List<Object> leaving = registry.servicesOf(old);
+        List<Object> arriving = registry.servicesOf(next);
+        registry.swap(old, next);
+        try {
+            for (PlacedModel model : models) {
+                model.replace(leaving, reason);
+            }
+        } catch (RuntimeException | Error e) {
+            registry.swap(next, old);
+            for (PlacedModel model : models) {
+                try {
+                    model.replace(arriving, "put back, because the replacement failed");
+                } catch (RuntimeException | Error again) {
+                    // The next step of the model tries again, and reports what goes wrong then.
+                    e.addSuppressed(again);
+                }
+            }
+            throw e instanceof TenonException known
+                    ? known
+                    : new BackendException(
+                            ErrorCode.BACKEND_FAILED, "A model could not be placed on the new bundle: " + e, 0, e);
+        }
+    }
+
+    /// Tells what would be chosen for a model now, and why.
+    ///
+    /// @param request the model, and how it is to be placed
+    /// @return the choices in the order in which they are taken
+    /// @throws TenonException if the file cannot be read
+    public List<Choice> explain(LoadRequest request) {
+        try (GgufFile file = GgufReader.open(request.path(), TensorTypes.of(registry.formats()))) {
+            return new Explanation(registry, config, request, file).choices();
         }
     }
 

@@ -10,9 +10,11 @@ import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -22,50 +24,118 @@ import java.util.stream.Collectors;
 /// The services that are installed now. Safe for any thread.
 ///
 /// Two services with one id are kept, but asking for that id is refused with a list of both, unless a
-/// preference names the
-/// class or the jar of one.
+/// preference names the class or the jar of one.
+///
+/// The services of a bundle can be held: they are kept but not offered. So a new version of a bundle is
+/// tried beside the old one, and then takes its place in one step.
 public final class ServiceRegistry {
-    private final List<QuantFormat> formats = new CopyOnWriteArrayList<>();
-    private final List<ModelArchitecture> architectures = new CopyOnWriteArrayList<>();
-    private final List<Backend> backends = new CopyOnWriteArrayList<>();
-    private final List<KernelProvider> kernels = new CopyOnWriteArrayList<>();
-    private final List<TokenizerProvider> tokenizers = new CopyOnWriteArrayList<>();
-    private final List<ChatTemplateEngine> templates = new CopyOnWriteArrayList<>();
-    private final List<SamplerProvider> samplers = new CopyOnWriteArrayList<>();
+    /// The owner of services that no bundle owns.
+    public static final long NO_OWNER = -1;
+
+    private static final List<Class<?>> KINDS = List.of(
+            QuantFormat.class,
+            ModelArchitecture.class,
+            Backend.class,
+            KernelProvider.class,
+            TokenizerProvider.class,
+            ChatTemplateEngine.class,
+            SamplerProvider.class);
+
+    private final List<Entry> entries = new CopyOnWriteArrayList<>();
     private final List<Consumer<Object>> removalListeners = new CopyOnWriteArrayList<>();
-    private final List<Runnable> additionListeners = new CopyOnWriteArrayList<>();
+    private final List<Consumer<Object>> additionListeners = new CopyOnWriteArrayList<>();
+    private volatile Set<Long> held = Set.of();
     private volatile Map<String, String> preferences = Map.of();
+
+    private record Entry(Object service, long owner) {}
 
     /// Creates an empty registry.
     public ServiceRegistry() {}
 
-    /// Adds a service of one of the known kinds.
+    /// Adds a service of one of the known kinds that no bundle owns.
     ///
     /// @param service the service
     /// @throws IllegalArgumentException if it is of no known kind
     public void add(Object service) {
-        switch (service) {
-            case QuantFormat format -> formats.add(format);
-            case ModelArchitecture architecture -> architectures.add(architecture);
-            case Backend backend -> backends.add(backend);
-            case KernelProvider provider -> kernels.add(provider);
-            case TokenizerProvider provider -> tokenizers.add(provider);
-            case ChatTemplateEngine engine -> templates.add(engine);
-            case SamplerProvider provider -> samplers.add(provider);
-            default -> throw new IllegalArgumentException("no kind of service: " + service.getClass());
+        add(service, NO_OWNER);
+    }
+
+    /// Adds a service of one of the known kinds; adding it twice does nothing.
+    ///
+    /// @param service the service
+    /// @param owner number of the bundle it comes from, or [#NO_OWNER]
+    /// @throws IllegalArgumentException if it is of no known kind
+    public void add(Object service, long owner) {
+        if (KINDS.stream().noneMatch(kind -> kind.isInstance(service))) {
+            throw new IllegalArgumentException("no kind of service: " + service.getClass());
         }
-        additionListeners.forEach(Runnable::run);
+        synchronized (entries) {
+            if (entries.stream().anyMatch(e -> e.service == service)) {
+                return;
+            }
+            entries.add(new Entry(service, owner));
+        }
+        if (!held.contains(owner)) {
+            additionListeners.forEach(listener -> listener.accept(service));
+        }
     }
 
     /// Removes a service, then tells the removal listeners, which return when nothing uses it any more.
     ///
     /// @param service the service
     public void remove(Object service) {
-        List<List<?>> lists = List.of(formats, architectures, backends, kernels, tokenizers, templates, samplers);
-        for (List<?> list : lists) {
-            list.removeIf(s -> s == service);
-        }
+        entries.removeIf(e -> e.service == service);
         removalListeners.forEach(listener -> listener.accept(service));
+    }
+
+    /// Offers no service of a bundle, neither those that are here nor those to come, until it is released.
+    ///
+    /// @param owner number of the bundle
+    public void hold(long owner) {
+        change(Set.of(owner), Set.of());
+    }
+
+    /// Offers the services of a bundle that was held.
+    ///
+    /// @param owner number of the bundle
+    public void release(long owner) {
+        if (held.contains(owner)) {
+            change(Set.of(), Set.of(owner));
+            servicesOf(owner).forEach(service -> additionListeners.forEach(listener -> listener.accept(service)));
+        }
+    }
+
+    /// Offers the services of one bundle instead of another's, in one step: nobody sees both, or neither.
+    ///
+    /// @param old number of the bundle that is held from now on
+    /// @param next number of the bundle that is released
+    public void swap(long old, long next) {
+        change(Set.of(old), Set.of(next));
+    }
+
+    private synchronized void change(Set<Long> holding, Set<Long> releasing) {
+        Set<Long> next = new HashSet<>(held);
+        next.addAll(holding);
+        next.removeAll(releasing);
+        held = Set.copyOf(next);
+    }
+
+    /// {@return all services of a bundle, held or not, in the order they came}
+    ///
+    /// @param owner number of the bundle
+    public List<Object> servicesOf(long owner) {
+        return entries.stream()
+                .filter(e -> e.owner == owner)
+                .map(Entry::service)
+                .toList();
+    }
+
+    /// {@return whether a service is offered now}
+    ///
+    /// @param service the service
+    public boolean offers(Object service) {
+        Set<Long> now = held;
+        return entries.stream().anyMatch(e -> e.service == service && !now.contains(e.owner));
     }
 
     /// Registers a listener that ends the use of a removed service before it returns.
@@ -77,9 +147,17 @@ public final class ServiceRegistry {
 
     /// Registers a listener for new services.
     ///
-    /// @param listener called after each addition
-    public void onAddition(Runnable listener) {
+    /// @param listener hears each service after it was added; not those of bundles that are held
+    public void onAddition(Consumer<Object> listener) {
         additionListeners.add(listener);
+    }
+
+    private <S> List<S> all(Class<S> kind) {
+        Set<Long> now = held;
+        return entries.stream()
+                .filter(e -> kind.isInstance(e.service) && !now.contains(e.owner))
+                .map(e -> kind.cast(e.service))
+                .toList();
     }
 
     /// Sets which class wins where two services have one id.
@@ -94,12 +172,12 @@ public final class ServiceRegistry {
     /// @param ggmlType type number
     /// @throws TenonException (`CFG-002`) if several formats have it and no preference names one
     public Optional<QuantFormat> format(int ggmlType) {
-        return choose(formats, f -> f.ggmlType() == ggmlType, QuantFormat::id, "format");
+        return choose(formats(), f -> f.ggmlType() == ggmlType, QuantFormat::id, "format");
     }
 
     /// {@return the formats in the order they came}
     public List<QuantFormat> formats() {
-        return List.copyOf(formats);
+        return all(QuantFormat.class);
     }
 
     /// {@return the architecture of an id}
@@ -107,12 +185,12 @@ public final class ServiceRegistry {
     /// @param id value of `general.architecture`
     /// @throws TenonException (`CFG-002`) if several have it and no preference names one
     public Optional<ModelArchitecture> architecture(String id) {
-        return choose(architectures, a -> a.id().equals(id), ModelArchitecture::id, "architecture");
+        return choose(architectures(), a -> a.id().equals(id), ModelArchitecture::id, "architecture");
     }
 
     /// {@return the architectures in the order they came}
     public List<ModelArchitecture> architectures() {
-        return List.copyOf(architectures);
+        return all(ModelArchitecture.class);
     }
 
     /// {@return the backend of an id}
@@ -120,34 +198,34 @@ public final class ServiceRegistry {
     /// @param id backend id
     /// @throws TenonException (`CFG-002`) if several have it and no preference names one
     public Optional<Backend> backend(String id) {
-        return choose(backends, b -> b.id().equals(id), Backend::id, "backend");
+        return choose(all(Backend.class), b -> b.id().equals(id), Backend::id, "backend");
     }
 
     /// {@return the backends, best rank first}
     public List<Backend> backends() {
-        return backends.stream()
+        return all(Backend.class).stream()
                 .sorted(Comparator.comparingInt(Backend::rank).reversed())
                 .toList();
     }
 
     /// {@return the kernel providers}
     public List<KernelProvider> kernelProviders() {
-        return List.copyOf(kernels);
+        return all(KernelProvider.class);
     }
 
     /// {@return the tokenizer providers}
     public List<TokenizerProvider> tokenizerProviders() {
-        return List.copyOf(tokenizers);
+        return all(TokenizerProvider.class);
     }
 
     /// {@return the chat template engines}
     public List<ChatTemplateEngine> templateEngines() {
-        return List.copyOf(templates);
+        return all(ChatTemplateEngine.class);
     }
 
     /// {@return the sampler providers}
     public List<SamplerProvider> samplerProviders() {
-        return List.copyOf(samplers);
+        return all(SamplerProvider.class);
     }
 
     private <S> Optional<S> choose(List<S> services, Predicate<S> wanted, Function<S, String> id, String kind) {
@@ -175,7 +253,10 @@ public final class ServiceRegistry {
                 .collect(Collectors.joining(", "));
     }
 
-    private static String origin(Object service) {
+    /// {@return where a service's class comes from, as a URL}
+    ///
+    /// @param service any object
+    public static String origin(Object service) {
         var domain = service.getClass().getProtectionDomain().getCodeSource();
         return domain == null ? "an unknown place" : String.valueOf(domain.getLocation());
     }

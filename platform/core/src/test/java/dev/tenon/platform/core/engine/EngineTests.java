@@ -27,6 +27,7 @@ import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
@@ -299,6 +300,79 @@ class EngineTests {
             assertEquals(1, moves.size());
         }
         assertEquals(0, slow.open.get());
+    }
+
+    @Test
+    void aModelReturnsToItsBackendWhenThatComesBack() {
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            registry.remove(fast);
+            generate(session, greedy(2, 1, 2, 3));
+            assertEquals("slow", model.backend());
+            registry.add(fast);
+            assertEquals(FakeBackend.expected(new int[] {1, 2, 3, 6, 12}, VOCAB, 2), generate(session, greedy(2)));
+            assertEquals("fast", model.backend());
+            assertEquals(0, slow.open.get());
+        }
+    }
+
+    @Test
+    void aHeldBundleIsNotOfferedAndThenTakesTheOthersPlace() {
+        registry.remove(fast);
+        registry.add(fast, 7);
+        registry.hold(8);
+        FakeBackend next = new FakeBackend("fast", 2);
+        registry.add(next, 8);
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            generate(session, greedy(2, 1, 2, 3));
+            assertEquals(1, fast.open.get());
+            engine.replace(7, 8, "replaced");
+            assertEquals(List.of(0, 1), List.of(fast.open.get(), next.open.get()));
+            assertEquals(FakeBackend.expected(new int[] {1, 2, 3, 6, 12}, VOCAB, 2), generate(session, greedy(2)));
+        }
+        assertEquals(0, next.open.get());
+    }
+
+    @Test
+    void aReplacementThatCannotRunAModelIsPutBack() {
+        registry.remove(fast);
+        registry.add(fast, 7);
+        registry.hold(8);
+        FakeBackend next = new FakeBackend("fast", 2);
+        next.available = false;
+        registry.add(next, 8);
+        try (LoadedModel model = engine.load(request().withBackend("fast"));
+                Session session = model.newSession()) {
+            generate(session, greedy(2, 1, 2, 3));
+            TenonException e = assertThrows(TenonException.class, () -> engine.replace(7, 8, "replaced"));
+            assertTrue(e.getMessage().contains("switched off"), e.getMessage());
+            assertEquals(FakeBackend.expected(new int[] {1, 2, 3, 6, 12}, VOCAB, 2), generate(session, greedy(2)));
+            assertEquals(1, fast.open.get());
+        }
+    }
+
+    @Test
+    void theChoicesForAModelAreExplainedWithAllCandidates() {
+        fast.available = false;
+        List<Choice> choices = engine.explain(request());
+        Choice backends = choices.stream()
+                .filter(c -> c.kind().equals("backend"))
+                .findFirst()
+                .orElseThrow();
+        assertEquals(
+                List.of("fast false switched off", "slow true rank 1, fake"),
+                backends.candidates().stream()
+                        .map(c -> c.name() + " " + c.taken() + " " + c.reason())
+                        .toList());
+        assertTrue(choices.stream().anyMatch(c -> c.kind().equals("kernel")), choices.toString());
+        assertEquals(0, slow.open.get());
+        registry.add(new FakeBackend("slow", 1));
+        Choice twice = engine.explain(request()).stream()
+                .filter(c -> c.kind().equals("backend"))
+                .findFirst()
+                .orElseThrow();
+        assertTrue(twice.candidates().get(1).reason().contains(ErrorCode.DUPLICATE_ID), twice.toString());
     }
 
     @Test

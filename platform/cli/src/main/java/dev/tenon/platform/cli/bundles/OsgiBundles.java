@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.bundles;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,7 +21,7 @@ import org.osgi.resource.Requirement;
 /// What the OSGi framework knows of its bundles. The only class that needs the framework's types, besides
 /// the
 /// entry point: without a framework, using it throws `NoClassDefFoundError`.
-final class OsgiBundles {
+public final class OsgiBundles {
     private OsgiBundles() {}
 
     /// One bundle.
@@ -32,18 +32,19 @@ final class OsgiBundles {
     /// @param state such as `ACTIVE`
     /// @param services the types it offers, with how many of each
     /// @param problems why it is not resolved or not started
-    record Info(long id, String name, String version, String state, List<String> services, List<String> problems) {}
+    public record Info(
+            long id, String name, String version, String state, List<String> services, List<String> problems) {}
 
     /// {@return name and version of the bundle that holds a class, or null outside a framework}
     ///
     /// @param type a class
-    static String nameOf(Class<?> type) {
+    public static String nameOf(Class<?> type) {
         Bundle bundle = FrameworkUtil.getBundle(type);
         return bundle == null ? null : bundle.getSymbolicName() + " " + bundle.getVersion();
     }
 
     /// {@return all bundles by number; empty outside a framework}
-    static List<Info> all() {
+    public static List<Info> all() {
         Bundle self = FrameworkUtil.getBundle(OsgiBundles.class);
         BundleContext context = self == null ? null : self.getBundleContext();
         if (context == null) {

@@ -1,0 +1,452 @@
+package dev.tenon.itest.framework;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.itest.framework.Osgi.Kind;
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.InvocationTargetException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.ServiceReference;
+
+/// Bundles that are replaced, refused and taken away while models generate, in real frameworks.
+@Timeout(value = 20, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
+class ReplaceIT {
+    private static final String FORMATS = "dev.tenon.quant.formats";
+    private static final String MODELS = "dev.tenon.models.qwen3";
+    private static final String BACKEND = "dev.tenon.backend.cpu.vector";
+    private static final String KERNELS = "dev.tenon.kernels.x86";
+    /// Jars by the symbolic names of their bundles.
+    private static final Map<String, String> PIECES = Map.of(
+            FORMATS, "quant-formats",
+            MODELS, "models-qwen3",
+            BACKEND, "backend-cpu-vector",
+            KERNELS, "kernels-x86");
+
+    private static final int TOKENS = 160;
+
+    @TempDir
+    Path folder;
+
+    private Osgi osgi;
+
+    private Engine start(Kind kind) throws Exception {
+        osgi = new Osgi(kind, folder.resolve("cache"), true);
+        osgi.startEverything();
+        return osgi.service(Engine.class);
+    }
+
+    @AfterEach
+    void stop() {
+        if (osgi != null) {
+            osgi.close();
+        }
+    }
+
+    /// Calls the manager of bundles, whose type only its own bundle knows.
+    private String manager(String method, Object argument) {
+        Object manager = osgi.service("dev.tenon.platform.cli.bundles.BundleManager", null);
+        try {
+            Class<?> type = argument instanceof Path ? Path.class : String.class;
+            return (String) manager.getClass().getMethod(method, type).invoke(manager, argument);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            throw new AssertionError(e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private Path version(String bundle, String version) throws IOException {
+        Path jar = folder.resolve(bundle + "-" + version + ".jar");
+        return Jars.patched(Jars.ours(PIECES.get(bundle)), jar, Map.of("Bundle-Version", version));
+    }
+
+    private List<Bundle> bundles(String name) {
+        return osgi.bundles().stream()
+                .filter(b -> name.equals(b.getSymbolicName()))
+                .toList();
+    }
+
+    private static LoadRequest request(int sequences) {
+        return LoadRequest.of(Jars.model())
+                .withContextLength(256)
+                .withMaxSequences(sequences)
+                .withSettings(Map.of("warmup", "off"))
+                .withThreads(2);
+    }
+
+    private static final List<String> PROMPTS =
+            List.of("Once upon a time", "The old house", "Tom and his dog", "In the garden there was");
+
+    /// What a generation gave.
+    private record Text(List<Integer> tokens, List<String> moves) {}
+
+    private static Text generate(Session session, LoadedModel model, String prompt, Runnable onToken) {
+        Text text = new Text(new ArrayList<>(), new ArrayList<>());
+        int[] tokens = model.tokenizer().encode(prompt, true, false);
+        session.generate(
+                new GenerationRequest(tokens, SamplingParams.greedy(), TOKENS, List.of(), true),
+                new GenerationListener() {
+                    @Override
+                    public void onToken(int token, String piece) {
+                        text.tokens().add(token);
+                        onToken.run();
+                    }
+
+                    @Override
+                    public void onMoved(String reason) {
+                        text.moves().add(reason);
+                    }
+                });
+        return text;
+    }
+
+    private static List<Text> undisturbed(LoadedModel model) {
+        List<Text> texts = new ArrayList<>();
+        for (String prompt : PROMPTS) {
+            try (Session session = model.newSession()) {
+                texts.add(generate(session, model, prompt, () -> {}));
+            }
+        }
+        return texts;
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void sessionsGoOnOnTheNewVersionOfEachKindOfBundle(Kind kind) throws Exception {
+        Engine engine = start(kind);
+        try (LoadedModel model = engine.load(request(PROMPTS.size()));
+                ExecutorService threads = Executors.newFixedThreadPool(PROMPTS.size())) {
+            List<Text> expected = undisturbed(model);
+            long before = model.report().memory().allocatedBytes();
+            for (String piece : List.of(FORMATS, MODELS, BACKEND, KERNELS)) {
+                CountDownLatch running = new CountDownLatch(PROMPTS.size());
+                CountDownLatch replaced = new CountDownLatch(1);
+                List<Future<Text>> texts = new ArrayList<>();
+                for (String prompt : PROMPTS) {
+                    texts.add(threads.submit(() -> {
+                        int[] seen = new int[1];
+                        try (Session session = model.newSession()) {
+                            return generate(session, model, prompt, () -> {
+                                if (++seen[0] == 20) {
+                                    running.countDown();
+                                }
+                                if (seen[0] == TOKENS / 2) {
+                                    await(replaced); // or else a fast machine is through before the bundle is replaced
+                                }
+                            });
+                        }
+                    }));
+                }
+                String done;
+                try {
+                    while (!running.await(50, TimeUnit.MILLISECONDS)) {
+                        for (Future<Text> text : texts) {
+                            if (text.isDone()) {
+                                text.get(); // ended too early: throws why
+                            }
+                        }
+                    }
+                    done = manager("apply", version(piece, "0.9.1"));
+                } finally {
+                    replaced.countDown();
+                }
+                assertEquals(piece + " 0.1.0 was replaced by " + piece + " 0.9.1", done);
+                for (int i = 0; i < texts.size(); i++) {
+                    Text text = texts.get(i).get();
+                    assertEquals(expected.get(i).tokens(), text.tokens(), piece + ": " + PROMPTS.get(i));
+                    assertEquals(List.of(done + " (cpu-vector)"), text.moves(), piece);
+                }
+                assertEquals(1, bundles(piece).size(), () -> bundles(piece).toString());
+                assertEquals("0.9.1", bundles(piece).getFirst().getVersion().toString());
+            }
+            assertEquals(before, model.report().memory().allocatedBytes(), "memory of the plan");
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError(e);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aBrokenVersionIsRefusedWithItsReasonAndTheOldOneServesOn(Kind kind) throws Exception {
+        Engine engine = start(kind);
+        try (LoadedModel model = engine.load(request(1))) {
+            List<Integer> expected;
+            try (Session session = model.newSession()) {
+                expected =
+                        generate(session, model, PROMPTS.getFirst(), () -> {}).tokens();
+            }
+            Path formats = Jars.ours("quant-formats");
+            Path backend = Jars.ours("backend-cpu-vector");
+            List<Map.Entry<Path, String>> broken = List.of(
+                    Map.entry(
+                            Jars.patched(
+                                    formats,
+                                    folder.resolve("unresolved.jar"),
+                                    Map.of("Bundle-Version", "0.2.0", "Import-Package", "no.such.thing")),
+                            "dev.tenon.quant.formats 0.2.0 did not start: .*no\\.such\\.thing.*"),
+                    Map.entry(
+                            Jars.patched(
+                                    formats,
+                                    folder.resolve("activator.jar"),
+                                    Map.of("Bundle-Version", "0.2.1", "Bundle-Activator", "no.Such")),
+                            "dev.tenon.quant.formats 0.2.1 did not start: .*no\\.Such.*"),
+                    Map.entry(
+                            Jars.broken(
+                                    formats,
+                                    folder.resolve("wrong.jar"),
+                                    "0.2.2",
+                                    "dev.tenon.quant.formats.Q8_0Format",
+                                    "decode"),
+                            "dev.tenon.quant.formats 0.2.2 failed its self-check: .*format Q8_0 decodes .*"),
+                    Map.entry(
+                            Jars.broken(
+                                    backend,
+                                    folder.resolve("wrong-backend.jar"),
+                                    "0.2.3",
+                                    "dev.tenon.backend.cpu.vector.RmsNormMath",
+                                    "group"),
+                            "dev.tenon.backend.cpu.vector 0.2.3 failed its self-check: .*logits of a tiny model.*"),
+                    Map.entry(
+                            Jars.patched(
+                                    backend,
+                                    folder.resolve("silent.jar"),
+                                    Map.of("Bundle-Version", "0.2.4", "Service-Component", "")),
+                            "dev.tenon.backend.cpu.vector 0.2.4 did not start: it offers none of the services.*"));
+            int[] position = new int[1];
+            try (Session session = model.newSession()) {
+                Text text = generate(session, model, PROMPTS.getFirst(), () -> {
+                    int n = position[0]++;
+                    if (n % 20 == 10 && n / 20 < broken.size()) {
+                        var each = broken.get(n / 20);
+                        TenonException e = assertThrows(TenonException.class, () -> manager("apply", each.getKey()));
+                        assertEquals(ErrorCode.BUNDLE_REJECTED, e.code(), e.getMessage());
+                        assertTrue(e.getMessage().matches("(?s)" + each.getValue()), e.getMessage());
+                        assertTrue(e.getMessage().contains(" 0.1.0 serves on"), e.getMessage());
+                    }
+                });
+                assertEquals(expected, text.tokens());
+                assertEquals(List.of(), text.moves());
+            }
+            for (String piece : List.of(FORMATS, BACKEND)) {
+                assertEquals(1, bundles(piece).size(), () -> bundles(piece).toString());
+                assertEquals("0.1.0", bundles(piece).getFirst().getVersion().toString());
+            }
+        }
+    }
+
+    @Test
+    void aVersionThatCannotRunALoadedModelIsPutBack() throws Exception {
+        Engine engine = start(Kind.FELIX);
+        try (LoadedModel model = engine.load(request(1));
+                Session session = model.newSession()) {
+            // Nothing is offered for the model's architecture: its component is not made.
+            Path other = Jars.patched(
+                    Jars.ours("models-llama"),
+                    folder.resolve("other.jar"),
+                    Map.of("Bundle-Version", "0.3.0", "Bundle-SymbolicName", MODELS));
+            TenonException e = assertThrows(TenonException.class, () -> manager("apply", other));
+            assertEquals(ErrorCode.BUNDLE_REJECTED, e.code());
+            assertTrue(e.getMessage().contains("cannot run a loaded model"), e.getMessage());
+            assertTrue(e.getMessage().contains("has architecture 'qwen3'"), e.getMessage());
+            Text text = generate(session, model, PROMPTS.getFirst(), () -> {});
+            assertEquals(TOKENS, text.tokens().stream().filter(t -> t >= 0).count());
+            assertEquals("0.1.0", bundles(MODELS).getFirst().getVersion().toString());
+        }
+    }
+
+    @Test
+    void withoutAReplacementTheSessionEndsWithTheReasonAndGoesOnWhenTheBundleIsBack() throws Exception {
+        Engine engine = start(Kind.FELIX);
+        try (LoadedModel model = engine.load(request(1));
+                Session session = model.newSession()) {
+            Bundle backend = osgi.bundle(BACKEND);
+            int[] seen = new int[1];
+            BackendException e = assertThrows(
+                    BackendException.class,
+                    () -> generate(session, model, PROMPTS.getFirst(), () -> {
+                        if (++seen[0] == 5) {
+                            run(() -> {
+                                backend.stop();
+                                return null;
+                            });
+                        }
+                    }));
+            assertEquals(ErrorCode.BACKEND_WITHDRAWN, e.code());
+            assertTrue(e.getMessage().contains("No backend can run"), e.getMessage());
+            backend.start();
+            Text rest = generate(session, model, " and", () -> {});
+            assertFalse(rest.tokens().isEmpty());
+            assertEquals(1, rest.moves().size(), rest.moves().toString());
+        }
+    }
+
+    private static void run(Callable<?> action) {
+        try {
+            action.call();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void aReplacedBundleOfTheDistributionComesBackWhenItsReplacementIsRemoved() throws Exception {
+        Engine engine = start(Kind.FELIX);
+        try (LoadedModel model = engine.load(request(1));
+                Session session = model.newSession()) {
+            TenonException own = assertThrows(TenonException.class, () -> manager("remove", FORMATS));
+            assertEquals(ErrorCode.BUNDLE_FIXED, own.code());
+            TenonException used = assertThrows(
+                    TenonException.class,
+                    () -> manager(
+                            "apply",
+                            Jars.patched(
+                                    Jars.ours("platform-core"),
+                                    folder.resolve("core.jar"),
+                                    Map.of("Bundle-Version", "0.2.0"))));
+            assertEquals(ErrorCode.BUNDLE_FIXED, used.code());
+            assertTrue(used.getMessage().contains("dev.tenon.platform.cli"), used.getMessage());
+
+            manager("apply", version(MODELS, "0.2.0"));
+            manager("apply", version(MODELS, "0.1.5")); // a downgrade that was asked for
+            assertEquals("0.1.5", bundles(MODELS).getFirst().getVersion().toString());
+            Text text = generate(session, model, PROMPTS.getFirst(), () -> {});
+            assertFalse(text.tokens().isEmpty());
+        }
+    }
+
+    @Test
+    void aHundredUpdatesLeaveNeitherClassesNorMemoryBehind() throws Exception {
+        Engine engine = start(Kind.FELIX);
+        List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
+        long mappedBefore = mapped();
+        try (LoadedModel model = engine.load(request(1))) {
+            List<Integer> expected = null;
+            long allocated = 0;
+            long bound = 0;
+            List<String> pieces = List.of(FORMATS, MODELS, BACKEND, KERNELS);
+            for (int round = 0; round <= 100; round++) {
+                if (round > 0) {
+                    String piece = pieces.get(round % pieces.size());
+                    manager("apply", version(piece, "1.0." + round));
+                }
+                remember(loaders);
+                try (Session session = model.newSession()) {
+                    List<Integer> tokens = few(session, model);
+                    expected = expected == null ? tokens : expected;
+                    assertEquals(expected, tokens, "round " + round);
+                }
+                if (round == 1) {
+                    allocated = model.report().memory().allocatedBytes();
+                    bound = model.report().memory().boundBytes();
+                    assertTrue(bound > 0, "the weights are mapped");
+                }
+            }
+            assertEquals(allocated, model.report().memory().allocatedBytes(), "allocated by the plan");
+            assertEquals(bound, model.report().memory().boundBytes(), "mapped weights in use");
+            assertEquals(
+                    mappedBefore + (mapped() - mappedBefore > 0 ? 1 : 0), mapped(), "mappings of the model's file");
+        }
+        assertEquals(mappedBefore, mapped(), "mappings of the model's file after it was closed");
+        assertTrue(loaders.size() > 100, "class loaders seen: " + loaders.size());
+        Osgi.await("the class loaders of replaced bundles are collected", () -> {
+            System.gc();
+            return alive(loaders) <= PIECES.size();
+        });
+    }
+
+    private static List<Integer> few(Session session, LoadedModel model) {
+        List<Integer> tokens = new ArrayList<>();
+        session.generate(
+                new GenerationRequest(
+                        model.tokenizer().encode(PROMPTS.getFirst(), true, false),
+                        SamplingParams.greedy(),
+                        8,
+                        List.of(),
+                        true),
+                (token, text) -> tokens.add(token));
+        return tokens;
+    }
+
+    private static long alive(List<WeakReference<ClassLoader>> loaders) {
+        return loaders.stream()
+                .map(WeakReference::get)
+                .filter(java.util.Objects::nonNull)
+                .distinct()
+                .count();
+    }
+
+    /// Notes the class loaders of the services that bundles of the four pieces offer now.
+    private void remember(List<WeakReference<ClassLoader>> loaders) {
+        for (String type : List.of(
+                "dev.tenon.api.quant.QuantFormat",
+                "dev.tenon.api.model.ModelArchitecture",
+                "dev.tenon.api.device.Backend",
+                "dev.tenon.api.device.KernelProvider")) {
+            for (ServiceReference<?> reference : osgi.references(type, null)) {
+                Bundle bundle = reference.getBundle();
+                if (PIECES.containsKey(bundle.getSymbolicName())) {
+                    ClassLoader loader = bundle.adapt(org.osgi.framework.wiring.BundleWiring.class)
+                            .getClassLoader();
+                    if (loaders.stream().noneMatch(w -> w.get() == loader)) {
+                        loaders.add(new WeakReference<>(loader));
+                    }
+                }
+            }
+        }
+    }
+
+    /// {@return how often the model's file is mapped into this process; 0 where the system does not tell}
+    private static long mapped() throws IOException {
+        Path maps = Path.of("/proc/self/maps");
+        if (!Files.exists(maps)) {
+            return 0;
+        }
+        try (Stream<String> lines = Files.lines(maps)) {
+            return lines.filter(line -> line.endsWith(Jars.model().getFileName().toString()))
+                    .count();
+        }
+    }
+}

@@ -1,0 +1,248 @@
+package dev.tenon.itest.framework;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The distribution's script as processes: one that chats, and others that change its bundles.
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
+class RunningPlatformIT {
+    private static final String MODELS = "dev.tenon.models.qwen3";
+
+    @TempDir
+    Path folder;
+
+    private Path home;
+
+    private record Result(int code, String out, String err) {}
+
+    @BeforeEach
+    void copyDistribution() throws IOException {
+        assumeTrue(
+                FileSystems.getDefault().supportedFileAttributeViews().contains("posix"),
+                "the start script needs a POSIX system");
+        home = folder.resolve("tenon");
+        Path built = Jars.distribution();
+        for (String part : List.of("bin", "lib", "bundles", "etc", "deploy", "models")) {
+            try (Stream<Path> files = Files.walk(built.resolve(part))) {
+                for (Path file : files.toList()) {
+                    Path target = home.resolve(built.relativize(file));
+                    Files.createDirectories(target.getParent());
+                    Files.copy(file, target, StandardCopyOption.COPY_ATTRIBUTES);
+                }
+            }
+        }
+    }
+
+    private Process start(Path err, String... args) throws IOException {
+        List<String> command = new ArrayList<>(List.of(home.resolve("bin/tenon").toString()));
+        command.addAll(Arrays.asList(args));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
+        builder.environment().keySet().removeIf(name -> name.startsWith("TENON_"));
+        builder.environment().put("TENON_JAVA_HOME", System.getProperty("java.home"));
+        builder.environment().put("TENON_AOT", "off");
+        builder.environment().put("TENON_LOG", "info");
+        builder.environment().put("LC_ALL", "C.UTF-8");
+        return builder.start();
+    }
+
+    private Result tenon(String... args) throws Exception {
+        Path err = Files.createTempFile(folder, "err", ".txt");
+        Process process = start(err, args);
+        process.outputWriter().close();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(process.waitFor(2, TimeUnit.MINUTES), "the process does not end");
+        return new Result(process.exitValue(), out, Files.readString(err));
+    }
+
+    private Path version(String version) throws IOException {
+        Path jar = folder.resolve("models-" + version + ".jar");
+        return Jars.patched(Jars.ours("models-qwen3"), jar, Map.of("Bundle-Version", version));
+    }
+
+    private Path log;
+
+    private Process chat() throws Exception {
+        log = folder.resolve("chat-err.txt");
+        Process chat = start(
+                log,
+                "chat",
+                "-m",
+                home.resolve("models").resolve(Jars.model().getFileName()).toString(),
+                "-n",
+                "24");
+        Path running = home.resolve("cache/running").resolve(Long.toString(chat.pid()));
+        for (int i = 0; i < 2400 && !Files.exists(running) && chat.isAlive(); i++) {
+            Thread.sleep(50);
+        }
+        assertTrue(Files.exists(running), () -> "no control channel: " + read(log));
+        return chat;
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void awaitLog(String text) throws Exception {
+        for (int i = 0; i < 1200 && !read(log).contains(text); i++) {
+            Thread.sleep(50);
+        }
+        assertTrue(read(log).contains(text), () -> "not logged within a minute: " + text + "\n" + read(log));
+    }
+
+    private static void end(Process chat) throws Exception {
+        chat.outputWriter().close();
+        chat.getInputStream().readAllBytes();
+        assertTrue(chat.waitFor(1, TimeUnit.MINUTES), "the chat does not end");
+    }
+
+    @Test
+    void jarsThatAreDroppedOverwrittenCutOffAndDeletedComeAndGo() throws Exception {
+        Process chat = chat();
+        try {
+            Path jar = home.resolve("deploy/models.jar");
+            byte[] whole = Files.readAllBytes(version("0.5.0"));
+            Files.write(jar, Arrays.copyOf(whole, whole.length / 2));
+            awaitLog("deploy/models.jar is left aside: ");
+            awaitLog("[BUNDLE-001]");
+            Files.write(jar, whole);
+            awaitLog(MODELS + " 0.1.0 was replaced by " + MODELS + " 0.5.0");
+            Files.copy(version("0.6.0"), jar, StandardCopyOption.REPLACE_EXISTING);
+            awaitLog(MODELS + " 0.5.0 was replaced by " + MODELS + " 0.6.0");
+            Files.delete(jar);
+            awaitLog(MODELS + " 0.6.0 was replaced by " + MODELS + " 0.1.0");
+        } finally {
+            end(chat);
+        }
+    }
+
+    @Test
+    void aRunningPlatformIsReachedByItsOwnerAlone() throws Exception {
+        Process chat = chat();
+        try {
+            Path pointer = home.resolve("cache/running").resolve(Long.toString(chat.pid()));
+            Path socket = Path.of(Files.readString(pointer));
+            assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket)));
+            assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(pointer)));
+            assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket.getParent())));
+
+            Result installed = tenon("bundles", "install", version("0.5.0").toString());
+            assertEquals(0, installed.code(), installed::toString);
+            assertTrue(
+                    installed
+                            .out()
+                            .contains(MODELS + " 0.1.0 was replaced by " + MODELS + " 0.5.0 in process " + chat.pid()),
+                    installed::toString);
+            assertTrue(Files.exists(home.resolve("deploy/" + MODELS + "-0.5.0.jar")));
+            assertTrue(version(tenon("bundles", "--json"), "0.5.0"));
+
+            Path bad = folder.resolve("bad.jar");
+            Jars.patched(
+                    Jars.ours("models-qwen3"),
+                    bad,
+                    Map.of("Bundle-Version", "0.7.0", "Import-Package", "no.such.thing"));
+            Result refused = tenon("bundles", "update", bad.toString());
+            assertEquals(1, refused.code(), refused::toString);
+            assertTrue(refused.err().contains("no.such.thing"), refused::toString);
+            assertTrue(refused.err().contains(MODELS + " 0.5.0 serves on"), refused::toString);
+            assertTrue(refused.err().contains("[BUNDLE-002]"), refused::toString);
+
+            Result removed = tenon("bundles", "remove", MODELS);
+            assertEquals(0, removed.code(), removed::toString);
+            assertFalse(Files.exists(home.resolve("deploy/" + MODELS + "-0.5.0.jar")));
+            assertTrue(version(tenon("bundles", "--json"), "0.1.0"));
+        } finally {
+            end(chat);
+        }
+        assertFalse(
+                Files.exists(home.resolve("cache/running").resolve(Long.toString(chat.pid()))), "the channel's file");
+    }
+
+    @Test
+    void anInstallationThatDoesNotRunIsChangedToo() throws Exception {
+        Result verified = tenon("bundles", "verify", version("0.5.0").toString());
+        assertTrue(verified.out().contains(MODELS + " 0.5.0 is whole. SHA-256 "), verified::toString);
+        Result installed = tenon("bundles", "install", version("0.5.0").toString());
+        assertEquals(0, installed.code(), installed::toString);
+        assertTrue(version(tenon("bundles", "--json"), "0.5.0"));
+
+        Path bad = folder.resolve("half.jar");
+        byte[] whole = Files.readAllBytes(version("0.8.0"));
+        Files.write(bad, Arrays.copyOf(whole, whole.length - 100));
+        Result refused = tenon("bundles", "install", bad.toString());
+        assertEquals(1, refused.code(), refused::toString);
+        assertTrue(refused.err().contains("[BUNDLE-001]"), refused::toString);
+
+        Result removed = tenon("bundles", "remove", MODELS);
+        assertEquals(0, removed.code(), removed::toString);
+        assertTrue(version(tenon("bundles", "--json"), "0.1.0"));
+    }
+
+    @Test
+    void whyTellsEveryChoiceWithAllCandidates() throws Exception {
+        String model =
+                home.resolve("models").resolve(Jars.model().getFileName()).toString();
+        Result json = tenon("bundles", "--why", "--json", "-m", model);
+        assertEquals(0, json.code(), json::toString);
+        JsonNode root = new ObjectMapper().readTree(json.out());
+        List<String> kinds = new ArrayList<>();
+        for (JsonNode choice : root.path("choices")) {
+            kinds.add(choice.path("kind").asText());
+            int taken = 0;
+            for (JsonNode candidate : choice.path("candidates")) {
+                taken += candidate.path("taken").asBoolean() ? 1 : 0;
+                assertFalse(candidate.path("reason").asText().isEmpty(), candidate::toString);
+                assertFalse(candidate.path("bundle").asText().isEmpty(), candidate::toString);
+            }
+            assertTrue(taken > 0, () -> "nothing taken: " + choice);
+        }
+        assertTrue(
+                kinds.containsAll(List.of("architecture", "format", "backend", "device", "kernel")), kinds::toString);
+        JsonNode architectures = root.path("choices").get(0).path("candidates");
+        assertEquals(2, architectures.size(), architectures::toString);
+
+        Result table = tenon("bundles", "--why", "-m", model);
+        assertTrue(
+                table.out()
+                        .lines()
+                        .anyMatch(l ->
+                                l.matches("  - llama +dev\\.tenon\\.models\\.llama 0\\.1\\.0 +the model's is 'qwen3'")),
+                table::toString);
+        assertTrue(table.out().lines().anyMatch(l -> l.startsWith("  + cpu-vector ")), table::toString);
+    }
+
+    private static boolean version(Result list, String version) throws IOException {
+        for (JsonNode bundle : new ObjectMapper().readTree(list.out())) {
+            if (bundle.path("name").asText().equals(MODELS)) {
+                assertEquals(version, bundle.path("version").asText(), list::toString);
+                return true;
+            }
+        }
+        throw new AssertionError("no bundle " + MODELS + ": " + list);
+    }
+}

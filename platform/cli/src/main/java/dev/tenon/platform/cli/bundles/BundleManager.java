@@ -1,0 +1,339 @@
+package dev.tenon.platform.cli.bundles;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.EngineControl;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleException;
+import org.osgi.framework.Constants;
+import org.osgi.framework.ServiceReference;
+import org.osgi.framework.namespace.BundleNamespace;
+import org.osgi.framework.namespace.HostNamespace;
+import org.osgi.framework.namespace.PackageNamespace;
+import org.osgi.framework.wiring.BundleWire;
+import org.osgi.framework.wiring.BundleWiring;
+import org.osgi.framework.wiring.FrameworkWiring;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.Reference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Installs, replaces and removes bundles of a running platform.
+///
+/// A new version is installed and started beside the old one, with its services held back, and tried;
+/// only then do the models move to it, and only then does the old one go. Whatever fails before that
+/// takes the new version away and leaves the old one as it was. Safe for any thread; changes are made one
+/// at a time, under this object's monitor, which callers may hold over several.
+@Component(service = BundleManager.class)
+public final class BundleManager {
+    private static final Logger LOG = LoggerFactory.getLogger(BundleManager.class);
+    private static final String LOCATION = "tenon:";
+    private static final String REFERENCE = "reference:";
+    private static final long REFRESH_SECONDS = 30;
+    private static final long SERVICES_MILLIS = 2000;
+    private static final Set<String> SERVICES = Set.of(
+            "dev.tenon.api.quant.QuantFormat",
+            "dev.tenon.api.model.ModelArchitecture",
+            "dev.tenon.api.device.Backend",
+            "dev.tenon.api.device.KernelProvider",
+            "dev.tenon.api.text.TokenizerProvider",
+            "dev.tenon.api.text.ChatTemplateEngine",
+            "dev.tenon.api.text.SamplerProvider");
+
+    /// Namespaces of wires over which one bundle uses another's classes.
+    private static final Set<String> CLASSES =
+            Set.of(PackageNamespace.PACKAGE_NAMESPACE, BundleNamespace.BUNDLE_NAMESPACE, HostNamespace.HOST_NAMESPACE);
+
+    private final BundleContext context;
+    private final EngineControl engine;
+    /// Digests of what this manager has installed, by bundle number.
+    private final Map<Long, String> digests = new ConcurrentHashMap<>();
+    /// Locations of the distribution's bundles that were replaced, by symbolic name.
+    private final Map<String, String> replaced = new ConcurrentHashMap<>();
+    private int changes;
+
+    /// Creates the manager.
+    ///
+    /// @param context of this bundle
+    /// @param engine moves models from bundle to bundle
+    @Activate
+    public BundleManager(BundleContext context, @Reference EngineControl engine) {
+        this.context = context;
+        this.engine = engine;
+    }
+
+    /// Installs a bundle, or has it take the place of the running bundle of the same name.
+    ///
+    /// @param file the jar; copied
+    /// @return what was done, for people
+    /// @throws TenonException (`BUNDLE-001`, `BUNDLE-002`, `BUNDLE-003`) if it was not; what ran before
+    ///     runs on
+    public synchronized String apply(Path file) {
+        Path copy = stage(file);
+        try {
+            BundleJar jar = BundleJar.read(copy);
+            Optional<Bundle> old = running(jar.name());
+            if (old.isPresent() && jar.sha256().equals(digest(old.get()))) {
+                return jar.title() + " runs already";
+            }
+            if (jar.fragment() != null) {
+                throw new TenonException(
+                        ErrorCode.BUNDLE_FIXED,
+                        jar.title() + " is a fragment of " + jar.fragment() + ", and fragments join when the platform"
+                                + " starts. Put it into bundles/ and start again");
+            }
+            old.ifPresent(this::requireFree);
+            try (InputStream in = Files.newInputStream(copy)) {
+                String location = LOCATION + jar.name() + "/" + jar.version() + "/" + ++changes;
+                return enter(jar, location, in, old.orElse(null));
+            }
+        } catch (IOException e) {
+            throw new TenonException(ErrorCode.BUNDLE_FILE, file + " cannot be read: " + e.getMessage(), e);
+        } catch (TenonException e) {
+            // The message shall name the file that the caller knows.
+            throw new TenonException(e.code(), plain(e).replace(copy.toString(), file.toString()), e);
+        } finally {
+            delete(copy);
+        }
+    }
+
+    /// Takes a bundle away. Where it had replaced a bundle of the distribution, that one takes its place
+    /// again; else models that use it move to what is there, or their sessions end with the reason.
+    ///
+    /// @param name symbolic name
+    /// @return what was done, for people
+    /// @throws TenonException (`BUNDLE-003`) if there is no such bundle or it belongs to the distribution
+    public synchronized String remove(String name) {
+        Bundle old = running(name)
+                .orElseThrow(() -> new TenonException(
+                        ErrorCode.BUNDLE_FIXED, "There is no bundle " + name + ". 'tenon bundles' lists all"));
+        if (!old.getLocation().startsWith(LOCATION) || old.getLocation().startsWith(LOCATION + REFERENCE)) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_FIXED,
+                    title(old) + " belongs to the distribution. To do without it, delete its jar in bundles/ and start"
+                            + " again");
+        }
+        String before = replaced.get(name);
+        if (before != null) {
+            Path jar = Path.of(java.net.URI.create(before.substring(REFERENCE.length())));
+            try (InputStream in = Files.newInputStream(jar)) {
+                return enter(BundleJar.read(jar), LOCATION + before, in, old);
+            } catch (IOException e) {
+                throw new TenonException(
+                        ErrorCode.BUNDLE_FILE,
+                        jar + ", which " + title(old) + " had replaced, cannot be read: " + e.getMessage(),
+                        e);
+            }
+        }
+        requireFree(old);
+        leave(old);
+        return title(old) + " was removed";
+    }
+
+    /// {@return the digest of a running bundle that this manager has installed, or empty}
+    ///
+    /// @param name symbolic name
+    public Optional<String> digestOf(String name) {
+        return running(name).map(this::digest);
+    }
+
+    /// {@return the running bundle of a name, of several versions the highest}
+    ///
+    /// @param name symbolic name
+    Optional<Bundle> running(String name) {
+        return Arrays.stream(context.getBundles())
+                .filter(b -> name.equals(b.getSymbolicName()))
+                .max(Comparator.comparing((Bundle b) -> b.getState() == Bundle.ACTIVE)
+                        .thenComparing(Bundle::getVersion));
+    }
+
+    private String digest(Bundle bundle) {
+        return digests.computeIfAbsent(bundle.getBundleId(), id -> {
+            String location = bundle.getLocation();
+            return location.startsWith(REFERENCE)
+                    ? BundleJar.digest(Path.of(java.net.URI.create(location.substring(REFERENCE.length()))))
+                    : "";
+        });
+    }
+
+    /// Starts the new bundle beside the old one, tries it, and changes over.
+    private String enter(BundleJar jar, String location, InputStream in, Bundle old) {
+        Bundle next = null;
+        String step = "was not installed";
+        try {
+            next = context.installBundle(location, in);
+            engine.hold(next.getBundleId());
+            digests.put(next.getBundleId(), jar.sha256());
+            step = "did not start";
+            next.start();
+            awaitServices(next, old);
+            List<String> wrong = engine.check(next.getBundleId(), old == null ? -1 : old.getBundleId());
+            if (!wrong.isEmpty()) {
+                step = "failed its self-check";
+                throw new IllegalStateException(String.join("; ", wrong));
+            }
+            if (old == null) {
+                engine.release(next.getBundleId());
+                return jar.title() + " was installed";
+            }
+            step = "cannot run a loaded model";
+            String reason = title(old) + " was replaced by " + title(next);
+            engine.replace(old.getBundleId(), next.getBundleId(), reason);
+        } catch (BundleException | RuntimeException | LinkageError e) {
+            if (next != null) {
+                leave(next);
+            }
+            throw new TenonException(
+                    ErrorCode.BUNDLE_REJECTED,
+                    jar.title() + " " + step + ": " + innermost(e)
+                            + (old == null ? ". It was taken away again" : ". " + title(old) + " serves on"),
+                    e);
+        }
+        if (old.getLocation().startsWith(REFERENCE)) {
+            replaced.put(jar.name(), old.getLocation());
+        } else if (location.startsWith(LOCATION + REFERENCE)) {
+            replaced.remove(jar.name());
+        }
+        String done = title(old) + " was replaced by " + title(next);
+        leave(old);
+        return done;
+    }
+
+    /// Waits for the component runtime, and refuses services that could not be made.
+    private void awaitServices(Bundle next, Bundle old) {
+        int expected = old == null ? 0 : engine.services(old.getBundleId());
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SERVICES_MILLIS);
+        while (engine.services(next.getBundleId()) < Math.max(expected, registered(next))
+                && System.nanoTime() < deadline) {
+            try {
+                Thread.sleep(10);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                break;
+            }
+        }
+        int known = engine.services(next.getBundleId());
+        if (known < registered(next)) {
+            throw new IllegalStateException((registered(next) - known) + " of its " + registered(next)
+                    + " services cannot be created; the log has the reason");
+        }
+        if (known == 0 && expected > 0) {
+            throw new IllegalStateException("it offers none of the services of the version it was to replace");
+        }
+    }
+
+    private static int registered(Bundle bundle) {
+        ServiceReference<?>[] references = bundle.getRegisteredServices();
+        return references == null
+                ? 0
+                : (int) Arrays.stream(references)
+                        .filter(r -> Arrays.stream((String[]) r.getProperty(Constants.OBJECTCLASS))
+                                .anyMatch(SERVICES::contains))
+                        .count();
+    }
+
+    /// Refuses to change a bundle whose classes others use: they would have to stop with it.
+    private void requireFree(Bundle bundle) {
+        BundleWiring wiring = bundle.adapt(BundleWiring.class);
+        Set<String> users = wiring == null || wiring.getProvidedWires(null) == null
+                ? Set.of()
+                : wiring.getProvidedWires(null).stream()
+                        .filter(w -> CLASSES.contains(w.getCapability().getNamespace()))
+                        .map(BundleWire::getRequirer)
+                        .map(r -> r.getBundle())
+                        .filter(b -> !b.equals(bundle))
+                        .map(Bundle::getSymbolicName)
+                        .collect(Collectors.toCollection(java.util.TreeSet::new));
+        if (!users.isEmpty() || bundle.equals(context.getBundle())) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_FIXED,
+                    title(bundle) + " cannot be changed while the platform runs: "
+                            + (users.isEmpty() ? "it is what changes bundles" : String.join(", ", users) + " use it")
+                            + ". Stop the platform and replace its jar in bundles/");
+        }
+    }
+
+    /// Stops a bundle and forgets its classes.
+    private void leave(Bundle bundle) {
+        try {
+            if (bundle.getState() != Bundle.UNINSTALLED) {
+                bundle.uninstall();
+            }
+        } catch (BundleException e) {
+            // Uninstalled all the same; its activator failed to stop.
+            LOG.warn("{} did not stop cleanly: {}", title(bundle), innermost(e));
+        }
+        engine.release(bundle.getBundleId());
+        digests.remove(bundle.getBundleId());
+        CountDownLatch refreshed = new CountDownLatch(1);
+        context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION)
+                .adapt(FrameworkWiring.class)
+                .refreshBundles(List.of(bundle), event -> refreshed.countDown());
+        try {
+            if (!refreshed.await(REFRESH_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("The classes of {} are not freed after {} s", title(bundle), REFRESH_SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// Copies a jar, so that nobody changes it while it is read and installed.
+    private Path stage(Path file) {
+        try {
+            Path copy = Files.createTempFile("tenon-bundle-", ".jar");
+            Files.copy(file, copy, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+            return copy;
+        } catch (IOException e) {
+            throw new TenonException(ErrorCode.BUNDLE_FILE, file + " cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    private static void delete(Path copy) {
+        try {
+            Files.deleteIfExists(copy);
+        } catch (IOException e) {
+            LOG.debug("{} is left behind", copy, e);
+        }
+    }
+
+    static String title(Bundle bundle) {
+        return bundle.getSymbolicName() + " " + bundle.getVersion();
+    }
+
+    /// The message of an error without its code at the end.
+    static String plain(TenonException e) {
+        return e.getMessage().replace(" [" + e.code() + "]", "").replaceAll("\\.$", "");
+    }
+
+    private static String innermost(Throwable why) {
+        Throwable cause = why;
+        while (cause.getCause() != null && cause.getCause() != cause) {
+            cause = cause.getCause();
+        }
+        String text = cause.getMessage() == null ? cause.getClass().getName() : cause.getMessage();
+        if (cause instanceof TenonException known) {
+            return plain(known);
+        }
+        boolean ours = cause instanceof BundleException || cause instanceof IllegalStateException;
+        return (ours ? text : cause.getClass().getSimpleName() + ": " + text)
+                .replaceAll("\\s+", " ")
+                .strip();
+    }
+}

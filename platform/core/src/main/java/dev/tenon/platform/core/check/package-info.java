@@ -1,0 +1,2 @@
+/// Tries services before models use them.
+package dev.tenon.platform.core.check;

@@ -1,0 +1,52 @@
+package dev.tenon.platform.core.control;
+
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.error.TenonException;
+import java.util.List;
+import org.osgi.annotation.versioning.ProviderType;
+
+/// What the manager of bundles does with the engine: it tries a new version beside the old one and then
+/// has it take the old one's place. Bundles go by their numbers in the framework. Safe for any thread.
+@ProviderType
+public interface EngineControl {
+    /// Offers no service of a bundle to models, neither those that are there nor those to come.
+    ///
+    /// @param bundle number of the bundle
+    void hold(long bundle);
+
+    /// Offers the services of a bundle that was held; also to be called when a held bundle is gone.
+    ///
+    /// @param bundle number of the bundle
+    void release(long bundle);
+
+    /// {@return how many services of a bundle the engine knows, held or not}
+    ///
+    /// @param bundle number of the bundle
+    int services(long bundle);
+
+    /// Tries the services of a bundle: backends and kernels compute a tiny model and are compared with
+    /// scalar arithmetic; formats decode as the version that they replace does.
+    ///
+    /// @param bundle number of the bundle, which may be held
+    /// @param replaced number of the bundle that it replaces, or -1
+    /// @return what is wrong, a line each; empty if nothing is
+    List<String> check(long bundle, long replaced);
+
+    /// Offers the services of one bundle instead of another's. Models that use the old ones move to the
+    /// new ones; their sessions wait meanwhile and go on.
+    ///
+    /// @param old number of the bundle that is replaced; its services are held afterwards
+    /// @param next number of a bundle that is held
+    /// @param reason what sessions are told
+    /// @throws TenonException if a model cannot be placed on the new services; then everything is as
+    ///     before
+    void replace(long old, long next, String reason);
+
+    /// Tells what would be chosen for a model now, and why, without loading it.
+    ///
+    /// @param request the model, and how it is to be placed
+    /// @return the choices: architecture, the format of each tensor, backend, device, and the kernel of each
+    ///     op; those after a choice without a candidate that can be taken are left out
+    /// @throws TenonException if the file cannot be read
+    List<Choice> explain(LoadRequest request);
+}
