@@ -5,7 +5,7 @@
 /// Extend [QuantFormatContract], [ArchitectureContract] or [BackendContract], implement the hooks, and run
 /// the class
 /// with JUnit Jupiter 6. [Reference] is the truth that numbers are compared with; [RandomModels],
-/// [PlanDriver] and
+/// [PlanDriver], [ReferenceBackend] and
 /// [TinyGguf] serve tests of a bundle's own.
 @Version("1.0.0")
 @Export

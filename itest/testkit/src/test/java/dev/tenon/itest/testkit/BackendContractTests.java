@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.itest.testkit.SlowBackend.Fault;
+import dev.tenon.itest.testkit.ReferenceBackend.Fault;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +21,7 @@ class BackendContractTests {
     static class UnderTest extends BackendContract {
         @Override
         protected Backend backend() {
-            return new SlowBackend(current);
+            return new ReferenceBackend(current);
         }
 
         @Override

@@ -38,8 +38,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// A backend made of [Reference] and paged lists: it keeps the contract, or breaks it in one named way.
-final class SlowBackend implements Backend {
+/// A backend made of [Reference] and paged lists, for tests that need some backend: of a bundle
+/// that wraps another backend, or of a plan's users.
+///
+/// It keeps the whole contract and is slow on purpose. Every cache type is accepted and means
+/// float64. Its one device has the id `0` and the kind `interpreter`. The testkit's own tests let
+/// it break the contract in one named way.
+public final class ReferenceBackend implements Backend {
     /// Ways to break the contract, each the kind of mistake that a real backend makes.
     enum Fault {
         NONE,
@@ -61,13 +66,18 @@ final class SlowBackend implements Backend {
 
     private final Fault fault;
 
-    SlowBackend(Fault fault) {
+    /// Creates a backend that keeps the contract.
+    public ReferenceBackend() {
+        this(Fault.NONE);
+    }
+
+    ReferenceBackend(Fault fault) {
         this.fault = fault;
     }
 
     @Override
     public String id() {
-        return "slow";
+        return "reference";
     }
 
     @Override

@@ -1,0 +1,2 @@
+/// A command that lets a test talk to a running platform.
+package dev.tenon.itest.examples;

@@ -1,0 +1,168 @@
+package dev.tenon.itest.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The jars that the examples' own builds made, dropped into a running platform and taken out
+/// again.
+class ExamplesIT {
+    private static final Path GOLDEN =
+            Path.of("src/test/resources/golden/models").toAbsolutePath();
+    private static final Path LLAMA = Path.of("../golden/src/test/resources/golden/models/llama-gqa.f16.gguf")
+            .toAbsolutePath();
+    /// Normalised mean square error of float32 arithmetic against float64.
+    private static final double FLOAT_LIMIT = 1e-8;
+
+    @TempDir
+    Path folder;
+
+    private Platform platform;
+
+    @BeforeEach
+    void copyThePlatform() throws IOException {
+        platform = new Platform(folder);
+    }
+
+    private String line(Path model, String backend, String ids) {
+        return model + " " + backend + " " + ids + " " + folder.resolve("logits.f32");
+    }
+
+    private float[] logits() throws IOException {
+        return floats(folder.resolve("logits.f32"));
+    }
+
+    private static float[] floats(Path file) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        float[] values = new float[bytes.remaining() / Float.BYTES];
+        bytes.asFloatBuffer().get(values);
+        return values;
+    }
+
+    /// {@return `sum((a - b)^2) / sum(b^2)`}
+    private static double nmse(float[] got, float[] truth, int offset) {
+        double error = 0;
+        double power = 0;
+        for (int i = 0; i < got.length; i++) {
+            double d = (double) got[i] - truth[offset + i];
+            error += d * d;
+            power += (double) truth[offset + i] * truth[offset + i];
+        }
+        return error / power;
+    }
+
+    @Test
+    void theArchitectureMakesTheModelLoadAndItsLogitsAreTheGoldenOnes() throws Exception {
+        Path jar = Platform.jar("model-gemma3");
+        Path model = GOLDEN.resolve("gemma3.q4_0.gguf");
+        float[] truth = floats(GOLDEN.resolve("gemma3.q4_0.logits_f64.f32"));
+        JsonNode sequences = new ObjectMapper()
+                .readTree(GOLDEN.resolve("gemma3.q4_0.json").toFile())
+                .get("sequences");
+        try (Platform.Running running = platform.new Running()) {
+            String refused = running.ask(line(model, "auto", "1,2"));
+            assertTrue(refused.startsWith("refused ") && refused.contains("gemma3"), refused);
+            platform.drop(jar);
+            running.askUntil(line(model, "auto", "1,2"), answer -> answer.startsWith("done "));
+            for (JsonNode sequence : sequences) {
+                String ids = StreamSupport.stream(sequence.get("ids").spliterator(), false)
+                        .map(JsonNode::asText)
+                        .collect(Collectors.joining(","));
+                String answer = running.ask(line(model, "auto", ids));
+                assertTrue(answer.startsWith("done "), answer);
+                float[] got = logits();
+                double error = nmse(got, truth, sequence.get("row").asInt() * got.length);
+                System.out.printf(
+                        "gemma3.q4_0 %s NMSE %.3g%n", sequence.get("name").asText(), error);
+                assertTrue(error <= FLOAT_LIMIT, sequence.get("name") + ": NMSE " + error);
+            }
+            platform.take(jar);
+            running.askUntil(line(model, "auto", "1,2"), answer -> answer.startsWith("refused "));
+        }
+    }
+
+    @Test
+    void theFormatIsWrittenReadAndComputedByItsOwnKernel() throws Exception {
+        Path jar = Platform.jar("format-ex5");
+        Path model = folder.resolve("llama-gqa.ex5.gguf");
+        platform.drop(jar);
+        platform.run("quantize", LLAMA.toString(), model.toString(), "EX5");
+        List<String> inspected = platform.run("inspect", model.toString());
+        assertTrue(inspected.stream().anyMatch(each -> each.contains("EX5")), () -> String.join("\n", inspected));
+        platform.take(jar);
+        try (Platform.Running running = platform.new Running()) {
+            running.ask(line(LLAMA, "auto", "1,2,3,4,5"));
+            float[] exact = logits();
+            String refused = running.ask(line(model, "auto", "1,2,3,4,5"));
+            assertTrue(refused.startsWith("refused "), refused);
+            platform.drop(jar);
+            String answer = running.askUntil(line(model, "auto", "1,2,3,4,5"), each -> each.startsWith("done "));
+            assertTrue(answer.contains("ex5.java"), answer);
+            double error = nmse(logits(), exact, 0);
+            System.out.printf("llama-gqa in EX5 against F16: NMSE %.3g%n", error);
+            assertTrue(error > 1e-6 && error < 0.1, "NMSE " + error);
+            platform.take(jar);
+            running.askUntil(line(model, "auto", "1,2,3,4,5"), each -> each.startsWith("refused "));
+        }
+    }
+
+    @Test
+    void theBackendTracesStepsWhenItIsAskedFor() throws Exception {
+        Path jar = Platform.jar("backend-tracing");
+        Path trace = folder.resolve("trace.csv");
+        platform.configure("org.example.tracing", "file = " + trace);
+        try (Platform.Running running = platform.new Running()) {
+            assertTrue(running.ask(line(LLAMA, "tracing", "1")).startsWith("refused "));
+            running.ask(line(LLAMA, "auto", "1,2,3"));
+            float[] expected = logits();
+            platform.drop(jar);
+            running.askUntil(line(LLAMA, "tracing", "1,2,3"), answer -> answer.startsWith("done "));
+            assertEquals(0, nmse(logits(), expected, 0), 1e-12, "logits of the traced backend");
+            assertTrue(running.ask(line(LLAMA, "tracing", "7")).startsWith("done "));
+            assertTrue(running.ask(line(LLAMA, "auto", "7")).startsWith("done "), "not traced");
+            List<String> lines = Files.readAllLines(trace);
+            assertEquals("kind,tokens,sequences,logit_rows,micros", lines.getFirst());
+            assertEquals(3, lines.size(), lines.toString());
+            assertTrue(lines.get(1).startsWith("prefill,3,1,1,"), lines.toString());
+            assertTrue(lines.get(2).startsWith("decode,1,1,1,"), lines.toString());
+            platform.take(jar);
+            running.askUntil(line(LLAMA, "tracing", "1"), answer -> answer.startsWith("refused "));
+        }
+    }
+
+    @Test
+    void theBundlesAreListedWithWhatTheyOffer() throws Exception {
+        for (String example : List.of("model-gemma3", "format-ex5", "backend-tracing")) {
+            platform.drop(Platform.jar(example));
+        }
+        List<String> bundles = platform.run("bundles");
+        for (String[] expected : new String[][] {
+            {"org.example.gemma3", "ModelArchitecture"},
+            {"org.example.ex5", "QuantFormat"},
+            {"org.example.ex5", "KernelProvider"},
+            {"org.example.tracing", "Backend"},
+        }) {
+            assertTrue(
+                    bundles.stream()
+                            .anyMatch(row -> row.contains("ACTIVE")
+                                    && row.contains(" " + expected[0] + " ")
+                                    && row.contains(expected[1])),
+                    () -> List.of(expected) + " is not among\n" + String.join("\n", bundles));
+        }
+        List<String> devices = platform.run("devices");
+        assertTrue(devices.stream().anyMatch(row -> row.contains("traces cpu-vector")), devices.toString());
+    }
+}
