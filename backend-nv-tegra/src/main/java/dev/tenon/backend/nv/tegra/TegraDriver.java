@@ -84,7 +84,7 @@ final class TegraDriver {
     private static String advice(int errno) {
         return switch (errno) {
             case Linux.ENOTTY ->
-                "The driver knows no such request, or has another struct: Jetson Linux 36 is what this was written for.";
+                "The driver knows no such request, or has another struct; this is for Jetson Linux 36.";
             case Linux.EMFILE -> "Raise the limit of open files (ulimit -n).";
             case Linux.ENOMEM -> "Close other programs that use the GPU, or take a smaller model or context.";
             default -> "";
