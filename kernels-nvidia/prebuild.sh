@@ -54,7 +54,7 @@ fi
 export PREBUILD_WORK="$work" NVCC="$nvcc"
 
 for architecture in compute_80 compute_90a; do
-  list "$architecture" | sed "s/^/$architecture /"
+  list "$architecture" | sed "s/^/$architecture /; s/ *$//"
 done | xargs -P "$jobs" -L 1 "$script" compile
 
 mkdir -p prebuilt

@@ -19,9 +19,10 @@ import org.slf4j.LoggerFactory;
 
 /// Compiled kernels on disk, one file each, named by a hash of everything that the code depends on.
 ///
-/// A file starts with a magic and the SHA-256 of what follows, so that a torn or damaged one is recognised and made
-/// anew. It is written beside its place and moved there, so that processes which write the same one at the same time
-/// do not disturb each other. A cache that cannot be written costs time, not function. Safe for any thread.
+/// A file starts with a magic and the SHA-256 of what follows, so that a torn or damaged one is
+/// recognised and made anew. It is written beside its place and moved there, so that processes
+/// which write the same one at the same time do not disturb each other. A cache that cannot be
+/// written costs time, not function. Safe for any thread.
 final class CodeCache {
     private static final Logger LOG = LoggerFactory.getLogger(CodeCache.class);
     private static final byte[] MAGIC = "TENONCU1".getBytes(StandardCharsets.US_ASCII);

@@ -14,7 +14,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.osgi.service.component.annotations.Component;
 
-/// The CUDA backend: available where NVIDIA's driver is and finds a device of compute capability 8.0 or newer.
+/// The CUDA backend: available where NVIDIA's driver is and finds a device of compute capability
+/// 8.0 or newer.
 @Component(service = Backend.class, property = "backend.id=cuda")
 @ServiceProvider(value = Backend.class, resolution = Resolution.OPTIONAL)
 public final class CudaBackend implements Backend {

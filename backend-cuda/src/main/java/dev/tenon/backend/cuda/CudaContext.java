@@ -2,8 +2,8 @@ package dev.tenon.backend.cuda;
 
 import dev.tenon.backend.cuda.CudaDriver.Hot;
 
-/// The primary context of a device, retained once, and the stream on which all of a device's work runs. Safe for any
-/// thread: a thread that is about to call the driver first calls [#enter].
+/// The primary context of a device, retained once, and the stream on which all of a device's work
+/// runs. Safe for any thread: a thread that is about to call the driver first calls [#enter].
 final class CudaContext implements AutoCloseable {
     private static final int STREAM_NON_BLOCKING = 1;
 

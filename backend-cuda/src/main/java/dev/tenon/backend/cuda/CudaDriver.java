@@ -17,13 +17,14 @@ import java.util.Map;
 
 /// The CUDA driver, `libcuda.so.1`. Safe for any thread.
 ///
-/// The library stays open until the process ends: it is the machine's, not this bundle's, keeps threads of its own,
-/// and opening it again gives the same one. Calls that a step makes go through constant method handles; all others
-/// through the table of [DriverCall].
+/// The library stays open until the process ends: it is the machine's, not this bundle's, keeps
+/// threads of its own, and opening it again gives the same one. Calls that a step makes go through
+/// constant method handles; all others through the table of [DriverCall].
 final class CudaDriver {
     /// `CUDA_ERROR_OUT_OF_MEMORY`.
     static final int OUT_OF_MEMORY = 2;
-    /// Where the driver may be, in the order of trying; a name without a folder is looked for by the loader.
+    /// Where the driver may be, in the order of trying; a name without a folder is looked for by
+    /// the loader.
     static final List<String> LIBRARIES = List.of(
             "libcuda.so.1",
             "/usr/lib/wsl/lib/libcuda.so.1",
@@ -192,7 +193,8 @@ final class CudaDriver {
         throw new IllegalStateException(t);
     }
 
-    /// The calls that each step makes. Not to be touched before [CudaDriver#get()] has given a driver.
+    /// The calls that each step makes. Not to be touched before [CudaDriver#get()] has given a
+    /// driver.
     static final class Hot {
         private static final CudaDriver DRIVER = get();
         private static final MethodHandle SET_CURRENT = DRIVER.handle(DriverCall.cuCtxSetCurrent);

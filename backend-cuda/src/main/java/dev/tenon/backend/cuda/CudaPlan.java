@@ -26,8 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// A planned graph with its memory on a GPU. A step is one copy of its input and one launch of a captured graph; logits
-/// are copied when somebody asks for them.
+/// A planned graph with its memory on a GPU. A step is one copy of its input and one launch of a
+/// captured graph; logits are copied when somebody asks for them.
 final class CudaPlan implements Plan {
     /// Setting: `off` launches kernels one by one instead of capturing them.
     static final String GRAPHS = "cuda.graphs";
@@ -233,8 +233,8 @@ final class CudaPlan implements Plan {
         }
     }
 
-    /// The logits of the last step. They are on the device until they are asked for, but for those of steps that want
-    /// more rows than the device holds.
+    /// The logits of the last step. They are on the device until they are asked for, but for those
+    /// of steps that want more rows than the device holds.
     private final class Result implements StepResult {
         private final int width;
         private int rows;

@@ -10,8 +10,8 @@ import java.lang.foreign.MemoryLayout;
 
 /// The calls of the driver that this backend makes, named as in `cuda.h`; all return a `CUresult`.
 ///
-/// Handles (contexts, streams, modules, functions, events, graphs) and device addresses are passed as 64-bit
-/// integers; `ADDRESS` is host memory.
+/// Handles (contexts, streams, modules, functions, events, graphs) and device addresses are passed
+/// as 64-bit integers; `ADDRESS` is host memory.
 enum DriverCall {
     cuInit(JAVA_INT),
     cuDriverGetVersion(ADDRESS),
@@ -52,7 +52,6 @@ enum DriverCall {
     cuEventCreate(ADDRESS, JAVA_INT),
     cuEventRecord(JAVA_LONG, JAVA_LONG),
     cuEventSynchronize(JAVA_LONG),
-    cuEventElapsedTime(ADDRESS, JAVA_LONG, JAVA_LONG),
     cuEventDestroy_v2(JAVA_LONG);
 
     private final MemoryLayout[] arguments;

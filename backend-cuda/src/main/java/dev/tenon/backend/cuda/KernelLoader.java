@@ -1,7 +1,9 @@
 package dev.tenon.backend.cuda;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -26,12 +28,12 @@ import java.util.concurrent.Future;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Gets the machine code of kernel modules and loads it into a device's context: compiled by NVRTC and kept on disk,
-/// or,
-/// where there is no NVRTC, from the PTX in the kernels' bundle, which the driver compiles. Safe for any thread.
+/// Gets the machine code of kernel modules and loads it into a device's context: compiled by NVRTC
+/// and kept on disk, or, where there is no NVRTC, from the PTX in the kernels' bundle, which the
+/// driver compiles. Safe for any thread.
 ///
-/// Settings: `cuda.nvrtc`, the library or its folder; `cuda.cache`, the folder of compiled kernels; `cuda.kernels`:
-/// `auto`, `compile` (never take prebuilt ones) or `prebuilt` (never compile).
+/// Settings: `cuda.nvrtc`, the library or its folder; `cuda.cache`, the folder of compiled kernels;
+/// `cuda.kernels`: `auto`, `compile` (never take prebuilt ones) or `prebuilt` (never compile).
 final class KernelLoader implements AutoCloseable {
     /// Setting: the NVRTC library or its folder.
     static final String NVRTC = "cuda.nvrtc";
@@ -173,13 +175,13 @@ final class KernelLoader implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             // PTX is text and has to end in a zero byte.
             MemorySegment image = arena.allocate(code.length + 1L, 64);
-            MemorySegment.copy(code, 0, image, java.lang.foreign.ValueLayout.JAVA_BYTE, 0, code.length);
+            MemorySegment.copy(code, 0, image, JAVA_BYTE, 0, code.length);
             MemorySegment log = arena.allocate(LOG_BYTES);
             MemorySegment options = arena.allocateFrom(JAVA_INT, JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES);
             MemorySegment values = arena.allocate(ADDRESS, 2);
             values.setAtIndex(ADDRESS, 0, log);
             values.setAtIndex(ADDRESS, 1, MemorySegment.ofAddress(LOG_BYTES));
-            MemorySegment out = arena.allocate(java.lang.foreign.ValueLayout.JAVA_LONG);
+            MemorySegment out = arena.allocate(JAVA_LONG);
             CudaDriver driver = CudaDriver.get();
             int result = driver.tryCall(DriverCall.cuModuleLoadDataEx, out, image, 2, options, values);
             if (result != 0) {
@@ -190,7 +192,7 @@ final class KernelLoader implements AutoCloseable {
                         result,
                         null);
             }
-            return out.get(java.lang.foreign.ValueLayout.JAVA_LONG, 0);
+            return out.get(JAVA_LONG, 0);
         }
     }
 

@@ -16,8 +16,10 @@ import java.util.Map;
 /// Launches kernels on a stream, as `cuLaunchKernelEx` takes them:
 ///
 /// ```
-/// config     | grid x y z | block x y z | sharedBytes | - | stream | attributes | count | -      56 bytes
-/// attribute  | id | - | value (64 bytes)                                                         72 bytes
+/// config     | grid x y z | block x y z | sharedBytes | - | stream | attributes | count | -
+/// 56 bytes
+/// attribute  | id | - | value (64 bytes)
+/// 72 bytes
 /// ```
 final class Launcher {
     private static final long CONFIG_BYTES = 56;

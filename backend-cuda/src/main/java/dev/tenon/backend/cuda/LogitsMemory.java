@@ -6,8 +6,9 @@ import dev.tenon.backend.cuda.CudaDriver.Hot;
 import dev.tenon.kernels.nvidia.PlannedGraph;
 import java.lang.foreign.MemorySegment;
 
-/// Pinned host memory for rows of logits. The few rows of a decoding step are copied as the last part of the step;
-/// many rows when they are asked for. Used under the plan's lock; closed by the plan.
+/// Pinned host memory for rows of logits. The few rows of a decoding step are copied as the last
+/// part of the step; many rows when they are asked for. Used under the plan's lock; closed by the
+/// plan.
 final class LogitsMemory implements AutoCloseable {
     /// Most rows that are copied with the step.
     private static final int WITH_STEP = 8;
@@ -42,7 +43,8 @@ final class LogitsMemory implements AutoCloseable {
         current = pinned;
     }
 
-    /// Starts copying the first rows as a part of the step. The address is always the same: captured graphs keep it.
+    /// Starts copying the first rows as a part of the step. The address is always the same:
+    /// captured graphs keep it.
     ///
     /// @param count how many rows; [#arrivesWith] is true for it
     void copyWithStep(int count) {

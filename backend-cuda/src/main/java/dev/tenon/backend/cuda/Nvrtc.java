@@ -23,7 +23,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// NVIDIA's run-time compiler, CUDA C to machine code. Needs no driver and no device. Safe for any thread.
+/// NVIDIA's run-time compiler, CUDA C to machine code. Needs no driver and no device. Safe for any
+/// thread.
 ///
 /// The library stays open until the process ends.
 final class Nvrtc {
@@ -89,8 +90,8 @@ final class Nvrtc {
                         + " library or its folder.");
     }
 
-    /// NVRTC opens a second library by its bare name, which the loader finds outside its path only if it is open
-    /// already.
+    /// NVRTC opens a second library by its bare name, which the loader finds outside its path only
+    /// if it is open already.
     private static void openBuiltins(String candidate) {
         Path folder = Path.of(candidate).getParent();
         if (folder != null) {
@@ -135,7 +136,8 @@ final class Nvrtc {
     /// Compiles a source to machine code.
     ///
     /// @param source the source with its headers
-    /// @param options options, such as `--gpu-architecture=sm_90a`; with `sm_` the result is a cubin
+    /// @param options options, such as `--gpu-architecture=sm_90a`; with `sm_` the result is a
+    ///     cubin
     /// @return the cubin
     /// @throws BackendException (`BACKEND-003`) with the compiler's log
     byte[] compile(CudaSource source, List<String> options) {

@@ -14,8 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// Lists the places where NVIDIA's run-time compiler may be, in the order of trying: what is configured, the loader's
-/// own path, toolkits, and the folders into which pip and conda install it.
+/// Lists the places where NVIDIA's run-time compiler may be, in the order of trying: what is
+/// configured, the loader's own path, toolkits, and the folders into which pip and conda install
+/// it.
 ///
 /// @param root `/`; another one in tests
 /// @param environment environment variables
@@ -30,7 +31,8 @@ record NvrtcFinder(Path root, Map<String, String> environment) {
 
     /// {@return what to open: names for the loader and absolute paths of files that exist}
     ///
-    /// @param configured a file or a folder from the settings, or empty; if given, nothing else is tried
+    /// @param configured a file or a folder from the settings, or empty; if given, nothing else is
+    ///     tried
     List<String> candidates(String configured) {
         Set<String> found = new LinkedHashSet<>();
         if (!configured.isEmpty()) {
@@ -100,8 +102,8 @@ record NvrtcFinder(Path root, Map<String, String> environment) {
         }
     }
 
-    /// Folders below a base whose names match a pattern, part by part; the last by name first, so that the newest of
-    /// several versions leads.
+    /// Folders below a base whose names match a pattern, part by part; the last by name first, so
+    /// that the newest of several versions leads.
     private static List<Path> match(Path base, String pattern) {
         List<Path> current = List.of(base);
         for (String part : pattern.split("/")) {

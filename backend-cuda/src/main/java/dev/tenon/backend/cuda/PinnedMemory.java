@@ -2,7 +2,8 @@ package dev.tenon.backend.cuda;
 
 import java.lang.foreign.MemorySegment;
 
-/// Host memory that the device can read and write directly. Closed by its owner, when no copy is under way.
+/// Host memory that the device can read and write directly. Closed by its owner, when no copy is
+/// under way.
 final class PinnedMemory implements AutoCloseable {
     private final CudaContext context;
     private final MemorySegment memory;

@@ -15,7 +15,8 @@ final class PlanMemory implements AutoCloseable {
     private final long[] addresses;
     private final List<CudaAllocator.Buffer> allocations = new ArrayList<>();
 
-    /// Allocates all buffers; if that fails, everything has been given back. All but weights are zero.
+    /// Allocates all buffers; if that fails, everything has been given back. All but weights are
+    /// zero.
     ///
     /// @param specs buffers, in the order of their ids
     /// @param allocator gives the memory

@@ -13,9 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// The launches of steps, captured as CUDA graphs: one for each shape of step, made when a step first has it. Used
-/// under
-/// the plan's lock; closed by the plan.
+/// The launches of steps, captured as CUDA graphs: one for each shape of step, made when a step
+/// first has it. Used under the plan's lock; closed by the plan.
 final class StepGraphs implements AutoCloseable {
     private static final int CAPTURE_THREAD_LOCAL = 1;
 

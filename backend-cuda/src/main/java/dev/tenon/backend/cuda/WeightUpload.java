@@ -20,9 +20,10 @@ import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Brings weights from the mapped file to the device: pieces are copied into one of two pinned buffers, by several
-/// threads, while the other one is on its way. A format with a layout of its own goes through a staging buffer on the
-/// device, from which a kernel rearranges it; one without kernels is decoded to F16 on the way.
+/// Brings weights from the mapped file to the device: pieces are copied into one of two pinned
+/// buffers, by several threads, while the other one is on its way. A format with a layout of its
+/// own goes through a staging buffer on the device, from which a kernel rearranges it; one without
+/// kernels is decoded to F16 on the way.
 final class WeightUpload implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WeightUpload.class);
     private static final long PIECE_BYTES = 32L << 20;

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/// Compiles kernels with NVRTC, which needs neither device nor driver; skipped where there is none. The property
-/// `tenon.test.nvrtc` may name its library or folder.
+/// Compiles kernels with NVRTC, which needs neither device nor driver; skipped where there is none.
+/// The property `tenon.test.nvrtc` may name its library or folder.
 class CompileTests {
     private static Nvrtc nvrtc;
 

@@ -4,7 +4,8 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.RopeParams;
 
-/// Writes down the launches of one attention op: append to the cache, then attend, in one kernel where it can.
+/// Writes down the launches of one attention op: append to the cache, then attend, in one kernel
+/// where it can.
 ///
 /// @param op the op
 /// @param q queries; raw where `heads` is not null
@@ -51,7 +52,8 @@ record AttentionLaunches(
     /// @param rope how they are rotated
     record Heads(Argument.Address qNorm, Argument.Address kNorm, float eps, BufferSpec table, RopeParams rope) {}
 
-    /// {@return rows of a tile of the kernel for many rows; 0 if that kernel does not take such heads}
+    /// {@return rows of a tile of the kernel for many rows; 0 if that kernel does not take such
+    ///     heads}
     static int tileRows(CoreOp.Attention op) {
         int length = op.keyLength();
         boolean fits = length == op.valueLength() && (length == 64 || length == 96 || length == 128 || length == 256);

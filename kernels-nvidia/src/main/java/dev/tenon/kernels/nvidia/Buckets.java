@@ -1,7 +1,7 @@
 package dev.tenon.kernels.nvidia;
 
-/// The numbers of rows for which launches are planned: powers of two. A step of any size runs as the next larger one,
-/// with rows that nobody looks at.
+/// The numbers of rows for which launches are planned: powers of two. A step of any size runs as
+/// the next larger one, with rows that nobody looks at.
 public final class Buckets {
     private Buckets() {}
 

@@ -1,7 +1,7 @@
 package dev.tenon.kernels.nvidia;
 
-/// A piece of device memory that a plan needs. Pieces of one kind may lie in one allocation; each starts at a multiple
-/// of 256 bytes.
+/// A piece of device memory that a plan needs. Pieces of one kind may lie in one allocation; each
+/// starts at a multiple of 256 bytes.
 ///
 /// @param id number, 0-based, unique in its plan
 /// @param kind what it is for

@@ -7,7 +7,8 @@ import java.util.Optional;
 
 /// How a weight lies in device memory.
 ///
-/// @param id what entry names call it: a GGUF format id, with `Third_` in front where a third party decodes it
+/// @param id what entry names call it: a GGUF format id, with `Third_` in front where a third party
+///     decodes it
 /// @param blockSize elements of a block
 /// @param blockBytes bytes of a block, on the device as in the file
 /// @param repacked whether a kernel rearranges the file's bytes into planes at upload
@@ -43,9 +44,8 @@ public record DeviceFormat(
         return NATIVE.keySet().stream().sorted().toList();
     }
 
-    /// Chooses how a format lies on the device: as it is if there are kernels for it, through a third party's decoder
-    /// if
-    /// there is one, else decoded to F16.
+    /// Chooses how a format lies on the device: as it is if there are kernels for it, through a
+    /// third party's decoder if there is one, else decoded to F16.
     ///
     /// @param format the file's format
     /// @param fragments decoders by format id

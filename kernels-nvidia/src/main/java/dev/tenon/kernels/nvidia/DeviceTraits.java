@@ -23,13 +23,14 @@ public record DeviceTraits(int major, int minor, int multiprocessors, int shared
         return 10 * major + minor;
     }
 
-    /// {@return the name of the real architecture to compile for, such as `sm_87`; Hopper's is `sm_90a`, which has
-    ///     its tensor core instructions}
+    /// {@return the name of the real architecture to compile for, such as `sm_87`; Hopper's is
+    ///     `sm_90a`, which has its tensor core instructions}
     public String architecture() {
         return "sm_" + capability() + (capability() == 90 ? "a" : "");
     }
 
-    /// {@return whether kernels can be launched before their predecessors have ended (programmatic dependent launch)}
+    /// {@return whether kernels can be launched before their predecessors have ended (programmatic
+    ///     dependent launch)}
     public boolean programmaticLaunch() {
         return capability() >= 90;
     }

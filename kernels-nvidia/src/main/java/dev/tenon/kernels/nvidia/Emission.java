@@ -122,7 +122,8 @@ final class Emission {
         clusterZ = 1;
     }
 
-    /// Launches a kernel of `small.cu` that works element by element; the number of elements is its last argument.
+    /// Launches a kernel of `small.cu` that works element by element; the number of elements is its
+    /// last argument.
     void elementwise(String entry, long n, Object... args) {
         Object[] all = new Object[args.length + 1];
         System.arraycopy(args, 0, all, 0, args.length);

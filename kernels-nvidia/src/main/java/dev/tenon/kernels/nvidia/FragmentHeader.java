@@ -2,7 +2,8 @@ package dev.tenon.kernels.nvidia;
 
 import dev.tenon.api.device.CudaFragment;
 
-/// Turns a third party's block decoder into the header that the kernels' sources expect of a format.
+/// Turns a third party's block decoder into the header that the kernels' sources expect of a
+/// format.
 final class FragmentHeader {
     /// Weights that the kernels take from a block at once.
     private static final int TAKEN = 8;

@@ -22,11 +22,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// Plans a graph: gives every weight, activation and cache layer its memory, and every op the kernels that run it.
+/// Plans a graph: gives every weight, activation and cache layer its memory, and every op the
+/// kernels that run it.
 ///
-/// What becomes of the ops: a `norm_qkv_rope` keeps its raw projections, because attention norms, rotates and appends
-/// them; an `rms_norm` that only a `linear` reads is part of that `linear`; everything else is one kernel, or several
-/// in steps of many rows.
+/// What becomes of the ops: a `norm_qkv_rope` keeps its raw projections, because attention norms,
+/// rotates and appends them; an `rms_norm` that only a `linear` reads is part of that `linear`;
+/// everything else is one kernel, or several in steps of many rows.
 public final class GraphPlanner {
     /// Setting: `off` runs steps of many rows with the kernels for few rows, again and again.
     public static final String TENSOR_CORES = "cuda.tensor-cores";
@@ -76,7 +77,8 @@ public final class GraphPlanner {
 
     /// Plans a graph.
     ///
-    /// @param graph graph of core ops and fused ops that [KernelSupport#refusals] has nothing against
+    /// @param graph graph of core ops and fused ops that [KernelSupport#refusals] has nothing
+    ///     against
     /// @param weights its weights; read for what the host computes
     /// @param options limits
     /// @param kernels kernels of other bundles

@@ -63,9 +63,8 @@ public final class KernelCatalogue {
         return options;
     }
 
-    /// {@return PTX of a module that was compiled when this bundle was built, for the newest architecture that the
-    /// device
-    ///     can run; the driver compiles it}
+    /// {@return PTX of a module that was compiled when this bundle was built, for the newest
+    ///     architecture that the device can run; the driver compiles it}
     ///
     /// @param module the module
     /// @param traits the device

@@ -132,8 +132,8 @@ public final class KernelSupport {
         }
     }
 
-    /// Lists the reasons why a graph cannot run: ops without a kernel, rows that do not go together, a cache of a kind
-    /// that there is no kernel for.
+    /// Lists the reasons why a graph cannot run: ops without a kernel, rows that do not go
+    /// together, a cache of a kind that there is no kernel for.
     ///
     /// @param graph graph of core ops and fused ops
     /// @param weights formats of its weights

@@ -5,7 +5,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Writes down the launches of matrix products: matrix-vector kernels for up to 8 rows, tensor core kernels for more.
+/// Writes down the launches of matrix products: matrix-vector kernels for up to 8 rows, tensor core
+/// kernels for more.
 ///
 /// A product may be normed before (`norm`), and biased and added to a residual behind.
 final class LinearLaunches {
@@ -129,7 +130,8 @@ final class LinearLaunches {
         }
     }
 
-    /// Query, key and value projections of a step of few rows in one launch each 8 rows; q and k share a format.
+    /// Query, key and value projections of a step of few rows in one launch each 8 rows; q and k
+    /// share a format.
     void qkv(Emission e, Slot x, Norm norm, Product q, Product k, Product v) {
         int rows = e.rows(x);
         int cols = q.weight.cols();
@@ -170,7 +172,8 @@ final class LinearLaunches {
         }
     }
 
-    /// `out = activation(norm(x) gate) * (norm(x) up)`; in steps of many rows, `out` is float16 if `halfOut` allows it.
+    /// `out = activation(norm(x) gate) * (norm(x) up)`; in steps of many rows, `out` is float16 if
+    /// `halfOut` allows it.
     void gateUp(
             Emission e,
             Slot x,

@@ -2,10 +2,11 @@ package dev.tenon.kernels.nvidia;
 
 import java.util.Map;
 
-/// How a matrix-vector kernel is launched: as many rows of activations and as large a block as shared memory allows.
+/// How a matrix-vector kernel is launched: as many rows of activations and as large a block as
+/// shared memory allows.
 ///
-/// Shared memory holds the quantised activations and a ring of stages, through which each thread streams its share of
-/// the weights; the ring grows with the block that the kernel is compiled for.
+/// Shared memory holds the quantised activations and a ring of stages, through which each thread
+/// streams its share of the weights; the ring grows with the block that the kernel is compiled for.
 ///
 /// @param tile rows of activations at once: 8, 4, 2 or 1
 /// @param block threads, as compiled

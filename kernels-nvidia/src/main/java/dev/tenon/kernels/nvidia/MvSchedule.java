@@ -6,7 +6,8 @@ import java.util.Map;
 
 /// The three knobs of the kernels for few rows (matrix-vector products).
 ///
-/// @param threadsPerRow threads that share a row of the weight: a power of two from 4 to 32; 0 leaves it to the device
+/// @param threadsPerRow threads that share a row of the weight: a power of two from 4 to 32; 0
+///     leaves it to the device
 /// @param blockSize threads of a block: 32, 64, 128, 256 or 512; 0 leaves it to the device
 /// @param rowsPerThread rows a thread works on at once: 1, 2 or 4; 0 leaves it to the kernel
 /// @param fixedBlock whether there are no kernels compiled for smaller blocks
@@ -32,8 +33,8 @@ public record MvSchedule(int threadsPerRow, int blockSize, int rowsPerThread, bo
                 knob + " is " + value + "; expected " + expected + ", or 0 for the default");
     }
 
-    /// Reads the knobs from settings, with `MV_THREADS_PER_ROW`, `MV_BLOCKSIZE` and `MV_ROWS_PER_THREAD` of the
-    /// environment in second place.
+    /// Reads the knobs from settings, with `MV_THREADS_PER_ROW`, `MV_BLOCKSIZE` and
+    /// `MV_ROWS_PER_THREAD` of the environment in second place.
     ///
     /// @param settings settings by name
     /// @param environment environment variables
@@ -52,8 +53,8 @@ public record MvSchedule(int threadsPerRow, int blockSize, int rowsPerThread, bo
                 false);
     }
 
-    /// {@return the same knobs, where only the kernels of this bundle can be used: they are compiled for one size of
-    ///     block}
+    /// {@return the same knobs, where only the kernels of this bundle can be used: they are
+    ///     compiled for one size of block}
     ///
     /// @param traits the device
     public MvSchedule forPrebuilt(DeviceTraits traits) {

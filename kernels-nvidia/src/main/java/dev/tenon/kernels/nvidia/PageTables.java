@@ -4,7 +4,8 @@ import dev.tenon.api.device.StepInput;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// The page tables as the host last wrote them, `[sequences][pages]`: tells which part the device has to see anew.
+/// The page tables as the host last wrote them, `[sequences][pages]`: tells which part the device
+/// has to see anew.
 final class PageTables {
     private final int maxPages;
     private long from;

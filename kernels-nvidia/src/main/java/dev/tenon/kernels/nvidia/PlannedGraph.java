@@ -9,8 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// A graph planned for a device: the memory it needs, what is uploaded, and the flat list of launches for a step of any
-/// shape. Immutable once made, but for [#writePages]; that is called under the plan's lock.
+/// A graph planned for a device: the memory it needs, what is uploaded, and the flat list of
+/// launches for a step of any shape. Immutable once made, but for [#writePages]; that is called
+/// under the plan's lock.
 public final class PlannedGraph {
     private final PlanOptions options;
     private final DeviceTraits traits;
@@ -120,12 +121,14 @@ public final class PlannedGraph {
         return output.width;
     }
 
-    /// {@return whether the rows of the logits are those that want logits; else there is one a token}
+    /// {@return whether the rows of the logits are those that want logits; else there is one a
+    ///     token}
     public boolean logitsSelected() {
         return output.selected;
     }
 
-    /// {@return most rows that one run computes behind `select_rows`; more need further runs with 0 rows}
+    /// {@return most rows that one run computes behind `select_rows`; more need further runs with 0
+    ///     rows}
     public int maxLogitRows() {
         return maxSelected;
     }
@@ -214,8 +217,10 @@ public final class PlannedGraph {
     /// Writes the page tables of a step.
     ///
     /// @param input the step; checked by [StepCheck]
-    /// @param target host memory as large as [#pages]; zero at first, then as the call before left it
-    /// @return offset of the first byte that changed and number of bytes from there on; the number may be 0
+    /// @param target host memory as large as [#pages]; zero at first, then as the call before left
+    ///     it
+    /// @return offset of the first byte that changed and number of bytes from there on; the number
+    ///     may be 0
     public long[] writePages(StepInput input, MemorySegment target) {
         tables.write(input, target);
         return new long[] {tables.from(), tables.bytes()};

@@ -1,7 +1,7 @@
 package dev.tenon.kernels.nvidia;
 
-/// The memory of one or several values of a graph whose lives do not overlap: float32 rows, or, in steps of many rows,
-/// float16 rows in its first half.
+/// The memory of one or several values of a graph whose lives do not overlap: float32 rows, or, in
+/// steps of many rows, float16 rows in its first half.
 final class Slot {
     final BufferSpec buffer;
     final int width;

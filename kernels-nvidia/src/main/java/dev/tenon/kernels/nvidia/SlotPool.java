@@ -9,7 +9,8 @@ import java.util.Map;
 
 /// Gives the values of a graph their memory; values whose lives do not overlap share it.
 ///
-/// Used while a graph is walked in order: [#define] at the op that writes, [#releaseAfter] behind it.
+/// Used while a graph is walked in order: [#define] at the op that writes, [#releaseAfter] behind
+/// it.
 final class SlotPool {
     private final Map<Integer, Slot> live = new HashMap<>();
     private final Map<Integer, Integer> lastUse = new HashMap<>();

@@ -6,7 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Where the input of a step lies in the step buffer, in bytes; each array of int32 starts at a multiple of 16.
+/// Where the input of a step lies in the step buffer, in bytes; each array of int32 starts at a
+/// multiple of 16.
 ///
 /// Rows behind the last token, up to the bucket, belong to no sequence (-1), and kernels skip them.
 final class StepLayout {

@@ -1,4 +1,5 @@
-/// CUDA C kernels and the planning of their launches, without any driver: what the backends for NVIDIA devices share.
+/// CUDA C kernels and the planning of their launches, without any driver: what the backends for
+/// NVIDIA devices share.
 ///
 /// Users import `[1.0,2)`.
 @Version("1.0.0")

@@ -19,19 +19,28 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/// The PTX in the bundle: it is of these sources, it is there for every model of the usual formats, and its kernels
-/// take the parameters that the planning gives them.
+/// The PTX in the bundle: it is of these sources, it is there for every model of the usual formats,
+/// and its kernels take the parameters that the planning gives them.
 class PrebuiltTests {
     private static final Path SOURCES = Path.of("src/main/resources/dev/tenon/kernels/nvidia");
     private static final Pattern ENTRY = Pattern.compile("\\.entry\\s+(\\w+)\\s*\\(([^)]*)\\)");
     private static final Pattern PARAMETER = Pattern.compile("\\.param\\s+(?:\\.align\\s+\\d+\\s+)?\\.(\\w+)");
     private static final Map<String, Map<String, List<String>>> PARSED = new HashMap<>();
 
-    /// The file's hash is that of `prebuild.sh`: each source's name, a line end and its text, in the order of names.
+    @BeforeAll
+    static void isThere() {
+        assumeTrue(
+                PrebuiltTests.class.getResource("prebuilt/sources.sha256") != null,
+                "no PTX has been made yet: run kernels-nvidia/prebuild.sh where nvcc is installed");
+    }
+
+    /// The file's hash is that of `prebuild.sh`: each source's name, a line end and its text, in
+    /// the order of names.
     @Test
     void isMadeOfTheseSources() throws Exception {
         assumeTrue(Files.isDirectory(SOURCES), "the tests do not run in the module's folder");

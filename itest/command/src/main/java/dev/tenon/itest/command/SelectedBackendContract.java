@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/// The backend contract for the backend that the command was told. JUnit makes the object, so what it is about comes
-/// through [#select]; one run at a time.
+/// The backend contract for the backend that the command was told. JUnit makes the object, so what
+/// it is about comes through [#select]; one run at a time.
 final class SelectedBackendContract extends BackendContract {
     private static volatile Selection selected;
 
@@ -57,7 +57,8 @@ final class SelectedBackendContract extends BackendContract {
         return selection.rounds();
     }
 
-    /// The CPU backend's Q8_0 cache needs heads that are longer than those of the contract's models.
+    /// The CPU backend's Q8_0 cache needs heads that are longer than those of the contract's
+    /// models.
     @Override
     protected Set<PlanOptions.KvType> kvTypes() {
         return device().info().kind().equals("cpu")

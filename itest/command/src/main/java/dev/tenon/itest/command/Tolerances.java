@@ -5,8 +5,8 @@ import java.util.Set;
 
 /// How far numbers may be off, by the kind of device.
 ///
-/// Devices of kind `cpu` keep activations in float32. Those of kind `cuda` round them: to float16 in front of tensor
-/// cores, to 8 bits for quantised weights.
+/// Devices of kind `cpu` keep activations in float32. Those of kind `cuda` round them: to float16
+/// in front of tensor cores, to 8 bits for quantised weights.
 ///
 /// @param coarse whether activations are rounded
 record Tolerances(boolean coarse) {

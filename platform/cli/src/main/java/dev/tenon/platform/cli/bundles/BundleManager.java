@@ -44,7 +44,6 @@ import org.slf4j.LoggerFactory;
 public final class BundleManager {
     private static final Logger LOG = LoggerFactory.getLogger(BundleManager.class);
     private static final String LOCATION = "tenon:";
-    private static final String REFERENCE = "reference:";
     private static final long REFRESH_SECONDS = 30;
     private static final long SERVICES_MILLIS = 2000;
     private static final Set<String> SERVICES = Set.of(
@@ -123,7 +122,7 @@ public final class BundleManager {
         Bundle old = running(name)
                 .orElseThrow(() -> new TenonException(
                         ErrorCode.BUNDLE_FIXED, "There is no bundle " + name + ". 'tenon bundles' lists all"));
-        if (!old.getLocation().startsWith(LOCATION) || old.getLocation().startsWith(LOCATION + REFERENCE)) {
+        if (isOfDistribution(old.getLocation())) {
             throw new TenonException(
                     ErrorCode.BUNDLE_FIXED,
                     title(old) + " belongs to the distribution. To do without it, delete its jar in bundles/ and start"
@@ -131,7 +130,7 @@ public final class BundleManager {
         }
         String before = replaced.get(name);
         if (before != null) {
-            Path jar = Path.of(java.net.URI.create(before.substring(REFERENCE.length())));
+            Path jar = jarOf(before);
             try (InputStream in = Files.newInputStream(jar)) {
                 return enter(BundleJar.read(jar), LOCATION + before, in, old);
             } catch (IOException e) {
@@ -166,10 +165,17 @@ public final class BundleManager {
     private String digest(Bundle bundle) {
         return digests.computeIfAbsent(bundle.getBundleId(), id -> {
             String location = bundle.getLocation();
-            return location.startsWith(REFERENCE)
-                    ? BundleJar.digest(Path.of(java.net.URI.create(location.substring(REFERENCE.length()))))
-                    : "";
+            return isOfDistribution(location) ? BundleJar.digest(jarOf(location)) : "";
         });
+    }
+
+    /// Whether a bundle was installed from its jar by the launcher, or is such a one that was put back.
+    private static boolean isOfDistribution(String location) {
+        return location.replaceFirst("^" + LOCATION, "").matches("(reference:)?file:.*");
+    }
+
+    private static Path jarOf(String location) {
+        return Path.of(java.net.URI.create(location.replaceFirst("^(tenon:)?(reference:)?", "")));
     }
 
     /// Starts the new bundle beside the old one, tries it, and changes over.
@@ -205,10 +211,10 @@ public final class BundleManager {
                             + (old == null ? ". It was taken away again" : ". " + title(old) + " serves on"),
                     e);
         }
-        if (old.getLocation().startsWith(REFERENCE)) {
-            replaced.put(jar.name(), old.getLocation());
-        } else if (location.startsWith(LOCATION + REFERENCE)) {
+        if (isOfDistribution(location)) {
             replaced.remove(jar.name());
+        } else if (isOfDistribution(old.getLocation())) {
+            replaced.put(jar.name(), old.getLocation().replaceFirst("^" + LOCATION, ""));
         }
         String done = title(old) + " was replaced by " + title(next);
         leave(old);

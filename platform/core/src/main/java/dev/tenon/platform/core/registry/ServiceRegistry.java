@@ -253,10 +253,7 @@ public final class ServiceRegistry {
                 .collect(Collectors.joining(", "));
     }
 
-    /// {@return where a service's class comes from, as a URL}
-    ///
-    /// @param service any object
-    public static String origin(Object service) {
+    private static String origin(Object service) {
         var domain = service.getClass().getProtectionDomain().getCodeSource();
         return domain == null ? "an unknown place" : String.valueOf(domain.getLocation());
     }
