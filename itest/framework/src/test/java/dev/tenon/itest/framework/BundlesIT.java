@@ -28,6 +28,9 @@ class BundlesIT {
     static final String ARCHITECTURE = "dev.tenon.api.model.ModelArchitecture";
     static final String BACKEND = "dev.tenon.api.device.Backend";
     static final String ENGINE = "dev.tenon.api.engine.Engine";
+    /// The backends of the distribution.
+    static final Set<String> BACKENDS = Set.of("cpu-vector", "cuda");
+
     static final Set<String> FORMATS = new TreeSet<>(Set.of(
             "F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q3_K", "Q2_K", "Q4_0", "Q4_1", "Q5_0", "Q5_1",
             "IQ4_NL", "IQ4_XS", "MXFP4"));
@@ -54,7 +57,7 @@ class BundlesIT {
             osgi.startEverything();
             assertEquals(FORMATS, osgi.properties(FORMAT, "quant.format"));
             assertEquals(Set.of("llama", "qwen3"), osgi.properties(ARCHITECTURE, "model.architecture"));
-            assertEquals(Set.of("cpu-vector"), osgi.properties(BACKEND, "backend.id"));
+            assertEquals(BACKENDS, osgi.properties(BACKEND, "backend.id"));
             assertEquals(1, osgi.references(ENGINE, null).size(), "engines");
             assertEquals(FORMATS.size(), osgi.references(FORMAT, null).size(), "formats, each once");
             assertTrue(

@@ -234,7 +234,8 @@ class RulesIT {
 
     @Test
     void providersExportNothing() {
-        for (String name : List.of("quant-formats", "models-llama", "models-qwen3", "backend-cpu-vector", "backend-cuda")) {
+        for (String name :
+                List.of("quant-formats", "models-llama", "models-qwen3", "backend-cpu-vector", "backend-cuda")) {
             assertEquals(null, Jars.attributes(Jars.ours(name)).getValue("Export-Package"), name);
         }
     }
