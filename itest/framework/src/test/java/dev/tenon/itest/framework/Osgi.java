@@ -15,11 +15,14 @@ import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleEvent;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
 import org.osgi.framework.InvalidSyntaxException;
 import org.osgi.framework.ServiceReference;
+import org.osgi.framework.SynchronousBundleListener;
 import org.osgi.framework.launch.Framework;
 import org.osgi.framework.launch.FrameworkFactory;
 
@@ -100,6 +103,15 @@ final class Osgi implements AutoCloseable {
 
     Bundle install(Path jar) throws BundleException {
         return framework.getBundleContext().installBundle(jar.toUri().toString());
+    }
+
+    /// Has a listener hear of every bundle at the moment that it is resolved, before any of its code runs.
+    void onResolved(Consumer<Bundle> listener) {
+        framework.getBundleContext().addBundleListener((SynchronousBundleListener) event -> {
+            if (event.getType() == BundleEvent.RESOLVED) {
+                listener.accept(event.getBundle());
+            }
+        });
     }
 
     Bundle bundle(String symbolicName) {

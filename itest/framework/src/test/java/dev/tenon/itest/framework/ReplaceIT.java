@@ -1,5 +1,10 @@
 package dev.tenon.itest.framework;
 
+import static dev.tenon.itest.framework.Manager.BACKEND;
+import static dev.tenon.itest.framework.Manager.FORMATS;
+import static dev.tenon.itest.framework.Manager.KERNELS;
+import static dev.tenon.itest.framework.Manager.MODELS;
+import static dev.tenon.itest.framework.Manager.PIECES;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -18,8 +23,6 @@ import dev.tenon.api.text.SamplingParams;
 import dev.tenon.itest.framework.Osgi.Kind;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
-import java.lang.reflect.InvocationTargetException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +33,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,27 +46,18 @@ import org.osgi.framework.ServiceReference;
 /// Bundles that are replaced, refused and taken away while models generate, in real frameworks.
 @Timeout(value = 20, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class ReplaceIT {
-    private static final String FORMATS = "dev.tenon.quant.formats";
-    private static final String MODELS = "dev.tenon.models.qwen3";
-    private static final String BACKEND = "dev.tenon.backend.cpu.vector";
-    private static final String KERNELS = "dev.tenon.kernels.x86";
-    /// Jars by the symbolic names of their bundles.
-    private static final Map<String, String> PIECES = Map.of(
-            FORMATS, "quant-formats",
-            MODELS, "models-qwen3",
-            BACKEND, "backend-cpu-vector",
-            KERNELS, "kernels-x86");
-
     private static final int TOKENS = 160;
 
     @TempDir
     Path folder;
 
     private Osgi osgi;
+    private Manager manager;
 
     private Engine start(Kind kind) throws Exception {
         osgi = new Osgi(kind, folder.resolve("cache"), true);
         osgi.startEverything();
+        manager = new Manager(osgi);
         return osgi.service(Engine.class);
     }
 
@@ -75,31 +68,8 @@ class ReplaceIT {
         }
     }
 
-    /// Calls the manager of bundles, whose type only its own bundle knows.
-    private String manager(String method, Object argument) {
-        Object manager = osgi.service("dev.tenon.platform.cli.bundles.BundleManager", null);
-        try {
-            Class<?> type = argument instanceof Path ? Path.class : String.class;
-            return (String) manager.getClass().getMethod(method, type).invoke(manager, argument);
-        } catch (InvocationTargetException e) {
-            if (e.getCause() instanceof RuntimeException cause) {
-                throw cause;
-            }
-            throw new AssertionError(e.getCause());
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
-
     private Path version(String bundle, String version) throws IOException {
-        Path jar = folder.resolve(bundle + "-" + version + ".jar");
-        return Jars.patched(Jars.ours(PIECES.get(bundle)), jar, Map.of("Bundle-Version", version));
-    }
-
-    private List<Bundle> bundles(String name) {
-        return osgi.bundles().stream()
-                .filter(b -> name.equals(b.getSymbolicName()))
-                .toList();
+        return Manager.version(bundle, version, folder);
     }
 
     private static LoadRequest request(int sequences) {
@@ -182,7 +152,7 @@ class ReplaceIT {
                             }
                         }
                     }
-                    done = manager("apply", version(piece, "0.9.1"));
+                    done = manager.apply(version(piece, "0.9.1"));
                 } finally {
                     replaced.countDown();
                 }
@@ -192,8 +162,12 @@ class ReplaceIT {
                     assertEquals(expected.get(i).tokens(), text.tokens(), piece + ": " + PROMPTS.get(i));
                     assertEquals(List.of(done + " (cpu-vector)"), text.moves(), piece);
                 }
-                assertEquals(1, bundles(piece).size(), () -> bundles(piece).toString());
-                assertEquals("0.9.1", bundles(piece).getFirst().getVersion().toString());
+                assertEquals(
+                        1,
+                        manager.bundles(piece).size(),
+                        () -> manager.bundles(piece).toString());
+                assertEquals(
+                        "0.9.1", manager.bundles(piece).getFirst().getVersion().toString());
             }
             assertEquals(before, model.report().memory().allocatedBytes(), "memory of the plan");
         }
@@ -261,7 +235,7 @@ class ReplaceIT {
                     int n = position[0]++;
                     if (n % 20 == 10 && n / 20 < broken.size()) {
                         var each = broken.get(n / 20);
-                        TenonException e = assertThrows(TenonException.class, () -> manager("apply", each.getKey()));
+                        TenonException e = assertThrows(TenonException.class, () -> manager.apply(each.getKey()));
                         assertEquals(ErrorCode.BUNDLE_REJECTED, e.code(), e.getMessage());
                         assertTrue(e.getMessage().matches("(?s)" + each.getValue()), e.getMessage());
                         assertTrue(e.getMessage().contains(" 0.1.0 serves on"), e.getMessage());
@@ -271,8 +245,12 @@ class ReplaceIT {
                 assertEquals(List.of(), text.moves());
             }
             for (String piece : List.of(FORMATS, BACKEND)) {
-                assertEquals(1, bundles(piece).size(), () -> bundles(piece).toString());
-                assertEquals("0.1.0", bundles(piece).getFirst().getVersion().toString());
+                assertEquals(
+                        1,
+                        manager.bundles(piece).size(),
+                        () -> manager.bundles(piece).toString());
+                assertEquals(
+                        "0.1.0", manager.bundles(piece).getFirst().getVersion().toString());
             }
         }
     }
@@ -287,13 +265,14 @@ class ReplaceIT {
                     Jars.ours("models-llama"),
                     folder.resolve("other.jar"),
                     Map.of("Bundle-Version", "0.3.0", "Bundle-SymbolicName", MODELS));
-            TenonException e = assertThrows(TenonException.class, () -> manager("apply", other));
+            TenonException e = assertThrows(TenonException.class, () -> manager.apply(other));
             assertEquals(ErrorCode.BUNDLE_REJECTED, e.code());
             assertTrue(e.getMessage().contains("cannot run a loaded model"), e.getMessage());
             assertTrue(e.getMessage().contains("has architecture 'qwen3'"), e.getMessage());
             Text text = generate(session, model, PROMPTS.getFirst(), () -> {});
             assertEquals(TOKENS, text.tokens().stream().filter(t -> t >= 0).count());
-            assertEquals("0.1.0", bundles(MODELS).getFirst().getVersion().toString());
+            assertEquals(
+                    "0.1.0", manager.bundles(MODELS).getFirst().getVersion().toString());
         }
     }
 
@@ -336,26 +315,25 @@ class ReplaceIT {
         Engine engine = start(Kind.FELIX);
         try (LoadedModel model = engine.load(request(1));
                 Session session = model.newSession()) {
-            TenonException own = assertThrows(TenonException.class, () -> manager("remove", FORMATS));
+            TenonException own = assertThrows(TenonException.class, () -> manager.remove(FORMATS));
             assertEquals(ErrorCode.BUNDLE_FIXED, own.code());
             TenonException used = assertThrows(
                     TenonException.class,
-                    () -> manager(
-                            "apply",
-                            Jars.patched(
-                                    Jars.ours("platform-core"),
-                                    folder.resolve("core.jar"),
-                                    Map.of("Bundle-Version", "0.2.0"))));
+                    () -> manager.apply(Jars.patched(
+                            Jars.ours("platform-core"),
+                            folder.resolve("core.jar"),
+                            Map.of("Bundle-Version", "0.2.0"))));
             assertEquals(ErrorCode.BUNDLE_FIXED, used.code());
             assertTrue(used.getMessage().contains("dev.tenon.platform.cli"), used.getMessage());
 
-            manager("apply", version(MODELS, "0.2.0"));
-            manager("apply", version(MODELS, "0.1.5")); // a downgrade that was asked for
-            assertEquals("0.1.5", bundles(MODELS).getFirst().getVersion().toString());
-            assertEquals(MODELS + " 0.1.5 was replaced by " + MODELS + " 0.1.0", manager("remove", MODELS));
-            TenonException again = assertThrows(TenonException.class, () -> manager("remove", MODELS));
+            manager.apply(version(MODELS, "0.2.0"));
+            manager.apply(version(MODELS, "0.1.5")); // a downgrade that was asked for
+            assertEquals(
+                    "0.1.5", manager.bundles(MODELS).getFirst().getVersion().toString());
+            assertEquals(MODELS + " 0.1.5 was replaced by " + MODELS + " 0.1.0", manager.remove(MODELS));
+            TenonException again = assertThrows(TenonException.class, () -> manager.remove(MODELS));
             assertEquals(ErrorCode.BUNDLE_FIXED, again.code());
-            assertEquals(1, bundles(MODELS).size());
+            assertEquals(1, manager.bundles(MODELS).size());
             Text text = generate(session, model, PROMPTS.getFirst(), () -> {});
             assertFalse(text.tokens().isEmpty());
         }
@@ -365,7 +343,7 @@ class ReplaceIT {
     void aHundredUpdatesLeaveNeitherClassesNorMemoryBehind() throws Exception {
         Engine engine = start(Kind.FELIX);
         List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
-        long mappedBefore = mapped();
+        long mappedBefore = Footprint.mapped();
         try (LoadedModel model = engine.load(request(1))) {
             List<Integer> expected = null;
             long allocated = 0;
@@ -374,7 +352,7 @@ class ReplaceIT {
             for (int round = 0; round <= 100; round++) {
                 if (round > 0) {
                     String piece = pieces.get(round % pieces.size());
-                    manager("apply", version(piece, "1.0." + round));
+                    manager.apply(version(piece, "1.0." + round));
                 }
                 remember(loaders);
                 try (Session session = model.newSession()) {
@@ -390,9 +368,11 @@ class ReplaceIT {
             }
             assertEquals(allocated, model.report().memory().allocatedBytes(), "allocated by the plan");
             assertEquals(bound, model.report().memory().boundBytes(), "mapped weights in use");
-            assertTrue(mapped() <= mappedBefore + 1, "the model's file is mapped " + mapped() + " times");
+            assertTrue(
+                    Footprint.mapped() <= mappedBefore + 1,
+                    "the model's file is mapped " + Footprint.mapped() + " times");
         }
-        assertEquals(mappedBefore, mapped(), "mappings of the model's file after it was closed");
+        assertEquals(mappedBefore, Footprint.mapped(), "mappings of the model's file after it was closed");
         assertTrue(loaders.size() > 100, "class loaders seen: " + loaders.size());
         Osgi.await("the class loaders of replaced bundles are collected", () -> {
             System.gc();
@@ -438,18 +418,6 @@ class ReplaceIT {
                     }
                 }
             }
-        }
-    }
-
-    /// {@return how often the model's file is mapped into this process; 0 where the system does not tell}
-    private static long mapped() throws IOException {
-        Path maps = Path.of("/proc/self/maps");
-        if (!Files.exists(maps)) {
-            return 0;
-        }
-        try (Stream<String> lines = Files.lines(maps)) {
-            return lines.filter(line -> line.endsWith(Jars.model().getFileName().toString()))
-                    .count();
         }
     }
 }

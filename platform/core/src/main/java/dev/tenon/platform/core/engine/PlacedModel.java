@@ -250,6 +250,7 @@ final class PlacedModel implements LoadedModel {
             return;
         }
         scheduler.move(next, "the configured backend changed");
+        leaveWithdrawn(); // what went while the model was placed told nobody
     }
 
     /// Places the model again; what sessions rely on must be as it was.

@@ -18,26 +18,16 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.api.graph.GraphBuilder;
-import dev.tenon.api.graph.Weight;
-import dev.tenon.api.model.ModelArchitecture;
-import dev.tenon.api.model.ModelConfig;
-import dev.tenon.api.model.ModelDefinition;
-import dev.tenon.api.model.ModelSource;
-import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.api.quant.Quantizer;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
-import java.lang.foreign.MemorySegment;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -462,55 +452,5 @@ class EngineTests {
                 assertThrows(TenonException.class, () -> EngineConfig.of(Map.of("threads", "many"), Map.of()));
         assertEquals(ErrorCode.CONFIG, e.code());
         assertFalse(e.getMessage().isEmpty());
-    }
-
-    /// Serves "llama" with a graph that has the embedding as its only weight.
-    private static final class FakeLlama implements ModelArchitecture {
-        @Override
-        public String id() {
-            return "llama";
-        }
-
-        @Override
-        public ModelDefinition define(ModelSource source) {
-            ModelConfig config = ModelConfig.read(source, 10000);
-            Weight table = new Weight("token_embd.weight", config.embeddingLength(), config.vocabSize());
-            GraphBuilder g = new GraphBuilder("fake");
-            return new ModelDefinition(
-                    config, g.build(g.linear("logits", g.embedding("x", table), table, Optional.empty())));
-        }
-    }
-
-    /// F16 by type only; nothing is decoded here.
-    private static final class FakeFormat implements QuantFormat {
-        @Override
-        public String id() {
-            return "F16";
-        }
-
-        @Override
-        public int ggmlType() {
-            return 1;
-        }
-
-        @Override
-        public int blockSize() {
-            return 1;
-        }
-
-        @Override
-        public int blockBytes() {
-            return 2;
-        }
-
-        @Override
-        public void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
-            throw new IllegalStateException("the fake backend does not decode");
-        }
-
-        @Override
-        public Optional<Quantizer> quantizer() {
-            return Optional.empty();
-        }
     }
 }

@@ -42,6 +42,8 @@ final class FakeBackend implements Backend {
     volatile boolean failing;
     volatile boolean broken;
     volatile long stepMillis;
+    /// Runs while a model is being compiled.
+    volatile Runnable onCompile = () -> {};
 
     FakeBackend(String id, int rank) {
         this.id = id;
@@ -111,6 +113,7 @@ final class FakeBackend implements Backend {
 
         @Override
         public Plan compile(CompileRequest request) {
+            onCompile.run();
             return new FakePlan(request);
         }
     }
