@@ -33,6 +33,12 @@ public interface Plan extends AutoCloseable {
         return Optional.empty();
     }
 
+    /// {@return what generates tokens without the host, if the backend can do that; it lives as long as the
+    /// plan}
+    default Optional<TokenGenerator> generator() {
+        return Optional.empty();
+    }
+
     /// Frees all memory of the plan. Calling it twice does nothing.
     @Override
     void close();

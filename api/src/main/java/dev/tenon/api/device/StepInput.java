@@ -17,6 +17,7 @@ public final class StepInput {
     private boolean[] wantsLogits = new boolean[16];
     private int tokenCount;
     private int logitRows;
+    private boolean leavesLogits;
     private int[][] pageTables = new int[4][0];
     private int sequenceCount;
 
@@ -27,7 +28,19 @@ public final class StepInput {
     public void clear() {
         tokenCount = 0;
         logitRows = 0;
+        leavesLogits = false;
         sequenceCount = 0;
+    }
+
+    /// Says that the step's logits will hardly be read, so that a device need not send them to the host
+    /// before somebody asks.
+    public void leaveLogits() {
+        leavesLogits = true;
+    }
+
+    /// {@return whether the step's logits will hardly be read}
+    public boolean leavesLogits() {
+        return leavesLogits;
     }
 
     /// Begins the next sequence.

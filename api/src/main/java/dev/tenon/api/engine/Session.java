@@ -42,6 +42,9 @@ public interface Session extends AutoCloseable {
         NONE,
         /// Only behind the last token.
         LAST,
+        /// Only behind the last token, and nobody reads them: they are computed and stay where they are, and
+        /// the consumer is not called. For measuring what the computation takes.
+        LAST_UNREAD,
         /// Behind each token.
         ALL
     }

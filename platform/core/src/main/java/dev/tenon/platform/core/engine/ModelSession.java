@@ -55,12 +55,13 @@ final class ModelSession implements Session {
             int base = sequence.length() - tokens.length;
             item.logitsFrom = switch (which) {
                 case NONE -> StepItem.NO_LOGITS;
-                case LAST -> sequence.length() - 1;
+                case LAST, LAST_UNREAD -> sequence.length() - 1;
                 case ALL -> base;
             };
+            item.unread = which == LogitRows.LAST_UNREAD;
             while (item.pending() > 0) {
                 model.scheduler().step(item);
-                for (int r = 0; r < item.rows; r++) {
+                for (int r = 0; r < item.rows && !item.unread; r++) {
                     consumer.accept(item.firstRow + r - base, item.row(r));
                 }
             }
@@ -118,6 +119,7 @@ final class ModelSession implements Session {
             throw new TenonException(ErrorCode.CLOSED, "The session was closed; open a new one");
         }
         cancelled = false;
+        item.begin();
     }
 
     private void append(int[] tokens) {
@@ -153,7 +155,12 @@ final class ModelSession implements Session {
         private final StreamDecoder decoder = tokenizer.decoder();
         private final StopMatcher stops;
         private final Sampler sampler;
+        private int limit;
         private int generated;
+        private long firstToken;
+        private long lastToken;
+        private FinishReason finish;
+        private RuntimeException failed;
 
         Generation(GenerationRequest request, GenerationListener listener) {
             this.request = request;
@@ -175,23 +182,18 @@ final class ModelSession implements Session {
                 decoder.next(sequence.token(i)); // so that the reply is decoded as what follows, not as a beginning
             }
             int prompt = item.pending();
-            int limit = request.maxTokens() < 0 ? Integer.MAX_VALUE : request.maxTokens();
+            limit = request.maxTokens() < 0 ? Integer.MAX_VALUE : request.maxTokens();
             item.logitsFrom = sequence.length() - 1;
-            FinishReason finish = prefill(prompt);
-            long firstToken = System.nanoTime();
-            long lastToken = firstToken;
+            finish = prefill(prompt);
+            firstToken = System.nanoTime();
+            lastToken = firstToken;
             while (finish == null && generated < limit) {
                 int token = sampler.sample(item.row(0));
                 sampler.accept(token);
                 sequence.append(token);
-                generated++;
-                lastToken = System.nanoTime();
-                if (generated == 1) {
-                    firstToken = lastToken;
-                }
-                finish = emit(token);
+                heard(token);
                 if (finish == null && generated < limit) {
-                    finish = advance();
+                    advance();
                 }
             }
             flush();
@@ -227,15 +229,61 @@ final class ModelSession implements Session {
             return cancelled ? FinishReason.CANCELLED : null;
         }
 
-        private FinishReason advance() {
-            if (sequence.length() >= model.contextLength()) {
-                return FinishReason.LENGTH;
+        /// Counts and emits a token that has become part of the sequence.
+        private void heard(int token) {
+            generated++;
+            lastToken = System.nanoTime();
+            if (generated == 1) {
+                firstToken = lastToken;
             }
-            item.logitsFrom = sequence.length() - 1;
-            while (item.pending() > 0) {
-                step();
+            finish = emit(token);
+        }
+
+        /// Runs steps until there are logits to choose from, or the generation ends. A device that can
+        /// choose by itself gives tokens instead.
+        private void advance() {
+            item.ends = token -> !request.ignoreEndOfGeneration() && tokenizer.isEndOfGeneration(token);
+            item.taker = this::take;
+            while (finish == null && generated < limit) {
+                if (sequence.length() >= model.contextLength()) {
+                    finish = FinishReason.LENGTH;
+                    return;
+                }
+                item.logitsFrom = sequence.length() - 1;
+                item.choice = sampler.choice().orElse(null);
+                item.mostTokens = Math.min(limit - generated, model.contextLength() - sequence.length());
+                int length = sequence.length();
+                while (item.pending() > 0 && item.chosen == 0) {
+                    step();
+                }
+                if (item.chosen == 0) {
+                    return;
+                }
+                int heard = item.taken;
+                while (heard < item.chosen && take(sequence.token(length + heard))) {
+                    heard++;
+                }
+                item.chosen = 0;
+                if (length + heard + 1 < sequence.length()) {
+                    model.scheduler().truncate(item, length + heard + 1);
+                }
+                if (failed != null) {
+                    throw failed;
+                }
             }
-            return null;
+        }
+
+        /// Takes a token that the device chose.
+        ///
+        /// @return whether more are wanted
+        private boolean take(int token) {
+            try {
+                sampler.chosen(token);
+                heard(token);
+            } catch (RuntimeException e) {
+                failed = e;
+            }
+            return failed == null && finish == null && generated < limit;
         }
 
         private void step() {

@@ -1,9 +1,11 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.error.TenonException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
+import java.util.function.IntPredicate;
 
 /// What one session wants of the next step, and what it got. Reused from step to step, so that decoding
 /// allocates nothing.
@@ -14,6 +16,16 @@ final class StepItem {
     final TokenSequence sequence;
     /// Tokens from this index in the sequence on want logits.
     int logitsFrom = NO_LOGITS;
+    /// Whether nobody reads the logits of this call.
+    boolean unread;
+    /// How a device may choose the tokens behind the pending one; null if the session has to.
+    TokenChoice choice;
+    /// Most tokens that a device may choose.
+    int mostTokens;
+    /// Tells tokens that end the text.
+    IntPredicate ends = token -> false;
+    /// Takes chosen tokens as they come, on the session's thread; tells whether it wants more.
+    IntPredicate taker = token -> false;
     /// Whether the step has run for this item, well or not.
     boolean done;
     /// Tokens that the step ran.
@@ -31,6 +43,12 @@ final class StepItem {
     /// Set when the sequence moved to another placement, for the session to tell its listener; else null.
     String moved;
 
+    /// Tokens that the device chose in the last step, in place of logits. They belong to the sequence; the last
+    /// one has not been run.
+    int chosen;
+    /// How many of them went to the taker.
+    int taken;
+
     private final List<float[]> logits = new ArrayList<>();
     private final int vocabSize;
 
@@ -43,7 +61,16 @@ final class StepItem {
         done = false;
         ran = 0;
         rows = 0;
+        chosen = 0;
+        taken = 0;
         error = null;
+    }
+
+    /// Makes the item that of a new call.
+    void begin() {
+        logitsFrom = NO_LOGITS;
+        unread = false;
+        choice = null;
     }
 
     int pending() {

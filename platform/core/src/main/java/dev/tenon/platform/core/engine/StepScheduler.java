@@ -61,6 +61,10 @@ final class StepScheduler {
     private boolean stale;
     private boolean closed;
     private long lastStepNanos;
+    /// What the device chooses by itself.
+    private final DeviceRun run = new DeviceRun();
+    /// Whether somebody waits for the running step to end.
+    private volatile boolean wanted;
 
     /// Makes placements when there is none.
     @FunctionalInterface
@@ -176,12 +180,13 @@ final class StepScheduler {
             requireOpen();
             item.reset();
             waiting.add(item);
+            wanted = true;
             unexpect(item);
             while (!item.done) {
                 if (leading || gatherer != null || changes > 0) {
                     item.ready.awaitUninterruptibly();
                 } else if (gather(item) && !leading && changes == 0) {
-                    lead();
+                    lead(item);
                 }
             }
         } finally {
@@ -216,15 +221,18 @@ final class StepScheduler {
         return !item.done;
     }
 
-    private void lead() {
+    private void lead(StepItem leader) {
         leading = true;
         batch.clear();
         input.clear();
         Throwable failure = null;
+        int tokens = 0;
         try {
             failure = ensurePlaced();
             if (failure == null) {
                 compose();
+                wanted = waiting.size() > batch.size() || changes > 0;
+                tokens = run.prepare(placement.plan(), pool, batch, input, leader, wanted);
             }
         } catch (RuntimeException | Error e) {
             failure = e;
@@ -236,7 +244,9 @@ final class StepScheduler {
         waiting.removeAll(batch);
         lock.unlock();
         try {
-            if (failure == null && input.tokenCount() > 0) {
+            if (tokens > 0) {
+                run.generate(tokens, () -> wanted);
+            } else if (failure == null && input.tokenCount() > 0) {
                 run(placement.plan());
             }
         } catch (RuntimeException | Error e) {
@@ -321,6 +331,9 @@ final class StepScheduler {
                 logitRoom -= rows;
             }
         }
+        if (batch.stream().allMatch(item -> item.unread)) {
+            input.leaveLogits();
+        }
     }
 
     private void ensurePages(TokenSequence sequence, int length, KvPages pages) {
@@ -345,8 +358,10 @@ final class StepScheduler {
         int row = 0;
         for (StepItem item : batch) {
             if (item.error == null) {
-                for (int r = 0; r < item.rows; r++) {
-                    result.logits(row++, item.row(r));
+                for (int r = 0; r < item.rows; r++, row++) {
+                    if (!item.unread) {
+                        result.logits(row, item.row(r));
+                    }
                 }
             }
         }
@@ -358,13 +373,16 @@ final class StepScheduler {
                 item.error = failure;
             }
             if (item.error == null) {
-                item.sequence.advance(item.ran);
+                if (item.chosen == 0) {
+                    item.sequence.advance(item.ran);
+                }
                 item.expected = true;
                 expected++;
             }
             item.done = true;
             item.ready.signal();
         }
+        run.end(placement, pool);
         leading = false;
         idle.signalAll();
         wakeNext();
@@ -374,6 +392,7 @@ final class StepScheduler {
     private void exclusively(Runnable change) {
         lock.lock();
         changes++;
+        wanted = true;
         try {
             while (leading) {
                 idle.awaitUninterruptibly();
@@ -444,6 +463,7 @@ final class StepScheduler {
         lock.lock();
         Placement old;
         changes++;
+        wanted = true;
         try {
             while (leading) {
                 idle.awaitUninterruptibly();

@@ -1,21 +1,27 @@
 package dev.tenon.platform.core.sampling;
 
+import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /// The platform's sampler: logit bias, penalties, top-k, typical-p, top-p, min-p, temperature, draw.
 ///
 /// Steps that would change nothing are left out. Random numbers come from [SplittableRandom] (SplitMix64)
-/// started with
-/// the seed, so the same seed, parameters and logits give the same tokens on every machine; each token
-/// uses at most one
-/// number. Greedy choice without penalties or bias is one scan of the logits.
+/// started with the seed, so the same seed, parameters and logits give the same tokens on every machine;
+/// each token that is not greedy uses one number, so that a device can go on where the host stopped.
+/// Greedy choice without penalties or bias is one scan of the logits.
 final class ChainSampler implements Sampler {
     private final int vocabSize;
+    private final SamplingParams params;
+    private final boolean plain;
     private final boolean plainGreedy;
+    private final long seed;
+    private final SplittableRandom random;
+    private long drawn;
     private final RecentTokens recent;
     private final List<SamplingStep> steps;
     private Candidates candidates;
@@ -29,6 +35,9 @@ final class ChainSampler implements Sampler {
             throw new IllegalArgumentException("vocabSize is " + vocabSize + "; expected above 0");
         }
         this.vocabSize = vocabSize;
+        this.params = params;
+        seed = params.seed() == -1 ? new SplittableRandom().nextLong() : params.seed();
+        random = new SplittableRandom(seed);
         boolean penalised = params.repeatLastN() != 0
                 && (params.repeatPenalty() != 1 || params.frequencyPenalty() != 0 || params.presencePenalty() != 0);
         boolean greedy = params.temperature() == 0 && params.typicalP() >= 1;
@@ -41,7 +50,8 @@ final class ChainSampler implements Sampler {
             chain.add(
                     new Penalties(recent, params.repeatPenalty(), params.frequencyPenalty(), params.presencePenalty()));
         }
-        plainGreedy = greedy && chain.isEmpty();
+        plain = chain.isEmpty() && params.typicalP() >= 1;
+        plainGreedy = plain && greedy;
         if (!greedy) {
             addFilters(chain, params);
         }
@@ -49,7 +59,7 @@ final class ChainSampler implements Sampler {
             chain.add(new Temperature(params.temperature()));
         }
         if (params.temperature() > 0) {
-            chain.add(new Draw(params.seed() == -1 ? new SplittableRandom() : new SplittableRandom(params.seed())));
+            chain.add(new Draw(random));
         }
         steps = List.copyOf(chain);
     }
@@ -82,7 +92,34 @@ final class ChainSampler implements Sampler {
         for (SamplingStep step : steps) {
             step.apply(candidates);
         }
+        drawn += draws();
         return candidates.ids[candidates.argMax()];
+    }
+
+    /// Random numbers that a token uses up.
+    private int draws() {
+        return params.temperature() > 0 ? 1 : 0;
+    }
+
+    @Override
+    public Optional<TokenChoice> choice() {
+        if (!plain) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                plainGreedy
+                        ? TokenChoice.GREEDY
+                        : new TokenChoice(
+                                params.temperature(), params.topK(), params.topP(), params.minP(), seed, drawn));
+    }
+
+    @Override
+    public void chosen(int token) {
+        if (draws() > 0) {
+            random.nextLong();
+            drawn++;
+        }
+        accept(token);
     }
 
     @Override

@@ -34,7 +34,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 class EngineTests {
-    private static final int VOCAB = 261;
+    static final int VOCAB = 261;
 
     private final ServiceRegistry registry = new ServiceRegistry();
     private final FakeBackend slow = new FakeBackend("slow", 1);
@@ -52,7 +52,7 @@ class EngineTests {
         return new TenonEngine(registry, EngineConfig.of(settings, Map.of()));
     }
 
-    private static LoadRequest request() {
+    static LoadRequest request() {
         try {
             return LoadRequest.of(Path.of(EngineTests.class
                     .getResource("/golden/malformed/ok_model.gguf")
@@ -62,11 +62,11 @@ class EngineTests {
         }
     }
 
-    private static GenerationRequest greedy(int max, int... prompt) {
+    static GenerationRequest greedy(int max, int... prompt) {
         return new GenerationRequest(prompt, SamplingParams.greedy(), max, List.of(), true);
     }
 
-    private static List<Integer> generate(Session session, GenerationRequest request) {
+    static List<Integer> generate(Session session, GenerationRequest request) {
         List<Integer> tokens = new ArrayList<>();
         session.generate(request, (token, text) -> {
             if (token >= 0) {

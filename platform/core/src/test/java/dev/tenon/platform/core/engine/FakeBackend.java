@@ -16,6 +16,8 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -23,8 +25,10 @@ import dev.tenon.api.graph.Op;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// A backend without arithmetic: the best next token is the sum of all tokens of the sequence so far,
@@ -38,6 +42,10 @@ final class FakeBackend implements Backend {
     final AtomicInteger open = new AtomicInteger();
     final AtomicInteger steps = new AtomicInteger();
     final List<Integer> batchSizes = new ArrayList<>();
+    /// Steps of each run in which this "device" chose the tokens.
+    final List<Integer> runs = Collections.synchronizedList(new ArrayList<>());
+    /// Whether it can choose tokens.
+    volatile boolean chooses;
     volatile boolean available = true;
     volatile boolean failing;
     volatile boolean broken;
@@ -174,6 +182,60 @@ final class FakeBackend implements Backend {
                     target[best.get(row)] = 1;
                 }
             };
+        }
+
+        @Override
+        public Optional<TokenGenerator> generator() {
+            return chooses ? Optional.of(new FakeGenerator()) : Optional.empty();
+        }
+
+        /// Takes the best token of each row; runs one step more than the sink wants to hear of, as a device
+        /// does that is ahead of the host.
+        private final class FakeGenerator implements TokenGenerator {
+            @Override
+            public boolean supports(TokenChoice choice) {
+                return choice.temperature() == 0;
+            }
+
+            @Override
+            public void generate(StepInput input, List<TokenChoice> choices, int steps, TokenSink sink) {
+                int rows = input.tokenCount();
+                if (choices.size() != rows || input.logitRows() != rows || input.sequenceCount() != rows) {
+                    throw new IllegalArgumentException("a token, a row of logits and a choice for each sequence");
+                }
+                int[] tokens = new int[rows];
+                for (int i = 0; i < rows; i++) {
+                    tokens[i] = input.token(i);
+                }
+                boolean more = true;
+                int done = 0;
+                for (; more && done < steps; done++) {
+                    step(input, tokens, done);
+                    more = sink.accept(tokens);
+                }
+                if (done < steps) {
+                    step(input, tokens, done);
+                }
+                runs.add(done);
+            }
+
+            private void step(StepInput input, int[] tokens, int further) {
+                StepInput next = new StepInput();
+                for (int i = 0; i < tokens.length; i++) {
+                    next.addSequence(input.pageTable(i));
+                    next.addToken(tokens[i], input.position(i) + further, true);
+                }
+                StepResult result = run(next);
+                float[] logits = new float[vocab];
+                for (int i = 0; i < tokens.length; i++) {
+                    result.logits(i, logits);
+                    int best = 0;
+                    for (int id = 1; id < vocab; id++) {
+                        best = logits[id] > logits[best] ? id : best;
+                    }
+                    tokens[i] = best;
+                }
+            }
         }
 
         private void sleep() {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.text.Sampler;
@@ -45,6 +46,41 @@ class ChainSamplerTests {
         assertEquals(2, sampler.sample(new float[] {1, -3, 5, 5}));
         assertEquals(0, sampler.sample(new float[] {-7, -7, Float.NEGATIVE_INFINITY, -8}));
         assertEquals(0, PROVIDER.create(params(0, 40, 0.5f, 0.1f, 0.9f, 1), 1).sample(new float[] {-1}));
+    }
+
+    @Test
+    void aDeviceGoesOnWhereTheHostStopped() {
+        SamplingParams params = params(0.8f, 40, 0.95f, 0.05f, 1, 42);
+        Sampler host = PROVIDER.create(params, 5000);
+        Sampler mixed = PROVIDER.create(params, 5000);
+        for (int i = 0; i < 60; i++) {
+            float[] logits = randomLogits(5000, i);
+            if (i % 7 == 0) {
+                Arrays.fill(logits, Float.NEGATIVE_INFINITY);
+                logits[i] = 1; // one candidate uses up a random number too
+            }
+            int expected = host.sample(logits.clone());
+            host.accept(expected);
+            TokenChoice choice = mixed.choice().orElseThrow();
+            assertEquals(new TokenChoice(0.8f, 40, 0.95f, 0.05f, 42, i), choice);
+            if (i % 3 == 0) {
+                mixed.chosen(expected);
+            } else {
+                assertEquals(expected, mixed.sample(logits), "token " + i);
+                mixed.accept(expected);
+            }
+        }
+    }
+
+    @Test
+    void aDeviceCannotChooseByWhatItDoesNotSee() {
+        assertEquals(
+                TokenChoice.GREEDY,
+                PROVIDER.create(SamplingParams.greedy(), 9).choice().orElseThrow());
+        assertTrue(PROVIDER.create(penalties(1.1f, 0, 0, 64), 9).choice().isEmpty(), "penalty");
+        assertTrue(PROVIDER.create(params(1, 40, 1, 0, 0.9f, 1), 9).choice().isEmpty(), "typical-p");
+        SamplingParams biased = new SamplingParams(0, 0, 1, 0, 1, 1, 0, 0, 64, Map.of(3, 1f), 0);
+        assertTrue(PROVIDER.create(biased, 9).choice().isEmpty(), "bias");
     }
 
     @Test
