@@ -18,7 +18,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 
 /// Runs tests with llama-bench's rules: random tokens (BOS first if the model wants it), no sampling,
-/// logits of the last token of each call, one untimed warm-up, an empty cache before each repetition.
+/// logits of the last token of each call, which nobody reads, one untimed warm-up, an empty cache before each
+/// repetition.
 ///
 /// Several sequences are as many sessions, each on a thread of its own, as if as many people asked; the
 /// engine puts their tokens into common steps.
@@ -193,14 +194,14 @@ final class BenchRunner {
         }
         for (int at = 0; at < n; at += nBatch) {
             int[] part = Arrays.copyOfRange(tokens, at, Math.min(n, at + nBatch));
-            session.evaluate(part, LogitRows.LAST, (index, logits) -> {});
+            session.evaluate(part, LogitRows.LAST_UNREAD, (index, logits) -> {});
         }
     }
 
     private void generate(Session session, int n, SplittableRandom from) {
         int[] token = {bos >= 0 ? bos : nextToken(from)};
         for (int i = 0; i < n; i++) {
-            session.evaluate(token, LogitRows.LAST, (index, logits) -> {});
+            session.evaluate(token, LogitRows.LAST_UNREAD, (index, logits) -> {});
             token[0] = nextToken(from);
         }
     }

@@ -50,27 +50,27 @@ class BenchCommandTests {
         bench("-p", "20", "-n", "0", "-r", "2");
         assertEquals(
                 List.of(
-                        "eval 20 bos LAST",
+                        "eval 20 bos LAST_UNREAD",
                         "truncate 0",
                         "truncate 0",
-                        "eval 20 bos LAST",
+                        "eval 20 bos LAST_UNREAD",
                         "truncate 0",
-                        "eval 20 bos LAST"),
+                        "eval 20 bos LAST_UNREAD"),
                 model.calls);
     }
 
     @Test
     void generationTestWarmsUpWithOneTokenAndRunsTokenByToken() {
         bench("-p", "0", "-n", "3", "-r", "1");
-        assertEquals("eval 1 bos LAST", model.calls.get(0));
-        assertEquals(List.of("truncate 0", "truncate 0", "eval 1 bos LAST"), model.calls.subList(1, 4));
+        assertEquals("eval 1 bos LAST_UNREAD", model.calls.get(0));
+        assertEquals(List.of("truncate 0", "truncate 0", "eval 1 bos LAST_UNREAD"), model.calls.subList(1, 4));
         assertEquals(6, model.calls.size());
     }
 
     @Test
     void warmUpMayBeLeftOut() {
         bench("-p", "0", "-n", "1", "-r", "1", "--no-warmup");
-        assertEquals(List.of("truncate 0", "truncate 0", "eval 1 bos LAST"), model.calls);
+        assertEquals(List.of("truncate 0", "truncate 0", "eval 1 bos LAST_UNREAD"), model.calls);
     }
 
     @Test
@@ -87,7 +87,14 @@ class BenchCommandTests {
     @Test
     void promptIsHandedOverInBatches() {
         bench("-p", "20", "-n", "0", "-r", "1", "-b", "8", "--no-warmup");
-        assertEquals(List.of("truncate 0", "truncate 0", "eval 8 bos LAST", "eval 8 LAST", "eval 4 LAST"), model.calls);
+        assertEquals(
+                List.of(
+                        "truncate 0",
+                        "truncate 0",
+                        "eval 8 bos LAST_UNREAD",
+                        "eval 8 LAST_UNREAD",
+                        "eval 4 LAST_UNREAD"),
+                model.calls);
     }
 
     @Test
@@ -96,11 +103,11 @@ class BenchCommandTests {
         assertEquals(
                 List.of(
                         "truncate 0",
-                        "eval 30 bos LAST",
+                        "eval 30 bos LAST_UNREAD",
                         "truncate 30",
-                        "eval 5 bos LAST",
+                        "eval 5 bos LAST_UNREAD",
                         "truncate 30",
-                        "eval 5 bos LAST"),
+                        "eval 5 bos LAST_UNREAD"),
                 model.calls);
     }
 
@@ -238,7 +245,12 @@ class BenchCommandTests {
             List<String> own =
                     model.calls.stream().filter(c -> c.startsWith(prefix)).toList();
             assertEquals(
-                    List.of("eval 1 bos LAST", "truncate 0", "eval 5 bos LAST", "truncate 5", "eval 1 bos LAST"),
+                    List.of(
+                            "eval 1 bos LAST_UNREAD",
+                            "truncate 0",
+                            "eval 5 bos LAST_UNREAD",
+                            "truncate 5",
+                            "eval 1 bos LAST_UNREAD"),
                     own.subList(0, 5).stream().map(c -> c.substring(3)).toList());
             assertEquals(11, own.size(), own.toString());
         }

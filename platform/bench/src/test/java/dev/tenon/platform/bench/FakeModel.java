@@ -88,7 +88,9 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
             if (length > loads.getLast().contextLength()) {
                 throw new IllegalStateException("context " + length);
             }
-            consumer.accept(tokens.length - 1, new float[100]);
+            if (which != LogitRows.LAST_UNREAD) {
+                consumer.accept(tokens.length - 1, new float[100]);
+            }
         }
 
         @Override
