@@ -19,7 +19,7 @@ list() { # list ARCHITECTURE: every module: NAME FILE MACROS...
   # Small devices have less shared memory, in which the ring of these kernels lies: blocks of 256 threads there.
   block= macro=
   [ "$1" = compute_90a ] || block=.256 macro=-DTENON_BLOCK=256
-  for file in small attention attention_prefill rows; do
+  for file in small attention attention_prefill rows sample; do
     echo "$file $file.cu"
   done
   for format in $formats; do

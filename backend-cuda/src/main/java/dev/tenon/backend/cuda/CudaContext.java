@@ -43,6 +43,18 @@ final class CudaContext implements AutoCloseable {
         Hot.synchronize(stream);
     }
 
+    /// {@return whether everything that was started on the stream has ended}
+    ///
+    /// @throws dev.tenon.api.error.BackendException (`BACKEND-003`) if something failed
+    boolean ended() {
+        int result = CudaDriver.get().tryCall(DriverCall.cuStreamQuery, stream);
+        if (result == CudaDriver.NOT_READY) {
+            return false;
+        }
+        CudaDriver.get().check(result, "cuStreamQuery");
+        return true;
+    }
+
     @Override
     public synchronized void close() {
         if (!closed) {

@@ -23,6 +23,8 @@ import java.util.Map;
 final class CudaDriver {
     /// `CUDA_ERROR_OUT_OF_MEMORY`.
     static final int OUT_OF_MEMORY = 2;
+    /// `CUDA_ERROR_NOT_READY`: something asked for is still under way.
+    static final int NOT_READY = 600;
     /// Where the driver may be, in the order of trying; a name without a folder is looked for by
     /// the loader.
     static final List<String> LIBRARIES = List.of(

@@ -7,6 +7,8 @@ import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
+import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -18,12 +20,14 @@ import dev.tenon.kernels.nvidia.KernelModule;
 import dev.tenon.kernels.nvidia.PlannedGraph;
 import dev.tenon.kernels.nvidia.StepCheck;
 import dev.tenon.kernels.nvidia.StepShape;
+import dev.tenon.kernels.nvidia.TokenRing;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /// A planned graph with its memory on a GPU. A step is one copy of its input and one launch of a
@@ -33,6 +37,11 @@ final class CudaPlan implements Plan {
     static final String GRAPHS = "cuda.graphs";
     /// Setting: `off` lets each kernel wait until its predecessor has ended.
     static final String DEPENDENT_LAUNCH = "cuda.dependent-launch";
+
+    /// Steps that are under way while the host waits for a token: one that runs and one behind it.
+    private static final int STEPS_UNDER_WAY = 2;
+
+    private static final StepInput NOTHING = new StepInput();
 
     private final PlannedGraph planned;
     private final PlanOptions options;
@@ -46,6 +55,7 @@ final class CudaPlan implements Plan {
     private StepGraphs graphs;
     private LogitsMemory logits;
     private CudaKv cache;
+    private TokenGenerator generator;
     private PlanReport report;
     private boolean closed;
 
@@ -86,7 +96,7 @@ final class CudaPlan implements Plan {
 
     private void open(Weights weights, CudaAllocator allocator, KernelLoader kernels, DeviceTraits traits) {
         context.enter();
-        memory = own(new PlanMemory(planned.buffers(), allocator));
+        memory = own(new PlanMemory(planned.buffers(), allocator, context));
         stepInput = own(new PinnedMemory(
                         context, planned.buffers().get(planned.step().id()).bytes()))
                 .memory();
@@ -109,11 +119,15 @@ final class CudaPlan implements Plan {
         if (options.maxTokens() > 1) {
             usual.add(StepShape.of(options.maxTokens(), 1, 1));
         }
+        if (planned.canChoose()) {
+            usual.add(StepShape.choosing(1, 1));
+        }
         graphs.load(usual);
         try (WeightUpload upload = new WeightUpload(context, memory, launcher, allocator)) {
             upload.run(planned, weights);
         }
         cache = new CudaKv(context, memory, planned);
+        generator = planned.canChoose() ? new CudaGenerator(this::generate) : null;
         long weightBytes =
                 planned.stepWeightBytes().stream().mapToLong(Long::longValue).sum();
         report = new PlanReport(
@@ -161,7 +175,35 @@ final class CudaPlan implements Plan {
     }
 
     private void step(StepInput input) {
-        long[] changed = planned.writePages(input, pageTables);
+        sendPages(input, 1);
+        int wanted = planned.logitsSelected() ? input.logitRows() : 0;
+        int first = Math.min(wanted, planned.maxLogitRows());
+        StepShape shape = StepShape.of(input.tokenCount(), first, sequences(input));
+        logits.begin();
+        boolean sends = logits.arrivesWith(shape.logitRows()) && !input.leavesLogits();
+        start(shape, input, 0, first, sends);
+        if (sends) {
+            result.inPinned = wanted;
+        }
+        if (wanted > first) {
+            result.keep(0, first, wanted);
+            for (int done = first; done < wanted; ) {
+                int count = Math.min(wanted - done, planned.maxLogitRows());
+                start(new StepShape(0, Buckets.of(count), false), input, done, count, false);
+                result.keep(done, count, wanted);
+                done += count;
+            }
+        }
+    }
+
+    private void start(StepShape shape, StepInput input, int firstLogit, int logits, boolean sends) {
+        planned.writeStep(shape, input, firstLogit, logits, stepInput);
+        graphs.start(shape, sends);
+        context.synchronize();
+    }
+
+    private void sendPages(StepInput input, int steps) {
+        long[] changed = planned.writePages(input, steps, pageTables);
         if (changed[1] > 0) {
             Hot.toDevice(
                     memory.address(planned.pages()) + changed[0],
@@ -169,29 +211,52 @@ final class CudaPlan implements Plan {
                     changed[1],
                     context.stream());
         }
-        int wanted = planned.logitsSelected() ? input.logitRows() : 0;
-        int first = Math.min(wanted, planned.maxLogitRows());
-        StepShape shape = StepShape.of(input.tokenCount(), first, sequences(input));
-        logits.begin();
-        start(shape, input, 0, first);
-        if (logits.arrivesWith(shape.logitRows())) {
-            result.inPinned = wanted;
-        }
-        if (wanted > first) {
-            result.keep(0, first, wanted);
-            for (int done = first; done < wanted; ) {
-                int count = Math.min(wanted - done, planned.maxLogitRows());
-                start(new StepShape(0, Buckets.of(count), false), input, done, count);
-                result.keep(done, count, wanted);
-                done += count;
-            }
-        }
     }
 
-    private void start(StepShape shape, StepInput input, int firstLogit, int logits) {
-        planned.writeStep(shape, input, firstLogit, logits, stepInput);
-        graphs.start(shape);
-        context.synchronize();
+    @Override
+    public Optional<TokenGenerator> generator() {
+        return Optional.ofNullable(generator);
+    }
+
+    /// Runs steps whose tokens the device chooses; see [TokenGenerator#generate]. Always some steps
+    /// are under way beyond the one that is waited for, so that the device need not wait for the host.
+    private void generate(StepInput input, List<TokenChoice> choices, int steps, TokenGenerator.TokenSink sink) {
+        turn.lock();
+        try {
+            if (closed) {
+                throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
+            }
+            StepCheck.check(input, steps, options, planned.pageCount(), planned.vocabulary());
+            StepShape shape = CudaGenerator.shape(input, choices, steps, planned.maxLogitRows());
+            result.begin(NOTHING);
+            context.enter();
+            sendPages(input, steps);
+            planned.writeStep(shape, input, 0, input.logitRows(), stepInput);
+            planned.writeChoices(shape, choices, stepInput);
+            MemorySegment chosen = memory.host(planned.chosen());
+            TokenRing.clear(chosen);
+            graphs.copyInput(shape);
+            try {
+                int[] tokens = new int[input.tokenCount()];
+                int started = 0;
+                for (int done = 0; done < steps; done++) {
+                    while (started < Math.min(steps, done + STEPS_UNDER_WAY)) {
+                        graphs.start(shape, false);
+                        started++;
+                    }
+                    CudaGenerator.await(chosen, done, context);
+                    TokenRing.read(chosen, done, shape, tokens);
+                    CudaGenerator.check(tokens, done);
+                    if (!sink.accept(tokens)) {
+                        break;
+                    }
+                }
+            } finally {
+                context.synchronize();
+            }
+        } finally {
+            turn.unlock();
+        }
     }
 
     private static int sequences(StepInput input) {

@@ -38,6 +38,7 @@ enum DriverCall {
     cuStreamCreate(ADDRESS, JAVA_INT),
     cuStreamDestroy_v2(JAVA_LONG),
     cuStreamSynchronize(JAVA_LONG),
+    cuStreamQuery(JAVA_LONG),
     cuStreamBeginCapture_v2(JAVA_LONG, JAVA_INT),
     cuStreamEndCapture(JAVA_LONG, ADDRESS),
     cuGraphInstantiateWithFlags(ADDRESS, JAVA_LONG, JAVA_LONG),

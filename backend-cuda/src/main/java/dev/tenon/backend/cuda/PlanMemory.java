@@ -3,25 +3,29 @@ package dev.tenon.backend.cuda;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.BufferSpec.Kind;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/// The device memory of a plan: one allocation for each kind of buffer. Closed by the plan.
+/// The memory of a plan: one allocation for each kind of buffer. Closed by the plan.
 final class PlanMemory implements AutoCloseable {
     private static final long ALIGNMENT = 256;
 
     private final long[] addresses;
     private final List<CudaAllocator.Buffer> allocations = new ArrayList<>();
+    private PinnedMemory host;
+    private long hostBase;
 
     /// Allocates all buffers; if that fails, everything has been given back. All but weights are
     /// zero.
     ///
     /// @param specs buffers, in the order of their ids
-    /// @param allocator gives the memory
+    /// @param allocator gives the device's memory
+    /// @param context the device's; entered by the calling thread
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-003`) if there is not enough
-    PlanMemory(List<BufferSpec> specs, CudaAllocator allocator) {
+    PlanMemory(List<BufferSpec> specs, CudaAllocator allocator, CudaContext context) {
         addresses = new long[specs.size()];
         Map<Kind, Long> sizes = new EnumMap<>(Kind.class);
         for (BufferSpec spec : specs) {
@@ -30,6 +34,13 @@ final class PlanMemory implements AutoCloseable {
         }
         Map<Kind, Long> bases = new EnumMap<>(Kind.class);
         try {
+            Long hostBytes = sizes.remove(Kind.HOST);
+            if (hostBytes != null) {
+                host = new PinnedMemory(context, hostBytes);
+                host.memory().fill((byte) 0);
+                hostBase = host.memory().address();
+                bases.put(Kind.HOST, hostBase);
+            }
             for (Map.Entry<Kind, Long> size : sizes.entrySet()) {
                 String purpose = purpose(size.getKey());
                 CudaAllocator.Buffer buffer = size.getKey() == Kind.WEIGHT
@@ -56,6 +67,7 @@ final class PlanMemory implements AutoCloseable {
             case STEP, PAGES -> "step input";
             case ACTIVATION, ZEROED -> "activations";
             case KV -> "kv";
+            case HOST -> "host";
         };
     }
 
@@ -69,7 +81,12 @@ final class PlanMemory implements AutoCloseable {
         return address.buffer() < 0 ? 0 : addresses[address.buffer()] + address.offsetBytes();
     }
 
-    /// {@return bytes allocated}
+    /// {@return a buffer of the host's memory}
+    MemorySegment host(BufferSpec spec) {
+        return host.memory().asSlice(addresses[spec.id()] - hostBase, spec.bytes());
+    }
+
+    /// {@return bytes allocated on the device}
     long sizeBytes() {
         return allocations.stream().mapToLong(CudaAllocator.Buffer::sizeBytes).sum();
     }
@@ -78,5 +95,9 @@ final class PlanMemory implements AutoCloseable {
     public void close() {
         allocations.forEach(CudaAllocator.Buffer::close);
         allocations.clear();
+        if (host != null) {
+            host.close();
+            host = null;
+        }
     }
 }

@@ -26,8 +26,14 @@ final class StepGraphs implements AutoCloseable {
     private final long pinnedAddress;
     private final LogitsMemory logits;
     private final boolean capture;
-    private final Map<StepShape, Long> graphs = new HashMap<>();
+    private final Map<Key, Long> graphs = new HashMap<>();
     private final Map<StepShape, List<Launch>> launches = new HashMap<>();
+
+    /// What is captured.
+    ///
+    /// @param shape the step's sizes
+    /// @param sends whether its logits go to the host as its last part
+    private record Key(StepShape shape, boolean sends) {}
 
     /// @param context the device's
     /// @param planned makes launches
@@ -72,42 +78,48 @@ final class StepGraphs implements AutoCloseable {
         return launches.computeIfAbsent(shape, planned::launches);
     }
 
-    /// Starts a step whose input is in the pinned buffer.
+    /// Starts a step. Its input is in the pinned buffer, and is copied first; that of a step whose
+    /// tokens the device chooses is on the device, see [#copyInput].
     ///
     /// @param shape its shape
-    void start(StepShape shape) {
+    /// @param sends whether its logits go to the host as its last part
+    void start(StepShape shape, boolean sends) {
         if (!capture) {
             load(List.of(shape));
-            enqueue(shape);
+            enqueue(shape, sends);
             return;
         }
-        Long graph = graphs.get(shape);
+        Key key = new Key(shape, sends);
+        Long graph = graphs.get(key);
         if (graph == null) {
-            graph = capture(shape);
-            graphs.put(shape, graph);
+            graph = capture(key);
+            graphs.put(key, graph);
         }
         Hot.launchGraph(graph, context.stream());
     }
 
-    private void enqueue(StepShape shape) {
-        copyInput(shape);
+    private void enqueue(StepShape shape, boolean sends) {
+        if (shape.candidates() == 0) {
+            copyInput(shape);
+        }
         launcher.launch(launches(shape), context.stream());
-        if (logits.arrivesWith(shape.logitRows())) {
+        if (sends) {
             logits.copyWithStep(shape.logitRows());
         }
     }
 
-    private void copyInput(StepShape shape) {
+    /// Starts copying a step's input to the device.
+    void copyInput(StepShape shape) {
         Hot.toDevice(stepAddress, pinnedAddress, planned.stepBytes(shape), context.stream());
     }
 
-    private long capture(StepShape shape) {
-        load(List.of(shape));
-        launcher.prepare(launches(shape));
+    private long capture(Key key) {
+        load(List.of(key.shape));
+        launcher.prepare(launches(key.shape));
         CudaDriver driver = CudaDriver.get();
         driver.call(DriverCall.cuStreamBeginCapture_v2, context.stream(), CAPTURE_THREAD_LOCAL);
         try {
-            enqueue(shape);
+            enqueue(key.shape, key.sends);
         } catch (RuntimeException | Error e) {
             // The capture has to end before the stream can be used again; what it gives is of no use.
             endCapture(driver, false);

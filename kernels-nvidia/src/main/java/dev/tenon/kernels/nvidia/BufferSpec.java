@@ -23,7 +23,9 @@ public record BufferSpec(int id, Kind kind, String purpose, long bytes) {
         /// Scratch memory that is zero before the first step.
         ZEROED,
         /// Keys and values; anything at first.
-        KV
+        KV,
+        /// Memory of the host that the device writes; zero at first.
+        HOST
     }
 
     /// {@return an address in it}

@@ -14,10 +14,14 @@ final class Emission {
     static final KernelModule SMALL = KernelModule.of("small.cu");
     static final KernelModule ATTENTION = KernelModule.of("attention.cu");
     static final KernelModule ROWS = KernelModule.of("rows.cu");
+    static final KernelModule SAMPLE = KernelModule.of("sample.cu");
     static final KernelModule ATTENTION_PREFILL = KernelModule.of("attention_prefill.cu");
 
     /// Threads of a block in kernels that work element by element.
     private static final int BLOCK = 256;
+
+    private static final int CHOOSE_SLICE = 1024;
+    private static final int CHOOSE_BLOCK = 512;
 
     final StepShape shape;
     final StepLayout layout;
@@ -134,6 +138,32 @@ final class Emission {
     /// Launches `to_f16`: float32 to float16.
     void toHalf(Argument.Address from, Argument.Address to, long n) {
         launch(ROWS, "to_f16", (int) ((n + 1023) / 1024), 1, 1, BLOCK, 0, from, to, n);
+    }
+
+    /// Launches `choose`: each row of logits gives a token, which becomes the next step's input.
+    void choose(Slot logits) {
+        int slices = (logits.width + CHOOSE_SLICE - 1) / CHOOSE_SLICE;
+        launch(
+                SAMPLE,
+                "choose",
+                slices,
+                shape.rows(),
+                1,
+                CHOOSE_BLOCK,
+                0,
+                at(logits),
+                logits.width,
+                stepAt(layout.choices()),
+                shape.candidates(),
+                need(scratch.candidates(), 8L * shape.rows() * slices * shape.candidates()),
+                need(scratch.counters(), 4L * (shape.rows() + 1)),
+                stepAt(layout.sequences()),
+                stepAt(layout.tokens()),
+                stepAt(layout.positions()),
+                stepAt(layout.steps()),
+                need(scratch.chosen(), TokenRing.bytes(shape.rows())).plus(TokenRing.ids()),
+                scratch.chosen().at(0),
+                TokenRing.STEPS);
     }
 
     private int blocks(long n, int block) {

@@ -16,11 +16,12 @@ final class PageTables {
         this.maxPages = maxPages;
     }
 
-    /// Writes the tables of a step.
+    /// Writes the tables of steps.
     ///
-    /// @param input the step; checked
+    /// @param input the first step; checked
+    /// @param steps how many; each goes one position further
     /// @param target the tables as the host sees them; holds what was written before
-    void write(StepInput input, MemorySegment target) {
+    void write(StepInput input, int steps, MemorySegment target) {
         from = Long.MAX_VALUE;
         to = 0;
         for (int t = 0; t < input.tokenCount(); t++) {
@@ -28,7 +29,7 @@ final class PageTables {
             if (t + 1 == input.tokenCount() || input.sequence(t + 1) != sequence) {
                 int[] table = input.pageTable(sequence);
                 long base = 4L * sequence * maxPages;
-                for (int i = input.position(t) / KvBuffer.TOKENS; i >= 0; i--) {
+                for (int i = (input.position(t) + steps - 1) / KvBuffer.TOKENS; i >= 0; i--) {
                     long at = base + 4L * i;
                     if (target.get(ValueLayout.JAVA_INT, at) != table[i]) {
                         target.set(ValueLayout.JAVA_INT, at, table[i]);

@@ -3,6 +3,7 @@ package dev.tenon.kernels.nvidia;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.TokenChoice;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -73,6 +74,9 @@ public final class PlannedGraph {
                 }
             }
         }
+        for (int rows = 1; canChoose() && rows <= Math.min(maxRows, Buckets.of(options.maxSequences())); rows *= 2) {
+            measure(StepShape.choosing(rows, TokenRing.MOST_CANDIDATES));
+        }
         buffers.freeze();
     }
 
@@ -133,6 +137,16 @@ public final class PlannedGraph {
         return maxSelected;
     }
 
+    /// {@return whether the device can choose tokens: the graph gives a row of logits a sequence}
+    public boolean canChoose() {
+        return output.selected;
+    }
+
+    /// {@return the host's memory for chosen tokens, as [TokenRing] has it}
+    public BufferSpec chosen() {
+        return buffers.list().get(scratch.chosen().id());
+    }
+
     /// {@return the buffer of the step's input}
     public BufferSpec step() {
         return step;
@@ -189,6 +203,10 @@ public final class PlannedGraph {
                 op.emitter().emit(emission);
             }
         }
+        if (shape.candidates() > 0) {
+            emission.begin(ops.size() - 1);
+            emission.choose(output);
+        }
         return new ArrayList<>(emission.launches());
     }
 
@@ -214,15 +232,25 @@ public final class PlannedGraph {
         layout(shape).write(input, firstLogit, logits, target);
     }
 
-    /// Writes the page tables of a step.
+    /// Writes how the device chooses the tokens behind a step of a choosing shape.
     ///
-    /// @param input the step; checked by [StepCheck]
+    /// @param shape the step's sizes
+    /// @param choices one a sequence
+    /// @param target host memory of [#stepBytes]
+    public void writeChoices(StepShape shape, List<TokenChoice> choices, MemorySegment target) {
+        layout(shape).writeChoices(choices, target);
+    }
+
+    /// Writes the page tables of steps.
+    ///
+    /// @param input the first step; checked by [StepCheck]
+    /// @param steps how many; each goes one position further
     /// @param target host memory as large as [#pages]; zero at first, then as the call before left
     ///     it
     /// @return offset of the first byte that changed and number of bytes from there on; the number
     ///     may be 0
-    public long[] writePages(StepInput input, MemorySegment target) {
-        tables.write(input, target);
+    public long[] writePages(StepInput input, int steps, MemorySegment target) {
+        tables.write(input, steps, target);
         return new long[] {tables.from(), tables.bytes()};
     }
 }

@@ -15,6 +15,18 @@ public final class StepCheck {
     /// @param vocabulary number of token ids
     /// @throws IllegalArgumentException if anything is out of its range
     public static void check(StepInput input, PlanOptions options, int pageCount, int vocabulary) {
+        check(input, 1, options, pageCount, vocabulary);
+    }
+
+    /// Checks the input of several steps, each of one position further than the one before.
+    ///
+    /// @param input the first one's
+    /// @param steps how many
+    /// @param options limits of the plan
+    /// @param pageCount pages of the cache
+    /// @param vocabulary number of token ids
+    /// @throws IllegalArgumentException if anything is out of its range
+    public static void check(StepInput input, int steps, PlanOptions options, int pageCount, int vocabulary) {
         int tokens = input.tokenCount();
         if (tokens > options.maxTokens()) {
             throw refusal("a step of " + tokens + " tokens; the plan takes at most " + options.maxTokens());
@@ -26,7 +38,7 @@ public final class StepCheck {
         for (int t = 0; t < tokens; t++) {
             token(input, t, vocabulary);
             if (t == tokens - 1 || input.sequence(t + 1) != input.sequence(t)) {
-                pages(input, t, pageCount);
+                pages(input, t, steps, pageCount);
             }
         }
     }
@@ -50,9 +62,9 @@ public final class StepCheck {
         }
     }
 
-    private static void pages(StepInput input, int last, int pageCount) {
+    private static void pages(StepInput input, int last, int steps, int pageCount) {
         int[] table = input.pageTable(input.sequence(last));
-        int needed = input.position(last) / KvBuffer.TOKENS + 1;
+        long needed = ((long) input.position(last) + steps - 1) / KvBuffer.TOKENS + 1;
         if (table.length < needed || needed > pageCount) {
             throw refusal("position " + input.position(last) + " at index " + last + " needs " + needed
                     + " pages; the page table has " + table.length + ", the cache " + pageCount);

@@ -1,6 +1,7 @@
 package dev.tenon.kernels.nvidia;
 
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.TokenChoice;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -11,6 +12,8 @@ import java.util.List;
 ///
 /// Rows behind the last token, up to the bucket, belong to no sequence (-1), and kernels skip them.
 final class StepLayout {
+    private static final int CHOICE_BYTES = 32;
+
     private final StepShape shape;
     private final int tileRows;
     private final int tileCount;
@@ -18,6 +21,8 @@ final class StepLayout {
     private final long sequences;
     private final long tokens;
     private final long tiles;
+    private final long choices;
+    private final long steps;
     private final long bytes;
 
     /// @param shape sizes
@@ -32,7 +37,10 @@ final class StepLayout {
         positions = tokens + aligned(shape.rows());
         sequences = positions + aligned(shape.rows());
         tiles = sequences + aligned(shape.rows());
-        bytes = Math.max(16, tiles + 16L * tileCount);
+        choices = tiles + 16L * tileCount;
+        int choosing = shape.candidates() > 0 ? shape.rows() : 0;
+        steps = choices + (long) CHOICE_BYTES * choosing;
+        bytes = Math.max(16, steps + (choosing > 0 ? 16 : 0));
     }
 
     private static long aligned(int elements) {
@@ -59,6 +67,16 @@ final class StepLayout {
     /// {@return offset of `tiles[tileCount][4]`: first row, rows, sequence, first position}
     long tiles() {
         return tiles;
+    }
+
+    /// {@return offset of `choices[rows]`: temperature, top-k, top-p, min-p, seed, numbers drawn}
+    long choices() {
+        return choices;
+    }
+
+    /// {@return offset of the number of steps since the input was written}
+    long steps() {
+        return steps;
     }
 
     int tileCount() {
@@ -97,6 +115,24 @@ final class StepLayout {
         if (tileCount > 0) {
             writeTiles(input, target);
         }
+    }
+
+    /// Writes how the device chooses, and that it has not begun.
+    ///
+    /// @param how one a sequence
+    /// @param target the step buffer as the host sees it
+    void writeChoices(List<TokenChoice> how, MemorySegment target) {
+        for (int row = 0; row < shape.rows(); row++) {
+            TokenChoice choice = row < how.size() ? how.get(row) : TokenChoice.GREEDY;
+            long at = choices + (long) CHOICE_BYTES * row;
+            target.set(ValueLayout.JAVA_FLOAT, at, choice.temperature());
+            target.set(ValueLayout.JAVA_INT, at + 4, choice.topK());
+            target.set(ValueLayout.JAVA_FLOAT, at + 8, choice.topP());
+            target.set(ValueLayout.JAVA_FLOAT, at + 12, choice.minP());
+            target.set(ValueLayout.JAVA_LONG, at + 16, choice.seed());
+            target.set(ValueLayout.JAVA_LONG, at + 24, choice.drawn());
+        }
+        put(target, steps, 0, 0);
     }
 
     /// The tiles with the longest rows first, because they run longest.

@@ -5,9 +5,20 @@ package dev.tenon.kernels.nvidia;
 /// @param rows bucket of the step's tokens; 0 when only the part behind `select_rows` runs
 /// @param logitRows bucket of the rows that want logits; 0 skips the part behind `select_rows`
 /// @param decode whether every sequence has one token; only told apart for more rows than [#FEW]
-public record StepShape(int rows, int logitRows, boolean decode) {
+/// @param candidates most tokens that the device chooses among, see [TokenRing]; 0 leaves the choice
+///     to the host
+public record StepShape(int rows, int logitRows, boolean decode, int candidates) {
     /// Most rows that the matrix-vector kernels take at once.
     public static final int FEW = 8;
+
+    /// A shape of which the host chooses the tokens.
+    ///
+    /// @param rows as above
+    /// @param logitRows as above
+    /// @param decode as above
+    public StepShape(int rows, int logitRows, boolean decode) {
+        this(rows, logitRows, decode, 0);
+    }
 
     /// {@return the shape of a step}
     ///
@@ -17,5 +28,18 @@ public record StepShape(int rows, int logitRows, boolean decode) {
     public static StepShape of(int tokens, int wanted, int sequences) {
         int rows = Buckets.of(tokens);
         return new StepShape(rows, Buckets.of(wanted), rows > FEW && sequences == tokens);
+    }
+
+    /// {@return the shape of a step in which the device chooses a token for each sequence}
+    ///
+    /// @param sequences number of sequences, each with one token
+    /// @param candidates most tokens that it chooses among, 1 to [TokenRing#MOST_CANDIDATES]
+    public static StepShape choosing(int sequences, int candidates) {
+        int rows = Buckets.of(sequences);
+        return new StepShape(
+                rows,
+                rows,
+                rows > FEW,
+                candidates == 1 ? 1 : Math.max(TokenRing.FEW_CANDIDATES, Buckets.of(candidates)));
     }
 }

@@ -95,48 +95,6 @@ extern "C" __global__ void select_rows(const float* x, const int* rows, float* o
     }
 }
 
-// A float and an index in one word that is greater for a greater float, then for a lower index.
-static DEVICE u64 rankOf(float value, int index) {
-    const u32 bits = __float_as_uint(value);
-    const u32 ordered = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-    return (u64) ordered << 32 | (0xffffffffu - (u32) index);
-}
-
-// out[l] = index of the greatest of a row, the lowest index among equals; blocks (x) share a row (y). NaN is never the
-// greatest. best[l] and counters[l] are 0 before and after.
-extern "C" __global__ void argmax(const float* logits, int* out, u64* best, u32* counters, int width) {
-    __shared__ u64 bestOf[32];
-    launchDependents();
-    waitForInputs();
-    const float* row = logits + (i64) blockIdx.y * width;
-    u64 rank = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < width; i += gridDim.x * blockDim.x) {
-        const float value = row[i];
-        if (value == value) {
-            rank = max(rank, rankOf(value, i));
-        }
-    }
-    for (int o = 16; o > 0; o >>= 1) {
-        rank = max(rank, __shfl_xor_sync(FULL_WARP, rank, o));
-    }
-    if (threadIdx.x % 32 == 0) {
-        bestOf[threadIdx.x / 32] = rank;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (int w = 1; w < blockDim.x / 32; w++) {
-            rank = max(rank, bestOf[w]);
-        }
-        atomicMax(&best[blockIdx.y], rank);
-        __threadfence();
-        // the last block; the counter is 0 again then
-        if (atomicInc(&counters[blockIdx.y], gridDim.x - 1) == gridDim.x - 1) {
-            const u64 all = atomicExch(&best[blockIdx.y], 0ull);
-            out[blockIdx.y] = all == 0 ? 0 : (int) (0xffffffffu - (u32) all);
-        }
-    }
-}
-
 // Everything between the projections and attention for many tokens: norms and rotates queries in place, norms and
 // rotates keys into the cache, copies values into the cache. A block of one warp a head (x: queries, keys, values) and
 // token (y).

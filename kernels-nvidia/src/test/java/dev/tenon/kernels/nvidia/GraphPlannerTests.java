@@ -41,6 +41,29 @@ class GraphPlannerTests {
     }
 
     @Test
+    void aStepThatChoosesEndsWithTheChoice() {
+        TestGraphs t = new TestGraphs();
+        PlannedGraph planned = plan(t, Fusion.fuse(t.decoder("Q8_0", "Q8_0", false)), TestGraphs.options(16, 16));
+        for (int sequences : new int[] {1, 3, 16}) {
+            StepShape shape = StepShape.choosing(sequences, 40);
+            List<String> plain = entries(planned, new StepShape(shape.rows(), shape.logitRows(), shape.decode()));
+            List<Launch> launches = planned.launches(shape);
+            assertEquals(
+                    plain,
+                    launches.stream()
+                            .limit(launches.size() - 1)
+                            .map(Launch::entry)
+                            .toList());
+            Launch choice = launches.getLast();
+            assertEquals("choose", choice.entry());
+            assertEquals(shape.rows(), choice.gridY());
+            assertEquals(new Argument.Int(64), choice.arguments().get(3));
+        }
+        assertEquals(BufferSpec.Kind.HOST, planned.chosen().kind());
+        assertEquals(TokenRing.bytes(16), planned.chosen().bytes());
+    }
+
+    @Test
     void withoutWantedLogitsTheHeadIsLeftOut() {
         TestGraphs t = new TestGraphs();
         PlannedGraph planned = plan(t, Fusion.fuse(t.decoder("Q8_0", "Q8_0", false)), TestGraphs.options(8, 1));

@@ -81,6 +81,9 @@ class PrebuiltTests {
             graph = fuse ? Fusion.fuse(graph) : graph.expanded();
             PlannedGraph planned = GraphPlanner.plan(
                     graph, t, TestGraphs.options(256, 16), List.of(), traits, MvSchedule.DEFAULT.forPrebuilt(traits));
+            for (Launch launch : planned.launches(StepShape.choosing(2, 40))) {
+                check(launch, traits);
+            }
             for (int rows : new int[] {1, 2, 4, 8, 16, 64, 256}) {
                 for (boolean decode : new boolean[] {false, true}) {
                     StepShape shape = new StepShape(rows, Math.min(rows, 16), decode && rows > StepShape.FEW);

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.TokenChoice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class StepLayoutTests {
@@ -80,6 +82,67 @@ class StepLayoutTests {
     }
 
     @Test
+    void howTokensAreChosenStandsBehindTheRows() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepInput in = input(new int[] {4}, new int[] {9}, new int[] {7});
+            StepShape shape = StepShape.choosing(3, 40);
+            assertEquals(new StepShape(4, 4, false, 64), shape);
+            assertEquals(new StepShape(16, 16, true, 1), StepShape.choosing(9, 1));
+            StepLayout layout = new StepLayout(shape, 0, 4);
+            MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
+            layout.write(in, 0, 3, memory);
+            layout.writeChoices(
+                    List.of(
+                            TokenChoice.GREEDY,
+                            new TokenChoice(0.5f, 40, 0.75f, 0.25f, 1L << 40, 3),
+                            new TokenChoice(0.5f, 7, 1, 0, 0, 0)),
+                    memory);
+            assertEquals(0, layout.choices() % 16);
+            int[] second = ints(memory, layout.choices() + 32, 8);
+            int[] expected = {
+                Float.floatToIntBits(0.5f),
+                40,
+                Float.floatToIntBits(0.75f),
+                Float.floatToIntBits(0.25f),
+                0,
+                1 << 8,
+                3,
+                0
+            };
+            assertArrayEquals(expected, second);
+            assertEquals(0, ints(memory, layout.choices() + 3 * 32, 1)[0], "temperature of a row without a sequence");
+            assertEquals(0, ints(memory, layout.steps(), 1)[0]);
+        }
+    }
+
+    @Test
+    void tokensOfAStepAreReadFromItsPlaceInTheRing() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepShape shape = StepShape.choosing(3, 1);
+            MemorySegment memory = arena.allocate(TokenRing.bytes(shape.rows()), 64);
+            int step = 2 * TokenRing.STEPS + 5;
+            memory.set(ValueLayout.JAVA_INT, 0, step + 1);
+            for (int row = 0; row < 4; row++) {
+                memory.set(ValueLayout.JAVA_INT, TokenRing.ids() + 4 * (5 * 4 + row), 100 + row);
+            }
+            assertEquals(step + 1, TokenRing.arrived(memory));
+            int[] tokens = new int[3];
+            TokenRing.read(memory, step, shape, tokens);
+            assertArrayEquals(new int[] {100, 101, 102}, tokens);
+            TokenRing.clear(memory);
+            assertEquals(0, TokenRing.arrived(memory));
+        }
+    }
+
+    @Test
+    void whatADeviceCanChoose() {
+        assertEquals(1, TokenRing.candidates(TokenChoice.GREEDY));
+        assertEquals(40, TokenRing.candidates(new TokenChoice(1, 40, 1, 0, 0, 0)));
+        assertEquals(0, TokenRing.candidates(new TokenChoice(1, 0, 0.9f, 0, 0, 0)), "all tokens");
+        assertEquals(0, TokenRing.candidates(new TokenChoice(1, 257, 1, 0, 0, 0)));
+    }
+
+    @Test
     void onlyChangedPagesTravel() {
         try (Arena arena = Arena.ofConfined()) {
             PageTables tables = new PageTables(8);
@@ -89,12 +152,20 @@ class StepLayoutTests {
             in.addToken(1, 70, true);
             in.addSequence(new int[] {0, 6});
             in.addToken(1, 64, true);
-            tables.write(in, memory);
+            tables.write(in, 1, memory);
             assertEquals(0, tables.from());
             assertEquals((8 + 2) * 4, tables.bytes());
             assertArrayEquals(new int[] {3, 5, 0, 0, 0, 0, 0, 0, 0, 6}, ints(memory, 0, 10));
-            tables.write(in, memory);
+            tables.write(in, 1, memory);
             assertEquals(0, tables.bytes());
+            in.clear();
+            in.addSequence(new int[] {3, 5, 7});
+            in.addToken(1, 70, true);
+            tables.write(in, 58, memory);
+            assertEquals(0, tables.bytes(), "57 positions further is still on page 1");
+            tables.write(in, 59, memory);
+            assertEquals(8, tables.from());
+            assertEquals(4, tables.bytes());
         }
     }
 }
