@@ -56,21 +56,28 @@ final class F16Linear extends VectorLinear {
     }
 
     @Override
-    void dot(MemorySegment w, long offset, float[] x, int xOffset, int n, Scratch scratch) {
+    long spanBytes(int elements) {
+        return 2L * elements;
+    }
+
+    @Override
+    void add(MemorySegment weights, long offset, float[] x, int xOffset, int n, Scratch scratch, int at) {
+        MemorySegment w = Memory.base(weights);
         float[] strands = scratch.floats();
         int whole = n - n % Strands.COUNT;
         for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-            FloatVector a0 = FloatVector.zero(F);
-            FloatVector a1 = a0;
+            FloatVector a0 = FloatVector.fromArray(F, strands, at + s);
+            FloatVector a1 = FloatVector.fromArray(F, strands, at + s + LANES);
             for (int i = s; i < whole; i += Strands.COUNT) {
                 a0 = values(w, offset + 2L * i).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
                 a1 = values(w, offset + 2L * (i + LANES)).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
             }
-            a0.intoArray(strands, s);
-            a1.intoArray(strands, s + LANES);
+            a0.intoArray(strands, at + s);
+            a1.intoArray(strands, at + s + LANES);
         }
         for (int i = whole; i < n; i++) {
-            strands[i - whole] = Math.fma(value(w, offset + 2L * i), x[xOffset + i], strands[i - whole]);
+            int strand = at + i - whole;
+            strands[strand] = Math.fma(value(w, offset + 2L * i), x[xOffset + i], strands[strand]);
         }
     }
 

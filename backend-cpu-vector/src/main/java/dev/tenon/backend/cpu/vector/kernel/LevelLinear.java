@@ -98,8 +98,19 @@ abstract class LevelLinear extends VectorLinear {
     }
 
     @Override
-    final void dot(MemorySegment w, long offset, float[] x, int xOffset, int n, Scratch scratch) {
-        run(dot, w, offset, n, scratch, x, xOffset);
+    final int span(int n) {
+        return n;
+    }
+
+    @Override
+    final long spanBytes(int elements) {
+        return (long) elements / block * blockBytes;
+    }
+
+    @Override
+    final void add(MemorySegment w, long at, float[] x, int xOffset, int n, Scratch scratch, int strands) {
+        // The row is a span, so the strands are the first ones, and the parts set them.
+        run(dot, Memory.base(w), at, n, scratch, x, xOffset);
     }
 
     @Override

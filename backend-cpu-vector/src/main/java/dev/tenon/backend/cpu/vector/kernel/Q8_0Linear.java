@@ -34,17 +34,23 @@ final class Q8_0Linear extends VectorLinear {
     }
 
     @Override
-    void dot(MemorySegment w, long offset, float[] x, int xOffset, int n, Scratch scratch) {
+    long spanBytes(int elements) {
+        return (long) elements / BLOCK * BYTES;
+    }
+
+    @Override
+    void add(MemorySegment weights, long at, float[] x, int xOffset, int n, Scratch scratch, int strands) {
+        MemorySegment w = Memory.base(weights);
+        float[] sums = scratch.floats();
         if (LANES < 8) {
-            expand(w, offset, n, scratch, Strands.COUNT);
-            Panel.dot(scratch.floats(), Strands.COUNT, x, xOffset, n, scratch.floats(), 0);
+            narrow(w, at, x, xOffset, n, sums, strands);
             return;
         }
-        FloatVector a0 = FloatVector.zero(F);
-        FloatVector a1 = a0;
-        FloatVector a2 = a0;
-        FloatVector a3 = a0;
-        long p = offset;
+        FloatVector a0 = FloatVector.fromArray(F, sums, strands);
+        FloatVector a1 = FloatVector.fromArray(F, sums, strands + LANES);
+        FloatVector a2 = LANES == 8 ? FloatVector.fromArray(F, sums, strands + 16) : a0;
+        FloatVector a3 = LANES == 8 ? FloatVector.fromArray(F, sums, strands + 24) : a0;
+        long p = at;
         for (int i = xOffset; i < xOffset + n; i += BLOCK, p += BYTES) {
             FloatVector d = FloatVector.broadcast(F, Species.half(w, p));
             a0 = Species.floats(w, p + QS).mul(d).fma(FloatVector.fromArray(F, x, i), a0);
@@ -54,11 +60,27 @@ final class Q8_0Linear extends VectorLinear {
                 a3 = Species.floats(w, p + QS + 24).mul(d).fma(FloatVector.fromArray(F, x, i + 24), a3);
             }
         }
-        a0.intoArray(scratch.floats(), 0);
-        a1.intoArray(scratch.floats(), LANES);
+        a0.intoArray(sums, strands);
+        a1.intoArray(sums, strands + LANES);
         if (LANES == 8) {
-            a2.intoArray(scratch.floats(), 16);
-            a3.intoArray(scratch.floats(), 24);
+            a2.intoArray(sums, strands + 16);
+            a3.intoArray(sums, strands + 24);
+        }
+    }
+
+    /// Two vectors of strands at a time, for few and short registers.
+    private static void narrow(MemorySegment w, long at, float[] x, int xOffset, int n, float[] sums, int strands) {
+        for (int s = 0; s < BLOCK; s += 2 * LANES) {
+            FloatVector a0 = FloatVector.fromArray(F, sums, strands + s);
+            FloatVector a1 = FloatVector.fromArray(F, sums, strands + s + LANES);
+            long p = at;
+            for (int i = xOffset + s; i < xOffset + n; i += BLOCK, p += BYTES) {
+                FloatVector d = FloatVector.broadcast(F, Species.half(w, p));
+                a0 = Species.floats(w, p + QS + s).mul(d).fma(FloatVector.fromArray(F, x, i), a0);
+                a1 = Species.floats(w, p + QS + s + LANES).mul(d).fma(FloatVector.fromArray(F, x, i + LANES), a1);
+            }
+            a0.intoArray(sums, strands + s);
+            a1.intoArray(sums, strands + s + LANES);
         }
     }
 

@@ -2,17 +2,18 @@ package dev.tenon.backend.cpu.vector.kernel;
 
 import dev.tenon.api.device.Support;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
-/// Frame of the Vector API kernels: one row at a time for few tokens, decoded panels of rows for many.
+/// Frame of the Vector API kernels: rows as they lie for few tokens, decoded panels of rows for many.
 ///
-/// Both ways multiply the same values in the order of [Strands] and so give the same bits. One row at a
-/// time reads
-/// memory in one long stream, which on its own is the fastest way through weights that no cache holds; a
-/// panel is
-/// decoded to float32 once and then multiplied with all tokens.
+/// Both ways multiply the same values in the order of [Strands] and so give the same bits. For few tokens
+/// four rows, a quarter of the range apart, advance together: four streams through memory hide more of its
+/// latency than one. A panel is decoded to float32 once and then multiplied with all tokens.
 abstract class VectorLinear implements LinearKernel {
     /// From so many tokens on, decoding a panel pays.
     private static final int PANEL_TOKENS = 3;
+    /// Rows that advance together, where there are so many; their strands fit in front of [Panel#SCRATCH].
+    private static final int STREAMS = 4;
 
     private final String name;
 
@@ -23,15 +24,30 @@ abstract class VectorLinear implements LinearKernel {
         this.name = format + ".vector" + Species.BITS;
     }
 
-    /// Multiplies a weight row with a token's activations.
+    /// {@return elements of a row that are multiplied before it is the next row's turn: a multiple of 32 and of
+    /// the block size, or the row's length, where only one row is read at a time}
+    ///
+    /// @param n elements in a row
+    int span(int n) {
+        return 512;
+    }
+
+    /// {@return bytes of a span}
+    ///
+    /// @param elements its elements
+    abstract long spanBytes(int elements);
+
+    /// Multiplies a part of a weight row with a token's activations.
     ///
     /// @param weights the matrix
-    /// @param offsetBytes where the row starts
+    /// @param at where the part starts, as [Memory#at] says it
     /// @param x activations
     /// @param xOffset index of the first
-    /// @param n elements, whole blocks
-    /// @param scratch receives the strands in `floats`, `[0, 32)`; the rest is free for use
-    abstract void dot(MemorySegment weights, long offsetBytes, float[] x, int xOffset, int n, Scratch scratch);
+    /// @param n elements: [#span], or what is left of the row
+    /// @param scratch holds 32 strands in `floats`, from `strands` on, to which the products are added; from
+    ///     [Panel#SCRATCH] on it is free for use
+    /// @param strands index of the first strand
+    abstract void add(MemorySegment weights, long at, float[] x, int xOffset, int n, Scratch scratch, int strands);
 
     /// Decodes a weight row.
     ///
@@ -80,11 +96,14 @@ abstract class VectorLinear implements LinearKernel {
             int outStride,
             Scratch scratch) {
         if (tokens < PANEL_TOKENS) {
-            for (int r = firstRow; r < firstRow + rows; r++) {
-                for (int t = 0; t < tokens; t++) {
-                    dot(weights, r * rowBytes, x, t * n, n, scratch);
-                    out[t * outStride + r] = Strands.sum(scratch.floats(), 0);
-                }
+            long at = Memory.at(weights, firstRow * rowBytes, rows * rowBytes);
+            int streams = span(n) < n ? STREAMS : 1;
+            int each = rows / streams;
+            int done = each * streams;
+            for (int t = 0; t < tokens; t++) {
+                int o = t * outStride + firstRow;
+                streams(weights, at, rowBytes, each, streams, x, t * n, n, out, o, scratch);
+                streams(weights, at + done * rowBytes, rowBytes, rows - done, 1, x, t * n, n, out, o + done, scratch);
             }
             return;
         }
@@ -94,6 +113,37 @@ abstract class VectorLinear implements LinearKernel {
                 expand(weights, (r + i) * rowBytes, n, scratch, panel(n) + i * n);
             }
             Panel.multiply(scratch.floats(), panel(n), count, x, n, tokens, out, outStride, r);
+        }
+    }
+
+    /// Multiplies `streams * each` rows, of which those `each` apart advance together.
+    private void streams(
+            MemorySegment weights,
+            long at,
+            long rowBytes,
+            int each,
+            int streams,
+            float[] x,
+            int xOffset,
+            int n,
+            float[] out,
+            int outOffset,
+            Scratch scratch) {
+        float[] strands = scratch.floats();
+        int span = span(n);
+        for (int r = 0; r < each; r++) {
+            Arrays.fill(strands, 0, streams * Strands.COUNT, 0f);
+            long row = at + r * rowBytes;
+            for (int i = 0; i < n; i += span) {
+                int count = Math.min(span, n - i);
+                for (int s = 0; s < streams; s++) {
+                    add(weights, row + s * each * rowBytes, x, xOffset + i, count, scratch, s * Strands.COUNT);
+                }
+                row += spanBytes(count);
+            }
+            for (int s = 0; s < streams; s++) {
+                out[outOffset + s * each + r] = Strands.sum(strands, s * Strands.COUNT);
+            }
         }
     }
 }

@@ -1,0 +1,45 @@
+package dev.tenon.backend.cpu.vector.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/// Access to weights without a check at each load.
+///
+/// A load from a segment that the JIT compiler knows nothing about checks its bounds and its scope, and a
+/// kernel with several such loads exceeds what C2 inlines. One segment over all of memory is a constant: no
+/// check is left. So a range is checked once, by [#at], and kernels read it at absolute addresses.
+///
+/// Where native access is not enabled, or for memory on the heap, nothing changes but the speed: offsets then
+/// are relative to the segment itself.
+final class Memory {
+    private static final MemorySegment ALL =
+            Memory.class.getModule().isNativeAccessEnabled() ? MemorySegment.NULL.reinterpret(Long.MAX_VALUE) : null;
+
+    private Memory() {}
+
+    /// {@return the segment to read from, at what [#at] returned}
+    ///
+    /// @param weights the segment that was given to [#at]
+    static MemorySegment base(MemorySegment weights) {
+        return ALL == null ? weights : ALL;
+    }
+
+    /// Checks a range.
+    ///
+    /// @param weights off-heap, alive until the kernel returns
+    /// @param offset of the first byte
+    /// @param bytes length of the range
+    /// @return where it begins in [#base]
+    /// @throws IndexOutOfBoundsException if it is not within the segment
+    /// @throws IllegalArgumentException if the segment is on the heap
+    static long at(MemorySegment weights, long offset, long bytes) {
+        Objects.checkFromIndexSize(offset, bytes, weights.byteSize());
+        if (ALL == null) {
+            return offset;
+        }
+        if (!weights.isNative()) {
+            throw new IllegalArgumentException("Weights lie on the heap; kernels read them from memory outside of it.");
+        }
+        return weights.address() + offset;
+    }
+}
