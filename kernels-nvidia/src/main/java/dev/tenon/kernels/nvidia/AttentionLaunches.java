@@ -42,6 +42,8 @@ record AttentionLaunches(
     private static final int MAX_SPLITS = 64;
     private static final int HEADS_A_BLOCK = 4;
     private static final int TILE_ROWS = 64;
+    /// Shared memory of a tile for each element of a head: two pages of keys and values.
+    private static final int TILE_BYTES = 512;
 
     /// What happens to the heads of raw queries and keys.
     ///
@@ -53,9 +55,12 @@ record AttentionLaunches(
     record Heads(Argument.Address qNorm, Argument.Address kNorm, float eps, BufferSpec table, RopeParams rope) {}
 
     /// {@return rows of a tile of the kernel for many rows; 0 if that kernel does not take such
-    ///     heads}
-    static int tileRows(CoreOp.Attention op) {
+    ///     heads, or the device has not enough shared memory for it}
+    static int tileRows(CoreOp.Attention op, DeviceTraits traits) {
         int length = op.keyLength();
+        if (length * TILE_BYTES > traits.sharedBytes()) {
+            return 0;
+        }
         boolean fits = length == op.valueLength() && (length == 64 || length == 96 || length == 128 || length == 256);
         int group = op.headCount() / op.headCountKv();
         return fits && group <= TILE_ROWS ? TILE_ROWS / group : 0;
@@ -68,7 +73,7 @@ record AttentionLaunches(
             return;
         }
         append(e);
-        if (rows > StepShape.FEW && !e.shape.decode() && halfOut && tileRows(op) > 0) {
+        if (rows > StepShape.FEW && !e.shape.decode() && halfOut && tileRows(op, e.traits) > 0) {
             attendTiles(e);
         } else {
             attend(e, false);
@@ -157,7 +162,7 @@ record AttentionLaunches(
                 op.headCountKv(),
                 1,
                 BLOCK,
-                length * 512,
+                length * TILE_BYTES,
                 e.at(q),
                 e.stepAt(e.layout.tiles()),
                 pages.at(0),

@@ -163,7 +163,7 @@ public final class GraphPlanner {
         pool = new SlotPool(graph.ops(), graph.output(), buffers, maxRows, maxSelected);
         List<CoreOp.Attention> layers = graph.attentionLayers();
         tileRows = layers.stream()
-                .mapToInt(AttentionLaunches::tileRows)
+                .mapToInt(a -> AttentionLaunches.tileRows(a, traits))
                 .filter(r -> r > 0)
                 .min()
                 .orElse(0);
@@ -406,7 +406,7 @@ public final class GraphPlanner {
                 pages,
                 pageCount,
                 context,
-                tileRows == AttentionLaunches.tileRows(a) && takenInHalf(a.out()));
+                tileRows == AttentionLaunches.tileRows(a, traits) && takenInHalf(a.out()));
         add(
                 a,
                 a.out().name(),

@@ -73,16 +73,35 @@ public final class KernelCatalogue {
             if (!runs(architecture, traits)) {
                 continue;
             }
-            String name = "prebuilt/" + module.name() + "." + architecture + ".ptx.gz";
-            try (InputStream in = KernelCatalogue.class.getResourceAsStream(name)) {
-                if (in != null) {
-                    return Optional.of(new GZIPInputStream(in).readAllBytes());
-                }
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
+            Optional<byte[]> ptx = unpacked("prebuilt/" + module.name() + "." + architecture + ".ptx.gz");
+            if (ptx.isPresent()) {
+                return ptx;
             }
         }
         return Optional.empty();
+    }
+
+    private static Optional<byte[]> unpacked(String name) {
+        try (InputStream in = KernelCatalogue.class.getResourceAsStream(name)) {
+            return in == null ? Optional.empty() : Optional.of(new GZIPInputStream(in).readAllBytes());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /// {@return a module's machine code for sm_87 (Jetson Orin), if it was compiled when this bundle
+    ///     was built}
+    ///
+    /// @param module the module
+    public static Optional<byte[]> cubin(KernelModule module) {
+        return unpacked("prebuilt/" + cubinFile(module));
+    }
+
+    /// {@return the name of a file with a module's machine code for sm_87, gzipped}
+    ///
+    /// @param module the module
+    public static String cubinFile(KernelModule module) {
+        return module.name() + ".sm_87.cubin.gz";
     }
 
     private static boolean runs(String architecture, DeviceTraits traits) {

@@ -1,5 +1,9 @@
 package dev.tenon.backend.nv.tegra;
 
+import aQute.bnd.annotation.Cardinality;
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceConsumer;
+import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
@@ -7,32 +11,69 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.backend.nv.tegra.gpu.GpuTraits;
+import dev.tenon.backend.nv.tegra.sys.Board;
+import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
 
-/// The backend of Jetson Orins. It finds a board and says what it is, but cannot run models yet:
-/// the planning of launches is not connected. It is therefore no service, and no part of the
-/// distribution.
+/// The backend of Jetson Orins: the board that this machine is, and those that other bundles offer,
+/// such as an emulated one.
+@Component(service = Backend.class, property = "backend.id=nv-tegra")
+@ServiceProvider(value = Backend.class, resolution = Resolution.OPTIONAL)
+@ServiceConsumer(
+        value = BoardProvider.class,
+        cardinality = Cardinality.MULTIPLE,
+        resolution = Resolution.OPTIONAL,
+        effective = "active")
 public final class NvTegraBackend implements Backend {
     /// The backend's id.
     static final String ID = "nv-tegra";
 
-    private static final String NOT_YET =
-            "models cannot be run on it by this backend yet: the planning of launches is not connected";
+    private static final String OWN = "0";
+    private static final String ARCHITECTURE = "architecture";
 
     private final Supplier<Syscalls> calls;
+    private final List<BoardProvider> others;
 
-    /// Creates the backend for this machine; nothing is looked for yet.
+    /// Creates the backend for this machine and the boards that bundles on the class or module path
+    /// offer; nothing is looked for yet.
     public NvTegraBackend() {
-        this(LinuxSyscalls::new);
+        this(
+                LinuxSyscalls::new,
+                ServiceLoader.load(BoardProvider.class, NvTegraBackend.class.getClassLoader()).stream()
+                        .map(ServiceLoader.Provider::get)
+                        .toList());
     }
 
-    /// @param calls how to reach the drivers
-    public NvTegraBackend(Supplier<Syscalls> calls) {
+    /// Creates the backend in a framework, which makes it anew when a board comes or goes, so that
+    /// models move.
+    ///
+    /// @param others boards that other bundles offer
+    @Activate
+    public NvTegraBackend(
+            @Reference(service = BoardProvider.class, policyOption = ReferencePolicyOption.GREEDY)
+                    List<BoardProvider> others) {
+        this(LinuxSyscalls::new, others);
+    }
+
+    /// @param calls how to reach the drivers of this machine
+    /// @param others boards that other bundles offer
+    public NvTegraBackend(Supplier<Syscalls> calls, List<BoardProvider> others) {
         this.calls = calls;
+        this.others = List.copyOf(others);
     }
 
     @Override
@@ -40,33 +81,84 @@ public final class NvTegraBackend implements Backend {
         return ID;
     }
 
+    /// Below the CPU backend: whoever wants it names it, because it has never run on a board, and because
+    /// an emulated one is slow.
     @Override
     public int rank() {
-        return 290;
+        return 80;
     }
 
     @Override
     public Probe probe() {
+        List<String> found = new ArrayList<>();
+        boolean own = false;
         try {
             GpuTraits traits = TegraGpu.describe(calls.get());
-            return new Probe(
-                    false,
-                    traits.name() + ", sm_" + traits.sm() + ", " + traits.multiprocessors() + " multiprocessors; "
-                            + NOT_YET,
-                    List.of());
+            found.add(name(traits));
+            own = true;
         } catch (BackendException e) {
-            return new Probe(false, e.getMessage(), List.of());
+            found.add(e.getMessage());
         }
+        others.forEach(other -> found.add("Device '" + other.id() + "': " + other.description()));
+        return new Probe(own || !others.isEmpty(), String.join(" ", found), List.of());
+    }
+
+    private static String name(GpuTraits traits) {
+        return traits.name() + ", sm_" + traits.sm() + ", " + traits.multiprocessors() + " multiprocessors.";
     }
 
     @Override
     public List<DeviceInfo> devices() {
-        return List.of();
+        List<DeviceInfo> devices = new ArrayList<>();
+        try {
+            GpuTraits traits = TegraGpu.describe(calls.get());
+            Map<String, String> details = new LinkedHashMap<>();
+            details.put(ARCHITECTURE, "sm_" + traits.sm());
+            details.put("multiprocessors", Integer.toString(traits.multiprocessors()));
+            devices.add(new DeviceInfo(OWN, traits.name(), ID, 0, details));
+        } catch (BackendException notThere) {
+            // The probe says why; boards of other bundles are there all the same.
+            return others();
+        }
+        devices.addAll(others());
+        return devices;
+    }
+
+    private List<DeviceInfo> others() {
+        return others.stream().map(NvTegraBackend::info).toList();
+    }
+
+    private static DeviceInfo info(BoardProvider other) {
+        return new DeviceInfo(other.id(), other.description(), ID, 0, Map.of(ARCHITECTURE, "sm_87"));
     }
 
     @Override
     public Device open(DeviceOptions options) {
-        throw new BackendException(
-                ErrorCode.BACKEND_UNAVAILABLE, "Backend " + ID + " is not available: " + probe().reason() + ".");
+        List<DeviceInfo> devices = devices();
+        if (devices.isEmpty()) {
+            throw new BackendException(
+                    ErrorCode.BACKEND_UNAVAILABLE, "Backend " + ID + " is not available: " + probe().reason());
+        }
+        DeviceInfo wanted = devices.stream()
+                .filter(d -> options.deviceId().isEmpty() || options.deviceId().equals(d.id()))
+                .findFirst()
+                .orElseThrow(() -> new BackendException(
+                        ErrorCode.BACKEND_UNAVAILABLE,
+                        "Backend " + ID + " has no device '" + options.deviceId() + "'; it has "
+                                + devices.stream().map(DeviceInfo::id).collect(Collectors.joining(", "))));
+        return new TegraDevice(wanted, board(wanted.id(), options.settings()), options.settings());
+    }
+
+    private Board board(String id, Map<String, String> settings) {
+        if (id.equals(OWN)) {
+            return Board.of(calls.get());
+        }
+        BoardProvider provider =
+                others.stream().filter(o -> o.id().equals(id)).findFirst().orElseThrow();
+        try {
+            return provider.open(settings);
+        } catch (IllegalArgumentException e) {
+            throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);
+        }
     }
 }

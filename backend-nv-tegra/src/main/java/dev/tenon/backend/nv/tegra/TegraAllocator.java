@@ -8,6 +8,8 @@ import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 /// Memory that processor and GPU share, so that every buffer has a host view and nothing is ever
 /// staged. Safe for any thread.
@@ -15,6 +17,7 @@ import java.util.Optional;
 /// Memory that was mapped from a file cannot be seen by the GPU, so that binding copies it, once.
 final class TegraAllocator implements Allocator {
     private final TegraGpu gpu;
+    private final AtomicLong allocated = new AtomicLong();
 
     TegraAllocator(TegraGpu gpu) {
         this.gpu = gpu;
@@ -22,7 +25,9 @@ final class TegraAllocator implements Allocator {
 
     @Override
     public Buffer allocate(long bytes, String purpose) {
-        return new Buffer(gpu.allocate(bytes, MemoryKind.DATA, purpose));
+        Buffer buffer = new Buffer(gpu.allocate(bytes, MemoryKind.DATA, purpose), allocated);
+        allocated.addAndGet(bytes);
+        return buffer;
     }
 
     @Override
@@ -34,16 +39,24 @@ final class TegraAllocator implements Allocator {
 
     @Override
     public MemoryUse use() {
-        return new MemoryUse(gpu.allocatedBytes(), 0, 0);
+        return new MemoryUse(allocated.get(), 0, 0);
     }
 
     /// A piece of memory. Reading and writing do not wait for the GPU: what a step uses is ready
     /// when the step has returned.
     static final class Buffer implements DeviceBuffer {
         private final GpuMemory memory;
+        private final AtomicLong allocated;
+        private final AtomicBoolean closed = new AtomicBoolean();
 
-        private Buffer(GpuMemory memory) {
+        private Buffer(GpuMemory memory, AtomicLong allocated) {
             this.memory = memory;
+            this.allocated = allocated;
+        }
+
+        /// {@return the memory as the processor sees it}
+        MemorySegment memory() {
+            return memory.host();
         }
 
         /// {@return its address on the GPU}
@@ -75,7 +88,10 @@ final class TegraAllocator implements Allocator {
 
         @Override
         public void close() {
-            memory.close();
+            if (closed.compareAndSet(false, true)) {
+                allocated.addAndGet(-memory.sizeBytes());
+                memory.close();
+            }
         }
     }
 }

@@ -61,11 +61,6 @@ final class Jars {
         return list(JARS.resolve("testkit")).getFirst();
     }
 
-    /// {@return bundles of ours that are built, but are no part of the distribution yet}
-    static List<Path> undistributed() {
-        return list(JARS.resolve("undistributed"));
-    }
-
     /// {@return one of our bundles, such as `api` or `models-llama`}
     static Path ours(String name) {
         return ours().stream()

@@ -64,7 +64,7 @@ class PlainJarsIT {
         ChildJvm.Result result = modules(path(Jars.ours()) + SEPARATOR + path(Jars.libraries()), names);
         findsEverything(result, BundlesIT.BACKENDS);
         assertEquals(
-                Set.of("dev.tenon.backend.cpu.vector", "dev.tenon.backend.cuda"),
+                Set.of("dev.tenon.backend.cpu.vector", "dev.tenon.backend.cuda", "dev.tenon.backend.nv.tegra"),
                 new TreeSet<>(result.lines("backend-module")),
                 result.output());
         assertEquals(names, result.lines("module"), result.output());
@@ -187,8 +187,7 @@ class PlainJarsIT {
     }
 
     private static Stream<Path> allOurs() {
-        return Stream.of(Jars.oursAndLauncher(), Jars.undistributed(), List.of(Jars.testkit()))
-                .flatMap(List::stream);
+        return Stream.of(Jars.oursAndLauncher(), List.of(Jars.testkit())).flatMap(List::stream);
     }
 
     private static ModuleDescriptor descriptor(Path jar) {

@@ -34,6 +34,8 @@ class RulesIT {
     /// Which of our modules may use another one than `api`.
     private static final Map<String, Set<String>> ALLOWED = Map.of(
             "dev.tenon.backend.cuda", Set.of("dev.tenon.kernels.nvidia"),
+            "dev.tenon.backend.nv.tegra", Set.of("dev.tenon.kernels.nvidia"),
+            "dev.tenon.backend.nv.tegra.emulator", Set.of("dev.tenon.backend.nv.tegra"),
             "dev.tenon.itest.command", Set.of("dev.tenon.platform.cli"),
             "dev.tenon.platform.cli", Set.of("dev.tenon.platform.core"),
             "dev.tenon.platform.bench", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"),

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /// The kernels that an emulated GPU can run. It recognises them by their machine code at the
-/// address where a launch says the program is: nothing tells it beside the memory of the GPU. Fill
-/// it before the board is used.
+/// address where a launch says the program is: nothing tells it beside the memory of the GPU. Safe
+/// for any thread.
 public final class KernelLibrary {
     private final List<Entry> entries = new ArrayList<>();
     private final Map<Long, Entry> byAddress = new HashMap<>();
@@ -41,7 +41,7 @@ public final class KernelLibrary {
     /// @param name its name there
     /// @param reference what it computes
     /// @return this
-    public KernelLibrary add(Cubin cubin, String name, KernelReference reference) {
+    public synchronized KernelLibrary add(Cubin cubin, String name, KernelReference reference) {
         CubinKernel kernel = cubin.kernel(name);
         int from = cubin.codeOffset(name);
         byte[] code = Arrays.copyOfRange(cubin.image(0x10000), from, from + kernel.codeBytes());
@@ -57,7 +57,7 @@ public final class KernelLibrary {
     ///
     /// @param va address, which is only remembered to look there first next time
     /// @param memory what is there, as far as it is mapped
-    Optional<Entry> find(long va, MemorySegment memory) {
+    synchronized Optional<Entry> find(long va, MemorySegment memory) {
         Entry last = byAddress.get(va);
         if (last != null && last.matches(memory)) {
             return Optional.of(last);

@@ -1,0 +1,184 @@
+package dev.tenon.backend.nv.tegra.emulator.kernels;
+
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.floats;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.ints;
+
+import dev.tenon.backend.nv.tegra.emulator.KernelLaunch;
+import java.util.stream.IntStream;
+
+/// `attention.cu`, `attention_prefill.cu`, and `rope_append` of `small.cu`.
+///
+/// @param keys keys of the layer
+/// @param values values of the layer
+/// @param heads query heads
+/// @param scale of scores
+/// @param window positions that a token sees; 0 for all
+/// @param softCap limit of scores; 0 for none
+record Attention(KvCache keys, KvCache values, int heads, float scale, int window, float softCap) {
+    /// `rope_append_T(q, k, v, qNorm, kNorm, eps, table, positions, sequences, pages, maxPages, kCache,
+    /// vCache, heads, kvHeads, keyLength, valueLength, ropeDim, pairing)`.
+    static void ropeAppend(KernelLaunch launch, String type) {
+        int rows = launch.geometry().gridY();
+        int heads = launch.longParameter(0) == 0 ? 0 : launch.intParameter(13);
+        int kvHeads = launch.intParameter(14);
+        int keyLength = launch.intParameter(15);
+        int valueLength = launch.intParameter(16);
+        long pages = launch.longParameter(9);
+        int maxPages = launch.intParameter(10);
+        Attention attention = new Attention(
+                new KvCache(launch, type, launch.longParameter(11), pages, maxPages, kvHeads, keyLength),
+                new KvCache(launch, type, launch.longParameter(12), pages, maxPages, kvHeads, valueLength),
+                heads,
+                1,
+                0,
+                0);
+        int[] positions = ints(launch, launch.longParameter(7), rows);
+        int[] sequences = ints(launch, launch.longParameter(8), rows);
+        long table = launch.longParameter(6);
+        Head query = head(launch, 3, table, 17, rows);
+        float[] q = heads == 0 ? null : floats(launch, launch.longParameter(0), (long) rows * heads * keyLength);
+        for (int t = 0; t < rows; t++) {
+            for (int h = 0; sequences[t] >= 0 && h < heads; h++) {
+                int at = (t * heads + h) * keyLength;
+                query.prepare(t, q, at, q, at, keyLength);
+            }
+        }
+        if (q != null) {
+            Arrays.write(launch, launch.longParameter(0), q);
+        }
+        attention.append(launch, head(launch, 4, table, 17, rows), positions, sequences);
+    }
+
+    private static Head head(KernelLaunch launch, int norm, long table, int ropeDim, int rows) {
+        return new Head(
+                launch,
+                launch.longParameter(norm),
+                launch.floatParameter(5),
+                table,
+                launch.intParameter(ropeDim),
+                launch.intParameter(ropeDim + 1),
+                rows);
+    }
+
+    /// Appends the keys and values of all rows (parameters 1 and 2) to the cache.
+    private void append(KernelLaunch launch, Head key, int[] positions, int[] sequences) {
+        int kvHeads = keys.heads();
+        int rows = positions.length;
+        float[] k = floats(launch, launch.longParameter(1), (long) rows * kvHeads * keys.length());
+        float[] v = floats(launch, launch.longParameter(2), (long) rows * kvHeads * values.length());
+        float[] prepared = new float[keys.length()];
+        for (int t = 0; t < rows; t++) {
+            for (int h = 0; sequences[t] >= 0 && h < kvHeads; h++) {
+                int head = t * kvHeads + h;
+                key.prepare(t, k, head * keys.length(), prepared, 0, keys.length());
+                keys.write(sequences[t], positions[t], h, prepared, 0);
+                values.write(sequences[t], positions[t], h, v, head * values.length());
+            }
+        }
+    }
+
+    /// `attention_T_dN(q, k, v, qNorm, kNorm, eps, table, positions, sequences, pages, maxPages, kCache,
+    /// vCache, out, partial, counters, heads, kvHeads, keyLength, valueLength, ropeDim, pairing, scale,
+    /// window, softCap)`: with k, queries and keys are raw, and the rows are appended first.
+    static void attend(KernelLaunch launch, String type) {
+        int rows = launch.geometry().gridZ();
+        int kvHeads = launch.intParameter(17);
+        int keyLength = launch.intParameter(18);
+        int valueLength = launch.intParameter(19);
+        long pages = launch.longParameter(9);
+        int maxPages = launch.intParameter(10);
+        int heads = launch.intParameter(16);
+        Attention attention = new Attention(
+                new KvCache(launch, type, launch.longParameter(11), pages, maxPages, kvHeads, keyLength),
+                new KvCache(launch, type, launch.longParameter(12), pages, maxPages, kvHeads, valueLength),
+                heads,
+                launch.floatParameter(22),
+                launch.intParameter(23),
+                launch.floatParameter(24));
+        int[] positions = ints(launch, launch.longParameter(7), rows);
+        int[] sequences = ints(launch, launch.longParameter(8), rows);
+        float[] q = floats(launch, launch.longParameter(0), (long) rows * heads * keyLength);
+        if (launch.longParameter(1) != 0) {
+            long table = launch.longParameter(6);
+            Head query = head(launch, 3, table, 20, rows);
+            for (int i = 0; i < rows * heads; i++) {
+                query.prepare(i / heads, q, i * keyLength, q, i * keyLength, keyLength);
+            }
+            attention.append(launch, head(launch, 4, table, 20, rows), positions, sequences);
+        }
+        float[] out = new float[rows * heads * valueLength];
+        IntStream.range(0, rows * heads).parallel().forEach(i -> {
+            int t = i / heads;
+            if (sequences[t] >= 0) {
+                attention.row(q, i * keyLength, sequences[t], positions[t], i % heads, out, i * valueLength);
+            }
+        });
+        Arrays.write(launch, launch.longParameter(13), out);
+    }
+
+    /// `attention_prefill_T_dN(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,
+    /// window, softCap)`: a block a tile and kv head; a tile is first row, rows, sequence, first
+    /// position.
+    static void attendTiles(KernelLaunch launch, String type, int length) {
+        int count = launch.geometry().gridX();
+        int[] tiles = ints(launch, launch.longParameter(1), 4L * count);
+        int heads = launch.intParameter(7);
+        int kvHeads = launch.intParameter(8);
+        long pages = launch.longParameter(2);
+        int maxPages = launch.intParameter(3);
+        Attention attention = new Attention(
+                new KvCache(launch, type, launch.longParameter(4), pages, maxPages, kvHeads, length),
+                new KvCache(launch, type, launch.longParameter(5), pages, maxPages, kvHeads, length),
+                heads,
+                launch.floatParameter(9),
+                launch.intParameter(10),
+                launch.floatParameter(11));
+        for (int i = 0; i < count; i++) {
+            int first = tiles[4 * i];
+            int rows = tiles[4 * i + 1];
+            int sequence = tiles[4 * i + 2];
+            int position = tiles[4 * i + 3];
+            long offset = (long) first * heads * length;
+            float[] q = floats(launch, launch.longParameter(0) + 4 * offset, (long) rows * heads * length);
+            float[] out = new float[q.length];
+            IntStream.range(0, rows * heads)
+                    .parallel()
+                    .forEach(r ->
+                            attention.row(q, r * length, sequence, position + r / heads, r % heads, out, r * length));
+            Arrays.writeHalves(launch, launch.longParameter(6) + 2 * offset, out);
+        }
+    }
+
+    /// One query head of one token.
+    private void row(float[] q, int from, int sequence, int position, int head, float[] out, int to) {
+        int kvHead = head / (heads / keys.heads());
+        int low = window > 0 ? Math.max(0, position + 1 - window) : 0;
+        double[] scores = new double[position + 1 - low];
+        float[] key = new float[keys.length()];
+        double greatest = Double.NEGATIVE_INFINITY;
+        for (int p = low; p <= position; p++) {
+            keys.read(sequence, p, kvHead, key);
+            double score = 0;
+            for (int i = 0; i < key.length; i++) {
+                score += (double) q[from + i] * key[i];
+            }
+            score *= scale;
+            scores[p - low] = softCap > 0 ? softCap * Math.tanh(score / softCap) : score;
+            greatest = Math.max(greatest, scores[p - low]);
+        }
+        double[] sums = new double[values.length()];
+        float[] value = new float[values.length()];
+        double total = 0;
+        for (int p = low; p <= position; p++) {
+            double weight = Math.exp(scores[p - low] - greatest);
+            total += weight;
+            values.read(sequence, p, kvHead, value);
+            for (int i = 0; i < value.length; i++) {
+                sums[i] += weight * value[i];
+            }
+        }
+        for (int i = 0; i < sums.length; i++) {
+            out[to + i] = (float) (sums[i] / total);
+        }
+    }
+}

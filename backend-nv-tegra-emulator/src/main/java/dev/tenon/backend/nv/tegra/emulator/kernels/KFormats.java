@@ -1,0 +1,159 @@
+package dev.tenon.backend.nv.tegra.emulator.kernels;
+
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.BYTE;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.half;
+
+import java.lang.foreign.MemorySegment;
+
+/// The formats with blocks of 256. In Q6_K, Q3_K and Q2_K, for h, s in 0..1, p in 0..3 and l in
+/// 0..15, element `128h + 32p + 16s + l` belongs to sub-block `8h + 2p + s`, whose scale stands at
+/// `8h + 4s + p` on the device.
+final class KFormats {
+    private static final int BLOCK = 256;
+
+    private KFormats() {}
+
+    /// Where the scale of a sub-block stands on the device.
+    private static int place(int subBlock) {
+        return (subBlock & 8) + 4 * (subBlock & 1) + (subBlock >> 1 & 3);
+    }
+
+    /// Planes `{ql: uint8[128], qh: uint8[64]}`, `scales: int8[16]`, `d: f16`.
+    static final class Q6K extends WeightFormat {
+        Q6K() {
+            super(BLOCK, 210, 210);
+        }
+
+        @Override
+        void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
+            long q = number * 192;
+            float d = half(tensor, blocks * 208 + 2 * number);
+            for (int sub = 0; sub < 16; sub++) {
+                int h = sub >> 3;
+                int p = sub >> 1 & 3;
+                int s = sub & 1;
+                float factor = d * tensor.get(BYTE, blocks * 192 + number * 16 + place(sub));
+                for (int l = 0; l < 16; l++) {
+                    int low = unsigned(tensor, q + 64 * h + 32 * (p & 1) + 16 * s + l) >> 4 * (p >> 1) & 15;
+                    int high = unsigned(tensor, q + 128 + 32 * h + 16 * s + l) >> 2 * p & 3;
+                    out[at + 16 * sub + l] = factor * ((low | high << 4) - 32);
+                }
+            }
+        }
+
+        @Override
+        void repack(MemorySegment in, MemorySegment out, long blocks, long number) {
+            copy(in, 0, out, number * 192, 192);
+            for (int sub = 0; sub < 16; sub++) {
+                copy(in, 192 + sub, out, blocks * 192 + number * 16 + place(sub), 1);
+            }
+            copy(in, 208, out, blocks * 208 + 2 * number, 2);
+        }
+    }
+
+    /// Planes `{hmask: uint8[32], qs: uint8[64]}`, `scales: int8[16]` less 32, `d: f16`.
+    static final class Q3K extends WeightFormat {
+        Q3K() {
+            super(BLOCK, 110, 114);
+        }
+
+        @Override
+        void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
+            long q = number * 96;
+            float d = half(tensor, blocks * 112 + 2 * number);
+            for (int sub = 0; sub < 16; sub++) {
+                int h = sub >> 3;
+                int p = sub >> 1 & 3;
+                int s = sub & 1;
+                float factor = d * tensor.get(BYTE, blocks * 96 + number * 16 + place(sub));
+                for (int l = 0; l < 16; l++) {
+                    int low = unsigned(tensor, q + 32 + 32 * h + 16 * s + l) >> 2 * p & 3;
+                    int high = unsigned(tensor, q + 16 * s + l) >> 4 * h + p & 1;
+                    out[at + 16 * sub + l] = factor * ((low | high << 2) - 4);
+                }
+            }
+        }
+
+        @Override
+        void repack(MemorySegment in, MemorySegment out, long blocks, long number) {
+            copy(in, 0, out, number * 96, 96);
+            for (int sub = 0; sub < 16; sub++) {
+                int low = unsigned(in, 96 + (sub & 7)) >> (sub < 8 ? 0 : 4) & 15;
+                int high = unsigned(in, 96 + 8 + (sub & 3)) >> 2 * (sub >> 2) & 3;
+                out.set(BYTE, blocks * 96 + number * 16 + place(sub), (byte) ((low | high << 4) - 32));
+            }
+            copy(in, 108, out, blocks * 112 + 2 * number, 2);
+        }
+    }
+
+    /// Planes `qs: uint8[64]`, `{scale, minimum}: uint4[2][16]`, `{d, dmin}: f16[2]`.
+    static final class Q2K extends WeightFormat {
+        Q2K() {
+            super(BLOCK, 84, 84);
+        }
+
+        @Override
+        void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
+            float d = half(tensor, blocks * 80 + 4 * number);
+            float dmin = half(tensor, blocks * 80 + 4 * number + 2);
+            for (int sub = 0; sub < 16; sub++) {
+                int c = unsigned(tensor, blocks * 64 + number * 16 + place(sub));
+                for (int l = 0; l < 16; l++) {
+                    int q = unsigned(tensor, number * 64 + 32 * (sub >> 3) + 16 * (sub & 1) + l) >> 2 * (sub >> 1 & 3);
+                    out[at + 16 * sub + l] = d * (c & 15) * (q & 3) - dmin * (c >> 4);
+                }
+            }
+        }
+
+        @Override
+        void repack(MemorySegment in, MemorySegment out, long blocks, long number) {
+            copy(in, 16, out, number * 64, 64);
+            for (int sub = 0; sub < 16; sub++) {
+                copy(in, sub, out, blocks * 64 + number * 16 + place(sub), 1);
+            }
+            copy(in, 80, out, blocks * 80 + 4 * number, 4);
+        }
+    }
+
+    /// Q4_K and Q5_K, as in a file: `d: f16, dmin: f16, scales: uint8[12]`, Q5_K's `qh: uint8[32]`,
+    /// `qs: uint8[128]`.
+    static final class Q45K extends WeightFormat {
+        private final boolean five;
+
+        Q45K(boolean five) {
+            super(BLOCK, five ? 176 : 144, five ? 176 : 144);
+            this.five = five;
+        }
+
+        @Override
+        void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
+            long start = number * bytes;
+            float d = half(tensor, start);
+            float dmin = half(tensor, start + 2);
+            long qs = start + (five ? 48 : 16);
+            for (int sub = 0; sub < 8; sub++) {
+                float factor = d * scale(tensor, start + 4, sub);
+                float minimum = dmin * minimum(tensor, start + 4, sub);
+                for (int l = 0; l < 32; l++) {
+                    int q = unsigned(tensor, qs + 32 * (sub >> 1) + l) >> 4 * (sub & 1) & 15;
+                    if (five) {
+                        q |= (unsigned(tensor, start + 16 + l) >> sub & 1) << 4;
+                    }
+                    out[at + 32 * sub + l] = factor * q - minimum;
+                }
+            }
+        }
+
+        private static int scale(MemorySegment memory, long scales, int sub) {
+            return sub < 4
+                    ? unsigned(memory, scales + sub) & 63
+                    : unsigned(memory, scales + sub + 4) & 15 | unsigned(memory, scales + sub - 4) >> 6 << 4;
+        }
+
+        private static int minimum(MemorySegment memory, long scales, int sub) {
+            return sub < 4
+                    ? unsigned(memory, scales + sub + 4) & 63
+                    : unsigned(memory, scales + sub + 4) >> 4 | unsigned(memory, scales + sub) >> 6 << 4;
+        }
+    }
+}

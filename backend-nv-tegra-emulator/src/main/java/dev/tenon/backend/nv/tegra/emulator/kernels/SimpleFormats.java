@@ -1,0 +1,55 @@
+package dev.tenon.backend.nv.tegra.emulator.kernels;
+
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.BYTE;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.half;
+
+import java.lang.foreign.MemorySegment;
+
+/// The formats with blocks of 32 under one scale.
+final class SimpleFormats {
+    private SimpleFormats() {}
+
+    /// Planes `int8[32]`, `d: f16`.
+    static final class Q8 extends WeightFormat {
+        Q8() {
+            super(32, 34, 34);
+        }
+
+        @Override
+        void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
+            float d = half(tensor, blocks * 32 + 2 * number);
+            for (int i = 0; i < 32; i++) {
+                out[at + i] = d * tensor.get(BYTE, number * 32 + i);
+            }
+        }
+
+        @Override
+        void repack(MemorySegment in, MemorySegment out, long blocks, long number) {
+            copy(in, 2, out, number * 32, 32);
+            copy(in, 0, out, blocks * 32 + 2 * number, 2);
+        }
+    }
+
+    /// Planes `uint8[16]`, `d: f16`; low nibbles are the first 16.
+    static final class Q4 extends WeightFormat {
+        Q4() {
+            super(32, 18, 18);
+        }
+
+        @Override
+        void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
+            float d = half(tensor, blocks * 16 + 2 * number);
+            for (int i = 0; i < 16; i++) {
+                int q = unsigned(tensor, number * 16 + i);
+                out[at + i] = d * ((q & 15) - 8);
+                out[at + 16 + i] = d * ((q >> 4) - 8);
+            }
+        }
+
+        @Override
+        void repack(MemorySegment in, MemorySegment out, long blocks, long number) {
+            copy(in, 2, out, number * 16, 16);
+            copy(in, 0, out, blocks * 16 + 2 * number, 2);
+        }
+    }
+}

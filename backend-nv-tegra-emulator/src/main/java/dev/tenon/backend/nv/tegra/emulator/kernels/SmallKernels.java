@@ -1,0 +1,131 @@
+package dev.tenon.backend.nv.tegra.emulator.kernels;
+
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.floats;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.write;
+
+import dev.tenon.backend.nv.tegra.emulator.KernelLaunch;
+import java.lang.foreign.MemorySegment;
+
+/// `small.cu` and `rows.cu`: norms, rotations, element by element, choosing rows.
+final class SmallKernels {
+    private SmallKernels() {}
+
+    /// A function of one number.
+    interface Unary {
+        float of(float x);
+    }
+
+    /// A function of two numbers.
+    interface Binary {
+        float of(float a, float b);
+    }
+
+    /// `rms_norm(x, weight, eps, out, group, groups)`: a block a group.
+    static void rmsNorm(KernelLaunch launch) {
+        int group = launch.intParameter(4);
+        int groups = launch.geometry().gridX();
+        float[] x = floats(launch, launch.longParameter(0), (long) groups * group);
+        float[] weight = floats(launch, launch.longParameter(1), group);
+        for (int g = 0; g < groups; g++) {
+            Arrays.norm(x, g * group, group, weight, launch.floatParameter(2), x, g * group);
+        }
+        write(launch, launch.longParameter(3), x);
+    }
+
+    /// `norm_f16(x, weight, eps, out, width)`: a block a row.
+    static void normHalves(KernelLaunch launch) {
+        int width = launch.intParameter(4);
+        int rows = launch.geometry().gridX();
+        float[] x = floats(launch, launch.longParameter(0), (long) rows * width);
+        float[] weight = floats(launch, launch.longParameter(1), width);
+        for (int r = 0; r < rows; r++) {
+            Arrays.norm(x, r * width, width, weight, launch.floatParameter(2), x, r * width);
+        }
+        Arrays.writeHalves(launch, launch.longParameter(3), x);
+    }
+
+    /// `to_f16(x, out, n)`.
+    static void toHalves(KernelLaunch launch) {
+        Arrays.writeHalves(
+                launch, launch.longParameter(1), floats(launch, launch.longParameter(0), launch.longParameter(2)));
+    }
+
+    /// `to_f32(x, out, n)`.
+    static void toFloats(KernelLaunch launch) {
+        write(launch, launch.longParameter(1), Arrays.halves(launch, launch.longParameter(0), launch.longParameter(2)));
+    }
+
+    /// `gate_f16(gate, up, activation, out, n)`.
+    static void gateHalves(KernelLaunch launch) {
+        long n = launch.longParameter(4);
+        float[] gate = floats(launch, launch.longParameter(0), n);
+        float[] up = floats(launch, launch.longParameter(1), n);
+        for (int i = 0; i < n; i++) {
+            gate[i] = Arrays.activated(gate[i], launch.intParameter(2)) * up[i];
+        }
+        Arrays.writeHalves(launch, launch.longParameter(3), gate);
+    }
+
+    /// `rope_table(positions, frequency, table, pairs)`: cosine and sine; a block a token.
+    static void ropeTable(KernelLaunch launch) {
+        int pairs = launch.intParameter(3);
+        int rows = launch.geometry().gridX();
+        int[] positions = Arrays.ints(launch, launch.longParameter(0), rows);
+        double[] frequency = launch.memory(launch.longParameter(1), 8L * pairs).toArray(Arrays.DOUBLE);
+        float[] table = new float[2 * rows * pairs];
+        for (int t = 0; t < rows; t++) {
+            for (int i = 0; i < pairs; i++) {
+                double angle = positions[t] * frequency[i];
+                table[2 * (t * pairs + i)] = (float) Math.cos(angle);
+                table[2 * (t * pairs + i) + 1] = (float) Math.sin(angle);
+            }
+        }
+        write(launch, launch.longParameter(2), table);
+    }
+
+    /// `rope(x, table, out, heads, headDim, ropeDim, pairing)`: a block a head and token.
+    static void rope(KernelLaunch launch) {
+        int heads = launch.intParameter(3);
+        int length = launch.intParameter(4);
+        int rows = launch.geometry().gridY();
+        float[] x = floats(launch, launch.longParameter(0), (long) rows * heads * length);
+        Head head =
+                new Head(launch, 0, 0, launch.longParameter(1), launch.intParameter(5), launch.intParameter(6), rows);
+        float[] out = new float[x.length];
+        for (int i = 0; i < rows * heads; i++) {
+            head.prepare(i / heads, x, i * length, out, i * length, length);
+        }
+        write(launch, launch.longParameter(2), out);
+    }
+
+    /// `name(x, parameter, out, n)`.
+    static void unary(KernelLaunch launch, Unary function) {
+        float[] x = floats(launch, launch.longParameter(0), launch.longParameter(3));
+        for (int i = 0; i < x.length; i++) {
+            x[i] = function.of(x[i]);
+        }
+        write(launch, launch.longParameter(2), x);
+    }
+
+    /// `name(a, b, out, n)`.
+    static void binary(KernelLaunch launch, Binary function) {
+        float[] a = floats(launch, launch.longParameter(0), launch.longParameter(3));
+        float[] b = floats(launch, launch.longParameter(1), launch.longParameter(3));
+        for (int i = 0; i < a.length; i++) {
+            a[i] = function.of(a[i], b[i]);
+        }
+        write(launch, launch.longParameter(2), a);
+    }
+
+    /// `select_rows(x, rows, out, width)`: a block a row.
+    static void selectRows(KernelLaunch launch) {
+        int width = launch.intParameter(3);
+        int count = launch.geometry().gridX();
+        int[] rows = Arrays.ints(launch, launch.longParameter(1), count);
+        MemorySegment out = launch.memory(launch.longParameter(2), 4L * count * width);
+        for (int l = 0; l < count; l++) {
+            MemorySegment row = launch.memory(launch.longParameter(0) + 4L * rows[l] * width, 4L * width);
+            MemorySegment.copy(row, 0, out, 4L * l * width, 4L * width);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.tenon.backend.nv.tegra;
+
+import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.BufferSpec;
+import dev.tenon.kernels.nvidia.BufferSpec.Kind;
+import java.lang.foreign.MemorySegment;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/// The memory of a plan: one allocation for each kind of buffer, each seen by processor and GPU.
+/// Closed by the plan.
+final class PlanMemory implements AutoCloseable {
+    private static final long ALIGNMENT = 256;
+
+    private final List<BufferSpec> specs;
+    private final long[] offsets;
+    private final Map<Kind, TegraAllocator.Buffer> slabs = new EnumMap<>(Kind.class);
+
+    /// Allocates all buffers, zeroed; if that fails, everything has been given back.
+    ///
+    /// @param specs buffers, in the order of their ids
+    /// @param allocator gives the memory
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-003`) if there is not enough
+    PlanMemory(List<BufferSpec> specs, TegraAllocator allocator) {
+        this.specs = specs;
+        this.offsets = new long[specs.size()];
+        Map<Kind, Long> sizes = new EnumMap<>(Kind.class);
+        for (BufferSpec spec : specs) {
+            long bytes = Math.addExact(spec.bytes(), ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+            offsets[spec.id()] = sizes.merge(spec.kind(), bytes, Math::addExact) - bytes;
+        }
+        boolean done = false;
+        try {
+            sizes.forEach((kind, bytes) -> slabs.put(kind, allocator.allocate(bytes, purpose(kind))));
+            done = true;
+        } finally {
+            if (!done) {
+                close();
+            }
+        }
+    }
+
+    private static String purpose(Kind kind) {
+        return switch (kind) {
+            case WEIGHT -> "weights";
+            case CONSTANT -> "vectors";
+            case STEP, PAGES -> "step input";
+            case ACTIVATION, ZEROED -> "activations";
+            case KV -> "kv";
+            case HOST -> "chosen tokens";
+        };
+    }
+
+    /// {@return an address on the GPU; 0 for none}
+    long address(Argument.Address address) {
+        if (address.buffer() < 0) {
+            return 0;
+        }
+        BufferSpec spec = specs.get(address.buffer());
+        return slabs.get(spec.kind()).va() + offsets[spec.id()] + address.offsetBytes();
+    }
+
+    /// {@return a buffer as the processor sees it}
+    MemorySegment host(BufferSpec spec) {
+        BufferSpec own = specs.get(spec.id());
+        return slabs.get(own.kind()).memory().asSlice(offsets[own.id()], own.bytes());
+    }
+
+    /// {@return bytes allocated}
+    long sizeBytes() {
+        return slabs.values().stream()
+                .mapToLong(TegraAllocator.Buffer::sizeBytes)
+                .sum();
+    }
+
+    @Override
+    public void close() {
+        slabs.values().forEach(TegraAllocator.Buffer::close);
+        slabs.clear();
+    }
+}

@@ -1,0 +1,42 @@
+package dev.tenon.backend.nv.tegra;
+
+import dev.tenon.api.device.KvPages;
+import dev.tenon.kernels.nvidia.KvBuffer;
+import dev.tenon.kernels.nvidia.PlannedGraph;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/// The pages of a plan's KV cache. The plan owns the memory; nothing runs between steps, so that
+/// the processor copies pages itself.
+///
+/// @param memory the plan's memory
+/// @param buffers keys and values of the layers
+/// @param pageCount number of pages
+record TegraKv(PlanMemory memory, List<KvBuffer> buffers, int pageCount) implements KvPages {
+    TegraKv(PlanMemory memory, PlannedGraph planned) {
+        this(memory, planned.cache(), planned.pageCount());
+    }
+
+    @Override
+    public int tokensPerPage() {
+        return KvBuffer.TOKENS;
+    }
+
+    @Override
+    public long pageBytes() {
+        return buffers.stream().mapToLong(KvBuffer::pageBytes).sum();
+    }
+
+    @Override
+    public void copy(int from, int to) {
+        if (from < 0 || from >= pageCount || to < 0 || to >= pageCount) {
+            throw new IndexOutOfBoundsException(
+                    "copy of page " + from + " to " + to + "; the cache has pages 0 to " + (pageCount - 1));
+        }
+        for (KvBuffer buffer : buffers) {
+            MemorySegment all = memory.host(buffer.buffer());
+            long bytes = buffer.pageBytes();
+            MemorySegment.copy(all, from * bytes, all, to * bytes, bytes);
+        }
+    }
+}

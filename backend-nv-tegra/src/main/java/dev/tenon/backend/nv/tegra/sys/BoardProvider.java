@@ -1,0 +1,20 @@
+package dev.tenon.backend.nv.tegra.sys;
+
+import java.util.Map;
+
+/// Offers a board beside the one that the machine is, such as an emulated one: a service. Safe for
+/// any thread.
+public interface BoardProvider {
+    /// {@return the device's id, such as `emulated`}
+    String id();
+
+    /// {@return what it is, for people}
+    String description();
+
+    /// Opens a board of its own for one device.
+    ///
+    /// @param settings the device's settings by name
+    /// @return the board; the caller closes it
+    /// @throws IllegalArgumentException if a setting is not understood
+    Board open(Map<String, String> settings);
+}
