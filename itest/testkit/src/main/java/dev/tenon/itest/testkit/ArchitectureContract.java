@@ -47,6 +47,8 @@ import org.junit.jupiter.api.TestFactory;
 /// architecture knows.
 public abstract class ArchitectureContract {
     private static final Duration AT_ONCE = Duration.ofSeconds(10);
+    /// What the reference computes within seconds.
+    private static final long MOST_WEIGHTS = 20_000_000;
 
     /// For subclasses.
     protected ArchitectureContract() {}
@@ -192,6 +194,7 @@ public abstract class ArchitectureContract {
             List<String> kinds = fused.ops().stream().map(Op::kind).toList();
             assertTrue(around <= 5, around + " ops around the layers, if a layer has five: " + kinds);
         }
+        assumeSmall(graph);
         int[] tokens = IntStream.range(0, 12)
                 .map(i -> (i * 7 + 3) % expectedConfig().vocabSize())
                 .toArray();
@@ -213,6 +216,7 @@ public abstract class ArchitectureContract {
     @Test
     void theGraphSeesOrderAndPast() {
         Graph graph = define().graph();
+        assumeSmall(graph);
         try (MemoryWeights weights = RandomModels.weightsFor(graph, TestFormats.F32, 6)) {
             Reference reference = new Reference(graph, weights);
             double[][] a = reference.newSequence().feed(1, 2, 3);
@@ -365,6 +369,15 @@ public abstract class ArchitectureContract {
     }
 
     // --- helpers
+
+    private static void assumeSmall(Graph graph) {
+        long weights = graph.weights().stream()
+                .mapToLong(w -> (long) w.cols() * w.rows())
+                .sum();
+        assumeTrue(
+                weights <= MOST_WEIGHTS,
+                () -> "the model has " + weights + " weights; numbers are computed for at most " + MOST_WEIGHTS);
+    }
 
     private ModelDefinition define() {
         return architecture().define(source(metadata(), tensors()));

@@ -11,7 +11,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Compiler;
-import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceBuffer;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.MemoryUse;
@@ -22,7 +21,6 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
-import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
@@ -56,17 +54,12 @@ import org.junit.jupiter.api.TestFactory;
 /// }
 /// ```
 ///
-/// Numbers (all in [BackendNumbersContract]), limits, life cycle, memory, errors, and agreement of
-/// `supports` with
-/// `compile`. The hooks are the protected methods.
-public abstract class BackendContract extends BackendNumbersContract {
+/// Numbers ([BackendNumbersContract]), batches ([BackendBatchContract]), opening and closing and threads
+/// ([BackendLifeContract]), limits, memory, errors, and agreement of `supports` with `compile`. The hooks are the
+/// protected methods.
+public abstract class BackendContract extends BackendLifeContract {
     /// For subclasses.
     protected BackendContract() {}
-
-    /// {@return how often devices and plans are opened and closed to find leaks}
-    protected int openCloseRounds() {
-        return 200;
-    }
 
     // --- limits: each is refused, and the plan goes on working
 
@@ -162,102 +155,6 @@ public abstract class BackendContract extends BackendNumbersContract {
                     assertTrue(plan.kvPages().pageBytes() > 0, "pageBytes");
                 }
             }
-        }
-    }
-
-    // --- life cycle
-
-    @Test
-    void aClosedPlanRefusesSteps() {
-        try (Model model = llama()) {
-            Plan plan = device().compiler().compile(Settings.of(4, 1, 8).request(model, 8));
-            plan.close();
-            plan.close();
-            StepInput input = new StepInput();
-            input.addSequence(new int[] {0});
-            input.addToken(1, 0, true);
-            try {
-                plan.run(input);
-                fail("a closed plan ran a step");
-            } catch (TenonException e) {
-                assertEquals(ErrorCode.CLOSED, e.code(), e.getMessage());
-            } catch (IllegalStateException e) {
-                assertFalse(String.valueOf(e.getMessage()).isBlank(), "no message");
-            }
-        }
-    }
-
-    @Test
-    void openingAndClosingPlansGivesAllMemoryBack() {
-        MemoryUse before = device().allocator().use();
-        try (Model model = llama()) {
-            for (int i = 0; i < openCloseRounds(); i++) {
-                try (Plan plan =
-                        device().compiler().compile(Settings.of(4, 1, 8).request(model, 8))) {
-                    runOneToken(plan);
-                }
-            }
-        }
-        assertEquals(before, device().allocator().use());
-    }
-
-    @Test
-    void openingAndClosingDevicesLeavesNoThreadsBehind() throws InterruptedException {
-        int before = threads();
-        try (Model model = llama()) {
-            for (int i = 0; i < openCloseRounds(); i++) {
-                Device opened = backend().open(deviceOptions());
-                try (Plan plan = opened.compiler().compile(Settings.of(4, 1, 8).request(model, 8))) {
-                    runOneToken(plan);
-                }
-                opened.close();
-                opened.close();
-            }
-        }
-        // A thread that was told to end may need a moment to do so.
-        int after = threads();
-        for (int wait = 0; wait < 50 && after > before; wait++) {
-            Thread.sleep(100);
-            after = threads();
-        }
-        assertTrue(
-                after <= before,
-                before + " threads before, " + after + " after: "
-                        + Thread.getAllStackTraces().keySet());
-    }
-
-    private static void runOneToken(Plan plan) {
-        StepInput input = new StepInput();
-        input.addSequence(new int[] {0});
-        input.addToken(1, 0, true);
-        assertEquals(1, plan.run(input).rows());
-    }
-
-    private static int threads() {
-        return Thread.getAllStackTraces().size();
-    }
-
-    @Test
-    void stepsMayComeFromDifferentThreads() throws InterruptedException {
-        try (Model model = llama();
-                PlanDriver driver = new PlanDriver(device(), model, Settings.of(4, 1, 16))) {
-            int[] tokens = tokens(41, 12, model.vocabSize());
-            double[][] expected =
-                    new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
-            float[][] got = new float[tokens.length][];
-            PlanDriver.Sequence s = driver.open();
-            AtomicInteger done = new AtomicInteger();
-            for (int i = 0; i < tokens.length; i++) {
-                int at = i;
-                Thread thread = new Thread(() -> {
-                    got[at] = driver.step(new Chunk(s, new int[] {tokens[at]}, true))[0];
-                    done.incrementAndGet();
-                });
-                thread.start();
-                thread.join();
-            }
-            assertEquals(tokens.length, done.get(), "steps that came back");
-            assertClose(model.name(), expected, got, tolerance("model", 256));
         }
     }
 

@@ -238,14 +238,31 @@ public final class RandomModels {
 
     private static byte[] blocks(Weight weight, QuantFormat format, double size, Random random) {
         int n = Math.multiplyExact(weight.cols(), weight.rows());
-        boolean vector = weight.rows() == 1 && format.blockSize() == 1;
+        if (weight.rows() == 1 && format.blockSize() == 1 && format.quantizer().isPresent()) {
+            float[] values = new float[n];
+            for (int i = 0; i < n; i++) {
+                values[i] = (float) (0.5 + random.nextDouble());
+            }
+            return encoded(format, values);
+        }
+        return randomRows(format, n, size, random);
+    }
+
+    /// Makes normally distributed values of a size in a format, or random blocks of that size where it has
+    /// no encoder.
+    static byte[] randomRows(QuantFormat format, int n, double size, Random random) {
         if (format.quantizer().isEmpty()) {
             return randomBlocks(format, n / format.blockSize(), size, random);
         }
         float[] values = new float[n];
         for (int i = 0; i < n; i++) {
-            values[i] = (float) (vector ? 0.5 + random.nextDouble() : size * random.nextGaussian());
+            values[i] = (float) (size * random.nextGaussian());
         }
+        return encoded(format, values);
+    }
+
+    private static byte[] encoded(QuantFormat format, float[] values) {
+        int n = values.length;
         byte[] bytes = new byte[Math.toIntExact(format.bytesFor(n))];
         format.quantizer().get().quantize(values, 0, MemorySegment.ofArray(bytes), 0, n);
         return bytes;

@@ -1,5 +1,9 @@
 package dev.tenon.itest.testkit;
 
+import static java.nio.file.StandardOpenOption.DELETE_ON_CLOSE;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.CompileRequest;
@@ -28,15 +32,22 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /// A backend made of [Reference] and paged lists, for tests that need some backend: of a bundle
 /// that wraps another backend, or of a plan's users.
@@ -57,12 +68,20 @@ public final class ReferenceBackend implements Backend {
         CLOSED_PLAN_RUNS,
         LATE_ROWS_MISS_THE_FIRST,
         A_THREAD_STAYS,
+        A_FILE_STAYS_OPEN,
+        A_MAPPING_STAYS,
+        PLANS_SHARE_THEIR_SCRATCH,
         SUPPORTS_SAYS_YES_TO_ALL,
         NOISE
     }
 
     private static final int PER_PAGE = 4;
     private static final long LIMIT = 1L << 32;
+
+    /// What faults leave behind; kept from the garbage collector, which would close it.
+    private static final List<Object> LEAKED = Collections.synchronizedList(new ArrayList<>());
+
+    private static volatile int shared;
 
     private final Fault fault;
 
@@ -118,6 +137,24 @@ public final class ReferenceBackend implements Backend {
                 });
                 thread.setDaemon(true);
                 thread.start();
+            }
+            if (fault == Fault.A_FILE_STAYS_OPEN || fault == Fault.A_MAPPING_STAYS) {
+                leak();
+            }
+        }
+
+        private void leak() {
+            try {
+                Path file = Files.createTempFile("leak", null);
+                FileChannel channel = FileChannel.open(file, READ, WRITE, DELETE_ON_CLOSE);
+                if (fault == Fault.A_FILE_STAYS_OPEN) {
+                    LEAKED.add(channel);
+                } else {
+                    LEAKED.add(channel.map(FileChannel.MapMode.READ_WRITE, 0, 4096, Arena.global()));
+                    channel.close();
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
         }
 
@@ -252,6 +289,13 @@ public final class ReferenceBackend implements Backend {
             vocab = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
         }
 
+        /// Long enough for another plan's step to come in, on a busy machine too.
+        private static int throughScratch(int token) {
+            shared = token;
+            LockSupport.parkNanos(200_000);
+            return shared;
+        }
+
         private void check(StepInput in) {
             if (closed && fault != Fault.CLOSED_PLAN_RUNS) {
                 throw new TenonException(ErrorCode.CLOSED, "the plan is closed");
@@ -277,9 +321,10 @@ public final class ReferenceBackend implements Backend {
             List<double[]> rows = new ArrayList<>();
             for (int t = 0; t < in.tokenCount(); t++) {
                 int[] table = in.pageTable(in.sequence(t));
+                int token = fault == Fault.PLANS_SHARE_THEIR_SCRATCH ? throughScratch(in.token(t)) : in.token(t);
                 boolean late = fault == Fault.LATE_ROWS_MISS_THE_FIRST && t > 8;
-                double[] row = reference.evaluate(
-                        Math.floorMod(in.token(t), vocab), in.position(t), new PagedStore(table, late));
+                double[] row =
+                        reference.evaluate(Math.floorMod(token, vocab), in.position(t), new PagedStore(table, late));
                 if (in.wantsLogits(t) || fault == Fault.LOGITS_OF_EVERY_ROW) {
                     rows.add(row);
                 }

@@ -1,0 +1,192 @@
+package dev.tenon.itest.testkit;
+
+import static dev.tenon.itest.testkit.Closeness.assertClose;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.PlanDriver.Chunk;
+import dev.tenon.itest.testkit.PlanDriver.Settings;
+import dev.tenon.itest.testkit.RandomModels.Model;
+import dev.tenon.itest.testkit.RandomModels.Shape;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/// The part of [BackendContract] that is about batches: chunks of prompts, mixed steps, pages used again,
+/// several plans.
+public abstract class BackendBatchContract extends BackendNumbersContract {
+    /// For subclasses.
+    protected BackendBatchContract() {}
+
+    @Test
+    void logitsAreTheSameForEveryChunkSize() {
+        try (Model model = llama();
+                PlanDriver driver = new PlanDriver(device(), model, settings(40, 1, 40))) {
+            int[] tokens = tokens(10, 40, model.vocabSize());
+            PlanDriver.Sequence whole = driver.open();
+            double[][] expected = Closeness.widen(driver.feed(whole, tokens, 40));
+            driver.release(whole);
+            for (int chunk : new int[] {1, 2, 3, 5, 8, 16, 17, 39}) {
+                PlanDriver.Sequence s = driver.open();
+                float[][] got = driver.feed(s, tokens, chunk);
+                driver.release(s);
+                assertClose(model.name() + " chunk=" + chunk, expected, got, tolerance("model", 256));
+            }
+        }
+    }
+
+    @Test
+    void prefillAndDecodeOfSeveralSequencesMixInOneStep() {
+        try (Model model = qwen3();
+                PlanDriver driver = new PlanDriver(device(), model, settings(24, 4, 20))) {
+            Reference reference = new Reference(model.graph(), model.weights());
+            Random random = new Random(12);
+            PlanDriver.Sequence[] sequences = new PlanDriver.Sequence[4];
+            Reference.Sequence[] truths = new Reference.Sequence[4];
+            for (int s = 0; s < 4; s++) {
+                sequences[s] = driver.open();
+                truths[s] = reference.newSequence();
+            }
+            int[][] sizes = {{9, 0, 0, 0}, {1, 11, 0, 0}, {1, 1, 7, 3}, {0, 1, 1, 13}, {1, 1, 1, 1}, {6, 1, 6, 1}};
+            for (int step = 0; step < sizes.length; step++) {
+                List<Chunk> chunks = new ArrayList<>();
+                List<double[]> expected = new ArrayList<>();
+                for (int i = 0; i < 4; i++) {
+                    int s = (i + step) % 4;
+                    if (sizes[step][s] > 0) {
+                        int[] tokens = random.ints(sizes[step][s], 0, model.vocabSize())
+                                .toArray();
+                        boolean logits = (s + step) % 3 != 0 || step == 4;
+                        chunks.add(new Chunk(sequences[s], tokens, logits));
+                        double[][] rows = truths[s].feed(tokens);
+                        if (logits) {
+                            expected.addAll(List.of(rows));
+                        }
+                    }
+                }
+                float[][] got = driver.step(chunks.toArray(Chunk[]::new));
+                assertClose(
+                        model.name() + " step=" + step,
+                        expected.toArray(double[][]::new),
+                        got,
+                        tolerance("model", 256));
+            }
+        }
+    }
+
+    @Test
+    void aStepWithoutWantedRowsGivesNoneAndStillFillsTheCache() {
+        try (Model model = llama();
+                PlanDriver driver = new PlanDriver(device(), model, settings(16, 1, 32))) {
+            int[] tokens = tokens(13, 17, model.vocabSize());
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
+            PlanDriver.Sequence s = driver.open();
+            assertEquals(0, driver.step(new Chunk(s, Arrays.copyOf(tokens, 16), false)).length);
+            float[][] last = driver.step(new Chunk(s, new int[] {tokens[16]}, true));
+            assertClose(model.name(), new double[][] {expected[16]}, last, tolerance("model", 256));
+        }
+    }
+
+    @Test
+    void usedPagesCanBeUsedAgainWithoutClearing() {
+        try (Model model = llama();
+                PlanDriver driver = new PlanDriver(device(), model, settings(16, 1, 32))) {
+            for (int round = 0; round < 4; round++) {
+                int[] tokens = tokens(20 + round, 30 - 7 * round, model.vocabSize());
+                double[][] expected = new Reference(model.graph(), model.weights())
+                        .newSequence()
+                        .feed(tokens);
+                PlanDriver.Sequence s = driver.open();
+                float[][] got = driver.feed(s, tokens, 16);
+                driver.release(s);
+                assertClose(model.name() + " round=" + round, expected, got, tolerance("model", 256));
+            }
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> aCopiedPageLivesOnItsOwn() {
+        return kvTypes().stream()
+                .sorted()
+                .map(type -> DynamicTest.dynamicTest("kv " + type, () -> {
+                    Settings settings = settings(16, 2, 32).withKvType(type);
+                    try (Model model = llama();
+                            PlanDriver driver = new PlanDriver(device(), model, settings)) {
+                        Reference reference = new Reference(model.graph(), model.weights());
+                        int[] prefix = tokens(30, 13, model.vocabSize());
+                        int[] left = tokens(31, 6, model.vocabSize());
+                        int[] right = tokens(32, 6, model.vocabSize());
+                        Reference.Sequence leftTruth = reference.newSequence();
+                        leftTruth.feed(prefix);
+                        Reference.Sequence rightTruth = reference.newSequence();
+                        rightTruth.feed(prefix);
+                        PlanDriver.Sequence original = driver.open();
+                        driver.feed(original, prefix, 16);
+                        PlanDriver.Sequence copy = driver.fork(original);
+                        float[][] gotRight = driver.step(new Chunk(copy, right, true));
+                        float[][] gotLeft = driver.step(new Chunk(original, left, true));
+                        double allowed = tolerance("model", 256) + kvTolerance(type);
+                        assertClose(model.name() + " copy", rightTruth.feed(right), gotRight, allowed);
+                        assertClose(model.name() + " original", leftTruth.feed(left), gotLeft, allowed);
+                    }
+                }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> fusionDoesNotChangeLogits() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (QuantFormat format : formats()) {
+            tests.add(DynamicTest.dynamicTest(format.id(), () -> {
+                Shape shape = Shape.smallFor(format);
+                try (Model model = RandomModels.qwen3Like(14, format, shape)) {
+                    int[] tokens = tokens(15, 19, model.vocabSize());
+                    float[][] fused;
+                    float[][] plain;
+                    try (PlanDriver driver = new PlanDriver(device(), model, settings(16, 1, 32))) {
+                        fused = driver.feed(driver.open(), tokens, 16);
+                    }
+                    Settings unfused = settings(16, 1, 32).withFuse(false);
+                    try (PlanDriver driver = new PlanDriver(device(), model, unfused)) {
+                        plain = driver.feed(driver.open(), tokens, 16);
+                    }
+                    double allowed = tolerance("model", format, 4 * shape.embeddingLength());
+                    assertClose(model.name(), Closeness.widen(plain), fused, allowed);
+                }
+            }));
+        }
+        return tests.stream();
+    }
+
+    @Test
+    void twoPlansOfOneDeviceDoNotDisturbEachOther() {
+        MemoryUse before = device().allocator().use();
+        try (Model a = llama();
+                Model b = qwen3();
+                PlanDriver first = new PlanDriver(device(), a, settings(8, 1, 32));
+                PlanDriver second = new PlanDriver(device(), b, settings(8, 1, 32))) {
+            int[] tokens = tokens(16, 12, a.vocabSize());
+            double[][] truthA =
+                    new Reference(a.graph(), a.weights()).newSequence().feed(tokens);
+            double[][] truthB =
+                    new Reference(b.graph(), b.weights()).newSequence().feed(tokens);
+            PlanDriver.Sequence s = first.open();
+            PlanDriver.Sequence t = second.open();
+            for (int i = 0; i < tokens.length; i++) {
+                float[][] gotA = first.step(new Chunk(s, new int[] {tokens[i]}, true));
+                float[][] gotB = second.step(new Chunk(t, new int[] {tokens[i]}, true));
+                assertClose(a.name() + " token " + i, new double[][] {truthA[i]}, gotA, tolerance("model", 256));
+                assertClose(b.name() + " token " + i, new double[][] {truthB[i]}, gotB, tolerance("model", 256));
+            }
+            assertNotEquals(before, device().allocator().use(), "two open plans leave no trace in the memory report");
+        }
+        assertEquals(before, device().allocator().use(), "memory in use after both plans are closed");
+    }
+}

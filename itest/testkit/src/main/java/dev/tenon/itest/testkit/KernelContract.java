@@ -1,0 +1,278 @@
+package dev.tenon.itest.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.api.device.Kernel;
+import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.device.RowKernel;
+import dev.tenon.api.quant.QuantFormat;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/// What every kernel that a bundle offers to other bundles' backends has to do: extend this class, name the
+/// provider and the formats, and run it with JUnit.
+///
+/// Kernels for CPU devices are compared with the decoder of their format in float64. A kernel for another
+/// kind of device is compared by running [BackendContract] on such a device.
+public abstract class KernelContract {
+    private static final int ROWS = 11;
+    private static final float GUARD = 123.25f;
+
+    /// For subclasses.
+    protected KernelContract() {}
+
+    /// {@return the provider under test}
+    protected abstract KernelProvider provider();
+
+    /// {@return the formats that its kernels read}
+    protected abstract Collection<QuantFormat> formats();
+
+    /// {@return how far a dot product may be off, as a fraction of the length of the weight row times the
+    ///     root mean square of the activations; the default suits float32 sums, and activations packed to 8
+    ///     bits}
+    ///
+    /// @param kernel the kernel
+    /// @param n elements in a row
+    protected double tolerance(Kernel kernel, int n) {
+        return kernel instanceof PackedKernel ? 5e-2 : 1e-6 * Math.sqrt(n);
+    }
+
+    private QuantFormat format(Kernel kernel) {
+        return formats().stream()
+                .filter(f -> f.id().equals(kernel.format()))
+                .findFirst()
+                .orElseGet(() -> fail(kernel.name() + " reads format " + kernel.format() + ", which is not installed"));
+    }
+
+    // --- description
+
+    @Test
+    void kernelsNameThemselvesAndStayTheSame() {
+        List<Kernel> kernels = provider().kernels();
+        for (Kernel kernel : kernels) {
+            for (String text : List.of(kernel.name(), kernel.deviceKind(), kernel.op(), kernel.format())) {
+                assertFalse(text.isBlank(), "a blank name, device, op or format in " + kernel.name());
+            }
+        }
+        List<String> names = kernels.stream().map(Kernel::name).toList();
+        assertEquals(names.size(), names.stream().distinct().count(), "one name, two kernels: " + names);
+        assertEquals(names, provider().kernels().stream().map(Kernel::name).toList(), "asked twice, it offers others");
+    }
+
+    // --- numbers
+
+    @TestFactory
+    Stream<DynamicTest> kernelsMultiplyAsTheirFormatDecodes() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (Kernel kernel : provider().kernels()) {
+            for (int blocks : new int[] {1, 2, 3, 8, 17}) {
+                tests.add(DynamicTest.dynamicTest(kernel.name() + " blocks=" + blocks, () -> {
+                    int n = blocks * format(kernel).blockSize();
+                    switch (kernel) {
+                        case RowKernel rows -> rows(rows, n);
+                        case PackedKernel packed -> packed(packed, n);
+                        default ->
+                            assumeTrue(
+                                    false,
+                                    kernel.name() + " is for devices of kind " + kernel.deviceKind()
+                                            + ": the backend contract tests it there");
+                    }
+                }));
+            }
+        }
+        return tests.stream();
+    }
+
+    private void rows(RowKernel kernel, int n) {
+        try (Case c = new Case(format(kernel), n)) {
+            for (int first : new int[] {0, 2, ROWS - 1}) {
+                for (int rows : new int[] {1, 2, 5, ROWS}) {
+                    if (first + rows > ROWS) {
+                        continue;
+                    }
+                    float[] out = guarded(rows + 4);
+                    kernel.dot(c.weights, c.rowBytes, first, rows, c.x, 3, n, out, 2);
+                    for (int r = 0; r < rows; r++) {
+                        c.check(kernel, first + r, 0, out[2 + r], tolerance(kernel, n));
+                    }
+                    assertGuards(kernel, out, 2, rows);
+                }
+            }
+            assertTrue(Arrays.equals(c.before, c.x), kernel.name() + " changed the activations");
+        }
+    }
+
+    private void packed(PackedKernel kernel, int n) {
+        assumeTrue(kernel.accepts(n), () -> kernel.name() + " does not accept rows of " + n);
+        try (Case c = new Case(format(kernel), n)) {
+            MemorySegment packed = c.pack(kernel);
+            float[] all = run(kernel, c, packed, 0, ROWS, 0, Case.TOKENS);
+            for (int t = 0; t < Case.TOKENS; t++) {
+                for (int r = 0; r < ROWS; r++) {
+                    c.check(kernel, r, t, all[t * ROWS + r], tolerance(kernel, n));
+                }
+            }
+            for (int tokens : new int[] {1, 2, 3, 4, 5, 8}) {
+                for (int first : new int[] {0, 3, ROWS - 1}) {
+                    int rows = Math.min(4, ROWS - first);
+                    float[] part = run(kernel, c, packed, first, rows, 1, tokens);
+                    for (int t = 0; t < tokens; t++) {
+                        for (int r = 0; r < rows; r++) {
+                            assertEquals(
+                                    all[(1 + t) * ROWS + first + r],
+                                    part[t * rows + r],
+                                    kernel.name() + " n=" + n + ": row " + (first + r) + " of token " + (1 + t)
+                                            + " changes with what else is in the call");
+                        }
+                    }
+                }
+            }
+            assertTrue(Arrays.equals(c.before, c.x), kernel.name() + " changed the activations");
+        }
+    }
+
+    /// {@return `[tokens][rows]`, one after the other}
+    private static float[] run(
+            PackedKernel kernel, Case c, MemorySegment packed, int first, int rows, int token, int tokens) {
+        int stride = rows + 3;
+        float[] out = guarded(2 + tokens * stride);
+        long bytes = kernel.packedBytes(c.n);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment scratch = arena.allocate(Math.max(64, kernel.scratchBytes(c.n, tokens)), 64);
+            MemorySegment from = packed.asSlice(token * bytes, tokens * bytes);
+            kernel.run(c.weights, c.rowBytes, first, rows, c.n, from, tokens, out, 2, stride, scratch);
+        }
+        float[] sums = new float[tokens * rows];
+        for (int t = 0; t < tokens; t++) {
+            System.arraycopy(out, 2 + t * stride, sums, t * rows, rows);
+            for (int gap = rows; gap < stride && 2 + t * stride + gap < out.length; gap++) {
+                assertEquals(GUARD, out[2 + t * stride + gap], kernel.name() + " writes behind the sums of a token");
+            }
+        }
+        return sums;
+    }
+
+    // --- threads
+
+    @Test
+    void manyThreadsMayUseAKernelAtOnce() throws Exception {
+        for (Kernel kernel : provider().kernels()) {
+            if (kernel instanceof RowKernel rows) {
+                int n = 4 * format(kernel).blockSize();
+                try (Case c = new Case(format(kernel), n);
+                        ExecutorService pool = Executors.newFixedThreadPool(4)) {
+                    float[] expected = new float[ROWS];
+                    rows.dot(c.weights, c.rowBytes, 0, ROWS, c.x, 3, n, expected, 0);
+                    List<Future<float[]>> results = IntStream.range(0, 64)
+                            .mapToObj(i -> pool.submit(() -> {
+                                float[] out = new float[ROWS];
+                                rows.dot(c.weights, c.rowBytes, 0, ROWS, c.x, 3, n, out, 0);
+                                return out;
+                            }))
+                            .toList();
+                    for (Future<float[]> result : results) {
+                        assertTrue(
+                                Arrays.equals(expected, result.get()),
+                                kernel.name() + " gives other sums when several threads call it");
+                    }
+                }
+            }
+        }
+    }
+
+    // --- helpers
+
+    private static float[] guarded(int length) {
+        float[] out = new float[length];
+        Arrays.fill(out, GUARD);
+        return out;
+    }
+
+    private static void assertGuards(Kernel kernel, float[] out, int from, int count) {
+        for (int i = 0; i < out.length; i++) {
+            if (i < from || i >= from + count) {
+                assertEquals(GUARD, out[i], kernel.name() + " writes outside of its sums");
+            }
+        }
+    }
+
+    /// A weight matrix `[ROWS, n]` off-heap where a GGUF file may have it, and activation rows.
+    private static final class Case implements AutoCloseable {
+        private static final int TOKENS = 9;
+        private final Arena arena = Arena.ofShared();
+        private final QuantFormat format;
+        private final int n;
+        private final long rowBytes;
+        private final MemorySegment weights;
+        private final float[] x;
+        private final float[] before;
+
+        Case(QuantFormat format, int n) {
+            this.format = format;
+            this.n = n;
+            rowBytes = format.bytesFor(n);
+            Random random = new Random(n);
+            byte[] blocks = RandomModels.randomRows(format, ROWS * n, 1 / Math.sqrt(n), random);
+            weights = arena.allocate(32 + blocks.length, 64).asSlice(32, blocks.length);
+            MemorySegment.copy(blocks, 0, weights, ValueLayout.JAVA_BYTE, 0, blocks.length);
+            x = new float[3 + TOKENS * n];
+            for (int i = 0; i < x.length; i++) {
+                x[i] = (float) (random.nextGaussian() * Math.exp((i - 3) / n - 4));
+            }
+            before = x.clone();
+        }
+
+        MemorySegment pack(PackedKernel kernel) {
+            long bytes = kernel.packedBytes(n);
+            assertEquals(0, bytes % 64, kernel.name() + ": packedBytes");
+            MemorySegment packed = arena.allocate(bytes * TOKENS, 64);
+            for (int t = 0; t < TOKENS; t++) {
+                kernel.pack(x, 3 + t * n, n, packed.asSlice(t * bytes, bytes));
+            }
+            return packed;
+        }
+
+        void check(Kernel kernel, int row, int token, float got, double tolerance) {
+            float[] w = new float[n];
+            format.dequantize(weights, row * rowBytes, w, 0, n);
+            double sum = 0;
+            double rowLength = 0;
+            double size = 0;
+            for (int i = 0; i < n; i++) {
+                double activation = before[3 + token * n + i];
+                sum += w[i] * activation;
+                rowLength += (double) w[i] * w[i];
+                size += activation * activation;
+            }
+            double allowed = tolerance * Math.sqrt(rowLength) * Math.sqrt(size / n);
+            if (!(Math.abs(sum - got) <= allowed)) {
+                fail(kernel.name() + " n=" + n + ": row " + row + " of token " + token + " gives " + got + ", expected "
+                        + sum + " within " + allowed);
+            }
+        }
+
+        @Override
+        public void close() {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,178 @@
+package dev.tenon.itest.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.device.Kernel;
+import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.device.RowKernel;
+import dev.tenon.api.quant.QuantFormat;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// Sound kernels pass the contract, and each broken one fails the test that is there for it.
+class KernelContractTests {
+    private enum Fault {
+        NONE(""),
+        MISSES_THE_LAST_BLOCK("kernelsMultiplyAsTheirFormatDecodes"),
+        STARTS_AT_ROW_0("kernelsMultiplyAsTheirFormatDecodes"),
+        WRITES_BEHIND_ITS_SUMS("kernelsMultiplyAsTheirFormatDecodes"),
+        DEPENDS_ON_OTHER_TOKENS("kernelsMultiplyAsTheirFormatDecodes"),
+        SHARES_ITS_SUMS("manyThreadsMayUseAKernelAtOnce"),
+        OFFERS_A_NAME_TWICE("kernelsNameThemselvesAndStayTheSame");
+
+        private final String found;
+
+        Fault(String found) {
+            this.found = found;
+        }
+    }
+
+    private static Fault current = Fault.NONE;
+
+    /// Run by the launcher below, not by the build itself.
+    static class UnderTest extends KernelContract {
+        @Override
+        protected KernelProvider provider() {
+            Kernel rows = new Rows(current);
+            Kernel packed = new Packed(current);
+            return () -> current == Fault.OFFERS_A_NAME_TWICE ? List.of(rows, rows) : List.of(rows, packed);
+        }
+
+        @Override
+        protected Collection<QuantFormat> formats() {
+            return List.of(TestFormats.UNHEARD_OF);
+        }
+    }
+
+    private static final QuantFormat FORMAT = TestFormats.UNHEARD_OF;
+    private static float sharedSum;
+
+    private static float dot(MemorySegment weights, long at, float[] x, int xOffset, int n) {
+        float[] row = new float[n];
+        FORMAT.dequantize(weights, at, row, 0, n);
+        double sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += (double) row[i] * x[xOffset + i];
+        }
+        return (float) sum;
+    }
+
+    private record Rows(Fault fault) implements RowKernel {
+        @Override
+        public String name() {
+            return "test.rows";
+        }
+
+        @Override
+        public String format() {
+            return FORMAT.id();
+        }
+
+        @Override
+        public void dot(
+                MemorySegment weights,
+                long rowBytes,
+                int firstRow,
+                int rows,
+                float[] x,
+                int xOffset,
+                int n,
+                float[] out,
+                int outOffset) {
+            for (int r = 0; r < rows; r++) {
+                int row = fault == Fault.STARTS_AT_ROW_0 ? r : firstRow + r;
+                int length = fault == Fault.MISSES_THE_LAST_BLOCK ? n - FORMAT.blockSize() : n;
+                float sum = KernelContractTests.dot(weights, row * rowBytes, x, xOffset, length);
+                if (fault == Fault.SHARES_ITS_SUMS) {
+                    sharedSum = r == 0 ? sum : sharedSum + 1e-3f * sum;
+                    LockSupport.parkNanos(100_000); // long enough for another thread to come in
+                    sum = sharedSum;
+                }
+                out[outOffset + r] = sum;
+            }
+            if (fault == Fault.WRITES_BEHIND_ITS_SUMS && outOffset + rows < out.length) {
+                out[outOffset + rows] = 0;
+            }
+        }
+    }
+
+    /// Packs rows as they are.
+    private record Packed(Fault fault) implements PackedKernel {
+        @Override
+        public String name() {
+            return "test.packed";
+        }
+
+        @Override
+        public String format() {
+            return FORMAT.id();
+        }
+
+        @Override
+        public boolean accepts(int n) {
+            return n >= 2 * FORMAT.blockSize();
+        }
+
+        @Override
+        public long packedBytes(int n) {
+            return (4L * n + 63) / 64 * 64;
+        }
+
+        @Override
+        public long scratchBytes(int n, int tokens) {
+            return 0;
+        }
+
+        @Override
+        public void pack(float[] x, int xOffset, int n, MemorySegment packed) {
+            MemorySegment.copy(x, xOffset, packed, ValueLayout.JAVA_FLOAT, 0, n);
+        }
+
+        @Override
+        public void run(
+                MemorySegment weights,
+                long rowBytes,
+                int firstRow,
+                int rows,
+                int n,
+                MemorySegment packed,
+                int tokens,
+                float[] out,
+                int outOffset,
+                int outStride,
+                MemorySegment scratch) {
+            for (int t = 0; t < tokens; t++) {
+                float[] x = new float[n];
+                MemorySegment.copy(packed, ValueLayout.JAVA_FLOAT, t * packedBytes(n), x, 0, n);
+                for (int r = 0; r < rows; r++) {
+                    float sum = KernelContractTests.dot(weights, (firstRow + r) * rowBytes, x, 0, n);
+                    out[outOffset + t * outStride + r] =
+                            fault == Fault.DEPENDS_ON_OTHER_TOKENS && tokens == 3 ? Math.nextUp(sum) : sum;
+                }
+            }
+        }
+    }
+
+    @Test
+    void soundKernelsPass() {
+        current = Fault.NONE;
+        assertEquals(Map.of(), ContractRunner.failuresOf(UnderTest.class, 10));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Fault.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void aBrokenKernelFails(Fault fault) {
+        current = fault;
+        Map<String, String> failures = ContractRunner.failuresOf(UnderTest.class, 1);
+        assertTrue(failures.containsKey(fault.found), () -> "failed: " + failures);
+    }
+}
