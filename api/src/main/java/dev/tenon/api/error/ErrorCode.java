@@ -36,6 +36,13 @@ public final class ErrorCode {
     /// A running platform could not be asked.
     public static final String CONTROL = "BUNDLE-004";
 
+    // --- contracts
+    // ----------------------------------------------------------------------------------------------------
+    /// A bundle offers nothing that a contract covers.
+    public static final String ITEST_NOTHING = "ITEST-001";
+    /// The contract's tiny model does not do for an architecture.
+    public static final String ITEST_MODEL = "ITEST-002";
+
     // --- files
     // --------------------------------------------------------------------------------------------------------
     /// A file is missing, is a directory, or cannot be read or written.

@@ -1,8 +1,9 @@
 package dev.tenon.itest.command;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.Map;
 import org.junit.jupiter.engine.JupiterTestEngine;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
@@ -17,34 +18,47 @@ import org.junit.platform.launcher.core.LauncherFactory;
 
 /// Runs a class of JUnit tests and collects what came out.
 final class ContractRun implements TestExecutionListener {
-    /// A test that did not pass.
-    ///
-    /// @param name its name, with the test that made it
-    /// @param reason why
-    record NotPassed(String name, String reason) {}
-
-    /// How the cases of one test method came out.
-    static final class Tally {
-        int passed;
-        int failed;
-        int skipped;
+    /// How a case came out.
+    enum Outcome {
+        PASSED,
+        FAILED,
+        SKIPPED
     }
 
-    private final TreeMap<String, Tally> tallies = new TreeMap<>();
-    private final List<NotPassed> failures = new ArrayList<>();
-    private final List<NotPassed> skips = new ArrayList<>();
-    private TestPlan plan;
+    /// One case.
+    ///
+    /// @param method the test method
+    /// @param name the case; the method itself where it has only one
+    /// @param outcome how it came out
+    /// @param reason why it did not pass; else empty
+    /// @param seconds how long it took
+    record Case(String method, String name, Outcome outcome, String reason, double seconds) {
+        /// {@return method and case}
+        String title() {
+            return method.equals(name) ? method : method + ": " + name;
+        }
+    }
 
-    private ContractRun() {}
+    private final String what;
+    private final List<Case> cases = new ArrayList<>();
+    private final Map<String, Long> begins = new HashMap<>();
+    private TestPlan plan;
+    private double seconds;
+
+    private ContractRun(String what) {
+        this.what = what;
+    }
 
     /// Runs all tests of a class.
     ///
+    /// @param what what is tested, for reports
     /// @param type the class
     /// @return what came out
-    static ContractRun of(Class<?> type) {
-        ContractRun run = new ContractRun();
+    static ContractRun of(String what, Class<?> type) {
+        ContractRun run = new ContractRun(what);
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
+        long begin = System.nanoTime();
         // JUnit looks for its own parts there.
         thread.setContextClassLoader(ContractRun.class.getClassLoader());
         try {
@@ -63,27 +77,34 @@ final class ContractRun implements TestExecutionListener {
         } finally {
             thread.setContextClassLoader(before);
         }
+        run.seconds = seconds(begin);
         return run;
     }
 
-    /// {@return numbers by test method}
-    TreeMap<String, Tally> tallies() {
-        return tallies;
+    private static double seconds(long begin) {
+        return (System.nanoTime() - begin) / 1e9;
     }
 
-    /// {@return failed cases}
-    List<NotPassed> failures() {
-        return failures;
+    /// {@return what was tested}
+    String what() {
+        return what;
     }
 
-    /// {@return skipped cases}
-    List<NotPassed> skips() {
-        return skips;
+    /// {@return all cases, in the order in which they ended}
+    List<Case> cases() {
+        return cases;
     }
 
-    /// {@return number of cases that passed}
-    int passed() {
-        return tallies.values().stream().mapToInt(t -> t.passed).sum();
+    /// {@return number of cases that came out in a way}
+    ///
+    /// @param outcome which way
+    int count(Outcome outcome) {
+        return (int) cases.stream().filter(c -> c.outcome() == outcome).count();
+    }
+
+    /// {@return how long all of it took}
+    double seconds() {
+        return seconds;
     }
 
     @Override
@@ -92,9 +113,13 @@ final class ContractRun implements TestExecutionListener {
     }
 
     @Override
+    public void executionStarted(TestIdentifier id) {
+        begins.put(id.getUniqueId(), System.nanoTime());
+    }
+
+    @Override
     public void executionSkipped(TestIdentifier id, String reason) {
-        tally(id).skipped++;
-        skips.add(new NotPassed(name(id), reason));
+        add(id, Outcome.SKIPPED, reason);
     }
 
     @Override
@@ -103,22 +128,21 @@ final class ContractRun implements TestExecutionListener {
         switch (result.getStatus()) {
             case SUCCESSFUL -> {
                 if (id.isTest()) {
-                    tally(id).passed++;
+                    add(id, Outcome.PASSED, "");
                 }
             }
-            case ABORTED -> {
-                tally(id).skipped++;
-                skips.add(new NotPassed(name(id), reason));
-            }
-            case FAILED -> {
-                tally(id).failed++;
-                failures.add(new NotPassed(name(id), reason));
-            }
+            case ABORTED ->
+                add(
+                        id,
+                        Outcome.SKIPPED,
+                        reason.replaceFirst("^org.opentest4j.TestAbortedException: (Assumption failed: )?", ""));
+            case FAILED -> add(id, Outcome.FAILED, reason.replaceFirst("^org.opentest4j.AssertionFailedError: ", ""));
         }
     }
 
-    private Tally tally(TestIdentifier id) {
-        return tallies.computeIfAbsent(method(id), name -> new Tally());
+    private void add(TestIdentifier id, Outcome outcome, String reason) {
+        long begin = begins.getOrDefault(id.getUniqueId(), System.nanoTime());
+        cases.add(new Case(method(id), plain(id.getDisplayName()), outcome, reason, seconds(begin)));
     }
 
     /// The name of the method that a case belongs to.
@@ -127,11 +151,10 @@ final class ContractRun implements TestExecutionListener {
         while (!at.getLegacyReportingName().endsWith("()") && plan.getParent(at).isPresent()) {
             at = plan.getParent(at).get();
         }
-        return at.getDisplayName();
+        return plain(at.getDisplayName());
     }
 
-    private String name(TestIdentifier id) {
-        String method = method(id);
-        return method.equals(id.getDisplayName()) ? method : method + ": " + id.getDisplayName();
+    private static String plain(String name) {
+        return name.replaceFirst("\\(\\)$", "");
     }
 }

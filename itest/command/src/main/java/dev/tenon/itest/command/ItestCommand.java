@@ -1,16 +1,19 @@
 package dev.tenon.itest.command;
 
 import dev.tenon.api.device.Backend;
-import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.nio.file.Files;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,19 +25,29 @@ import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ServiceScope;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
-/// `tenon itest`: the contract that every backend keeps, run on this machine.
+/// `tenon itest`: the contracts that bundles keep, run on this machine.
 @Command(
         name = "itest",
+        sortOptions = false,
         description = {
-            "Runs the backend contract on this machine: every op, format, cache type and batch against a float64"
-                    + " reference, limits, memory, life cycle, errors.",
-            "Ends with status 1 if a test failed."
+            "Runs contracts on this machine: of what a bundle's jar offers (formats, kernels, architectures, backends),"
+                    + " or of an installed backend.",
+            "A jar is tried in a fresh process beside the distribution's bundles, without deploy/ and etc/.",
+            "Ends with status 1 if a test failed or the jar does not run."
         },
         footerHeading = "%nExamples:%n",
-        footer = {"  tenon itest --backend cuda", "  tenon itest --backend cuda --formats Q6_K,F16 --report itest.txt"})
+        footer = {
+            "  tenon itest my-format.jar",
+            "  tenon itest my-model.jar --model tiny.gguf --report itest.xml",
+            "  tenon itest --backend cuda --formats Q6_K,F16 --report itest.txt"
+        })
 @Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=itest")
 public final class ItestCommand implements TenonCommand {
     @ParentCommand
@@ -46,19 +59,36 @@ public final class ItestCommand implements TenonCommand {
     @Reference(cardinality = ReferenceCardinality.MULTIPLE)
     List<QuantFormat> formats;
 
-    @Option(names = "--backend", paramLabel = "ID", required = true, description = "The backend, as in tenon devices.")
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "JAR", arity = "0..*", description = "Bundles to test.")
+    private List<Path> jars = List.of();
+
+    @Option(names = "--backend", paramLabel = "ID", description = "An installed backend to test, as in tenon devices.")
     private String backend;
 
     @Option(names = "--device", paramLabel = "ID", defaultValue = "", description = "Its device (default: the first).")
     private String device;
 
-    @Option(names = "--formats", paramLabel = "ID", split = ",", description = "Weight formats (default: all).")
+    @Option(
+            names = "--formats",
+            paramLabel = "ID",
+            split = ",",
+            description = "Weight formats that a backend is tested with (default: all).")
     private Set<String> wanted = Set.of();
+
+    @Option(
+            names = "--model",
+            paramLabel = "FILE",
+            description = "A GGUF file of the jar's architecture, whose metadata and shapes are taken for its contract"
+                    + " (default: a tiny model with the keys that GGUF defines for decoders).")
+    private Path model;
 
     @Option(
             names = "--rounds",
             paramLabel = "N",
-            defaultValue = "20",
+            defaultValue = "1000",
             description = "How often plans and devices are opened and closed (default: ${DEFAULT-VALUE}).")
     private int rounds;
 
@@ -68,53 +98,87 @@ public final class ItestCommand implements TenonCommand {
             description = "Setting for the backend's device; may be repeated.")
     private Map<String, String> settings = new LinkedHashMap<>();
 
-    @Option(names = "--report", paramLabel = "FILE", description = "Write the report to a file, too.")
+    @Option(
+            names = "--report",
+            paramLabel = "FILE",
+            description = "Write the report to a file, too: JUnit XML if its name ends in .xml, else text.")
     private Path report;
+
+    @Option(names = "--here", description = "Try the jars in this process, beside those of deploy/.")
+    private boolean here;
 
     @Override
     public Integer call() throws Exception {
-        Backend found = backends.stream()
+        if (jars.isEmpty() == (backend == null)) {
+            throw new ParameterException(spec.commandLine(), "Name either the jars of bundles or --backend ID");
+        }
+        jars.forEach(HandedBundle::check);
+        if (!jars.isEmpty() && !here) {
+            console.out().flush();
+            return FreshFramework.run(arguments());
+        }
+        List<QuantFormat> sorted =
+                formats.stream().sorted(Comparator.comparing(QuantFormat::id)).toList();
+        Contracts contracts = new Contracts(backends, sorted, new Contracts.Choices(device, settings, rounds, wanted));
+        if (backend != null) {
+            contracts.backend(installed());
+        }
+        for (Path jar : jars) {
+            contracts.bundle(HandedBundle.start(jar), this::modelFor);
+        }
+        return done(contracts.report());
+    }
+
+    private int done(Report result) {
+        console.out().print(result.text());
+        console.out().flush();
+        if (report != null) {
+            try {
+                result.write(report);
+            } catch (IOException e) {
+                throw new TenonException(ErrorCode.IO, report + " cannot be written: " + e.getMessage(), e);
+            }
+        }
+        return result.passed() ? 0 : 1;
+    }
+
+    private Backend installed() {
+        return backends.stream()
                 .filter(b -> b.id().equals(backend))
                 .findFirst()
                 .orElseThrow(() -> new BackendException(
                         ErrorCode.BACKEND_UNAVAILABLE,
                         "Backend '" + backend + "' is not installed; installed backends: "
                                 + backends.stream().map(Backend::id).sorted().collect(Collectors.joining(", "))));
-        Probe probe = found.probe();
-        if (!probe.available()) {
-            throw new BackendException(
-                    ErrorCode.BACKEND_UNAVAILABLE, "Backend " + backend + " is not available here: " + probe.reason());
-        }
-        List<QuantFormat> chosen = formats.stream()
-                .filter(f -> wanted.isEmpty() || wanted.contains(f.id()))
-                .sorted(Comparator.comparing(QuantFormat::id))
-                .toList();
-        long begin = System.nanoTime();
-        SelectedBackendContract.select(new SelectedBackendContract.Selection(found, device, settings, chosen, rounds));
-        ContractRun run = ContractRun.of(SelectedBackendContract.class);
-        String text = text(probe, chosen, run, (System.nanoTime() - begin) / 1e9);
-        console.out().print(text);
-        console.out().flush();
-        if (report != null) {
-            Files.writeString(report, text);
-        }
-        return run.failures().isEmpty() && run.passed() > 0 ? 0 : 1;
     }
 
-    private String text(Probe probe, List<QuantFormat> chosen, ContractRun run, double seconds) {
-        StringWriter text = new StringWriter();
-        PrintWriter out = new PrintWriter(text);
-        out.printf("backend %s: %s%n", backend, probe.reason());
-        out.printf("formats %s%n%n", chosen.stream().map(QuantFormat::id).collect(Collectors.joining(" ")));
-        out.printf("%6s %6s %7s%n", "passed", "failed", "skipped");
-        run.tallies()
-                .forEach((name, tally) ->
-                        out.printf("%6d %6d %7d  %s%n", tally.passed, tally.failed, tally.skipped, name));
-        run.skips().forEach(skip -> out.printf("%nSKIPPED %s%n    %s%n", skip.name(), skip.reason()));
-        run.failures().forEach(failure -> out.printf("%nFAILED %s%n    %s%n", failure.name(), failure.reason()));
-        out.printf(
-                "%n%d passed, %d failed, %d skipped in %.1f s%n",
-                run.passed(), run.failures().size(), run.skips().size(), seconds);
-        return text.toString();
+    private TinyModel modelFor(ModelArchitecture architecture) {
+        if (model == null) {
+            return TinyModel.of(architecture);
+        }
+        try (GgufFile file = GgufReader.open(model, TensorTypes.of(formats))) {
+            return TinyModel.of(file.metadata(), file.tensors());
+        }
+    }
+
+    /// This command line for another process with another working directory.
+    private List<String> arguments() {
+        List<String> arguments = new ArrayList<>(List.of("itest", "--here", "--device", device));
+        arguments.addAll(List.of("--rounds", String.valueOf(rounds)));
+        if (console.quiet()) {
+            arguments.add("--quiet");
+        }
+        if (!wanted.isEmpty()) {
+            arguments.addAll(List.of("--formats", String.join(",", wanted)));
+        }
+        if (model != null) {
+            arguments.addAll(List.of("--model", model.toAbsolutePath().toString()));
+        }
+        if (report != null) {
+            arguments.addAll(List.of("--report", report.toAbsolutePath().toString()));
+        }
+        settings.forEach((name, value) -> arguments.addAll(List.of("--set", name + "=" + value)));
+        jars.forEach(jar -> arguments.add(jar.toAbsolutePath().toString()));
+        return arguments;
     }
 }

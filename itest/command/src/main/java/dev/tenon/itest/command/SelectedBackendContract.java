@@ -57,13 +57,9 @@ final class SelectedBackendContract extends BackendContract {
         return selection.rounds();
     }
 
-    /// The CPU backend's Q8_0 cache needs heads that are longer than those of the contract's
-    /// models.
     @Override
     protected Set<PlanOptions.KvType> kvTypes() {
-        return device().info().kind().equals("cpu")
-                ? Set.of(PlanOptions.KvType.F32, PlanOptions.KvType.F16)
-                : Set.of(PlanOptions.KvType.values());
+        return Tolerances.kvTypes(device());
     }
 
     private Tolerances tolerances() {

@@ -78,13 +78,25 @@ final class Platform {
     ///
     /// @return the lines of standard output
     List<String> run(String... arguments) throws Exception {
+        Ended ended = end(arguments);
+        assertEquals(0, ended.status(), () -> String.join("\n", ended.lines()) + "\n" + errors());
+        return ended.lines();
+    }
+
+    /// How a command ended.
+    ///
+    /// @param status its exit status
+    /// @param lines the lines of standard output
+    record Ended(int status, List<String> lines) {}
+
+    /// Runs a command to its end.
+    Ended end(String... arguments) throws Exception {
         Process process = start(arguments);
         try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
             process.outputWriter().close();
             List<String> lines = out.lines().toList();
             assertTrue(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS), "still running");
-            assertEquals(0, process.exitValue(), () -> String.join("\n", lines) + "\n" + errors());
-            return lines;
+            return new Ended(process.exitValue(), lines);
         } finally {
             process.destroyForcibly();
         }
@@ -104,7 +116,8 @@ final class Platform {
         return builder.start();
     }
 
-    private String errors() {
+    /// {@return what all commands so far wrote to standard error}
+    String errors() {
         try {
             return Files.readString(errors);
         } catch (IOException e) {
