@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 
 /// A plain float64 interpreter of a [Graph]: the truth that every backend is compared with.
 ///
@@ -94,10 +95,20 @@ public final class Reference {
         public double[][] feed(int... tokens) {
             double[][] rows = new double[tokens.length][];
             for (int t = 0; t < tokens.length; t++) {
-                rows[t] = evaluate(tokens[t], length, this);
-                length++;
+                rows[t] = feed(tokens[t], (value, row) -> {});
             }
             return rows;
+        }
+
+        /// Feeds one token at the next position.
+        ///
+        /// @param token token id
+        /// @param seen is told every value of the graph and its row, in the order of the ops; borrowed
+        /// @return the graph's output behind the token
+        public double[] feed(int token, BiConsumer<Value, double[]> seen) {
+            double[] row = evaluate(token, length, this, seen);
+            length++;
+            return row;
         }
 
         /// {@return the number of tokens fed}
@@ -129,6 +140,10 @@ public final class Reference {
     /// @param kv keys and values of the token's sequence
     /// @return the graph's output `[width]`
     public double[] evaluate(int token, int position, KvStore kv) {
+        return evaluate(token, position, kv, (value, row) -> {});
+    }
+
+    private double[] evaluate(int token, int position, KvStore kv, BiConsumer<Value, double[]> seen) {
         Map<Integer, double[]> rows = new HashMap<>();
         for (Op op : graph.ops()) {
             double[] out = switch (op) {
@@ -149,6 +164,7 @@ public final class Reference {
                 default -> throw new IllegalArgumentException("op " + op.kind() + " is not a core op");
             };
             rows.put(op.outputs().getFirst().id(), out);
+            seen.accept(op.outputs().getFirst(), out);
         }
         return get(rows, graph.output());
     }
