@@ -43,6 +43,7 @@ import picocli.CommandLine.Spec;
             "  tenon bench -m a.gguf,b.gguf -p 0 -n 64 -t 1,2,4 -o csv",
             "  tenon bench -pg 512,128 -d 0,4096 -o json",
             "  tenon bench -p 0 -n 64 -np 1,8,16",
+            "  tenon bench -p 0 -n 128 --greedy",
             "  tenon bench -p 0 --profile",
             "  tenon bench -t 2 --llama-bench ~/llama.cpp/build/bin/llama-bench",
         })
@@ -115,6 +116,12 @@ public final class BenchCommand implements TenonCommand {
             description = "Sequences that generate at once, each in a session of its own; speeds are their total"
                     + " (default: ${DEFAULT-VALUE}).")
     private List<String> parallels;
+
+    @Option(
+            names = "--greedy",
+            description = "Generate the model's own tokens, the best each time, as a session does, instead of random"
+                    + " ones; a device that can chooses them by itself.")
+    private boolean greedy;
 
     @Option(
             names = {"-b", "--batch-size"},
@@ -296,7 +303,9 @@ public final class BenchCommand implements TenonCommand {
             for (BenchTest test : tests) {
                 double[] bandwidths = new double[repetitions];
                 BenchProfile kernels = profiled ? new BenchProfile() : null;
-                Comparison other = llamaBench != null && test.nParallel() == 1 ? new Comparison(repetitions) : null;
+                Comparison other = llamaBench != null && test.nParallel() == 1 && !test.greedy()
+                        ? new Comparison(repetitions)
+                        : null;
                 LlamaBench program = new LlamaBench(llamaBench, LLAMA_BENCH_SECONDS);
                 boolean cpu = facts.deviceKind().equals("cpu");
                 Instant start = Instant.now();
@@ -378,7 +387,7 @@ public final class BenchCommand implements TenonCommand {
             }
             for (int n : numbers("--n-gen", gens)) {
                 for (int sequences : atLeastOne("--parallel", parallels)) {
-                    tests.add(new BenchTest(0, n, depth, sequences));
+                    tests.add(new BenchTest(0, n, depth, sequences, greedy));
                 }
             }
             for (String pair : pairs) {
@@ -386,7 +395,7 @@ public final class BenchCommand implements TenonCommand {
                 if (both.size() != 2) {
                     throw usage("Invalid value for option '-pg': '" + pair + "'; expected two numbers such as 512,128");
                 }
-                tests.add(new BenchTest(both.get(0), both.get(1), depth));
+                tests.add(new BenchTest(both.get(0), both.get(1), depth, 1, greedy));
             }
         }
         tests.removeIf(t -> t.tokens() == 0);

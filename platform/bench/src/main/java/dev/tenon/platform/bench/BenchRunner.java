@@ -2,9 +2,11 @@ package dev.tenon.platform.bench;
 
 import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanProfiler;
+import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
@@ -91,7 +93,7 @@ final class BenchRunner {
             prompt(sessions.getFirst(), test.nPrompt(), random);
         }
         if (test.nGen() > 0) {
-            together(sessions, session -> generate(session, 1, random));
+            together(sessions, session -> generate(session, test, 1, random));
         }
     }
 
@@ -135,7 +137,7 @@ final class BenchRunner {
                 prompt(session, test.nPrompt(), random);
             }
             if (test.nGen() > 0) {
-                generate(session, test.nGen(), random);
+                generate(session, test, test.nGen(), random);
             }
         });
     }
@@ -198,8 +200,13 @@ final class BenchRunner {
         }
     }
 
-    private void generate(Session session, int n, SplittableRandom from) {
+    private void generate(Session session, BenchTest test, int n, SplittableRandom from) {
         int[] token = {bos >= 0 ? bos : nextToken(from)};
+        if (test.greedy()) {
+            session.generate(
+                    new GenerationRequest(token, SamplingParams.greedy(), n, List.of(), true), (id, text) -> {});
+            return;
+        }
         for (int i = 0; i < n; i++) {
             session.evaluate(token, LogitRows.LAST_UNREAD, (index, logits) -> {});
             token[0] = nextToken(from);

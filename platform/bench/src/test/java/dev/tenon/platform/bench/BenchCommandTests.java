@@ -20,7 +20,7 @@ class BenchCommandTests {
             + "n_gen,n_depth,test_time,avg_ns,stddev_ns,avg_ts,stddev_ts";
 
     private static final String OWN_FIELDS = ",load_ns,weight_bytes_per_token,kv_bytes_per_position,"
-            + "activation_bytes_per_token,n_parallel,bytes_per_token,bytes_per_second,read_bandwidth,bandwidth_share,"
+            + "activation_bytes_per_token,n_parallel,greedy,bytes_per_token,bytes_per_second,read_bandwidth,bandwidth_share,"
             + "llama_bench_build,llama_bench_flash_attn,llama_bench_avg_ts,llama_bench_stddev_ts,llama_bench_ratio,"
             + "llama_bench_ratio_stddev,profile_overhead,profile_overhead_stddev";
 
@@ -65,6 +65,13 @@ class BenchCommandTests {
         assertEquals("eval 1 bos LAST_UNREAD", model.calls.get(0));
         assertEquals(List.of("truncate 0", "truncate 0", "eval 1 bos LAST_UNREAD"), model.calls.subList(1, 4));
         assertEquals(6, model.calls.size());
+    }
+
+    @Test
+    void greedyGenerationsAreThoseOfASession() {
+        String out = bench("-p", "0", "-n", "3", "-r", "1", "--greedy", "--no-warmup");
+        assertEquals(List.of("truncate 0", "truncate 0", "generate 3 bos"), model.calls);
+        assertTrue(out.contains("tg3 greedy"), out);
     }
 
     @Test

@@ -7,6 +7,7 @@ import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
@@ -21,6 +22,7 @@ import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
 import java.lang.foreign.MemorySegment;
@@ -101,7 +103,15 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
 
         @Override
         public Usage generate(GenerationRequest request, GenerationListener listener) {
-            throw new UnsupportedOperationException("bench does not sample");
+            if (!request.sampling().equals(SamplingParams.greedy()) || !request.ignoreEndOfGeneration()) {
+                throw new IllegalArgumentException("bench takes the best token and goes on");
+            }
+            length += request.prompt().length + request.maxTokens();
+            if (length > loads.getLast().contextLength()) {
+                throw new IllegalStateException("context " + length);
+            }
+            calls.add(prefix + "generate " + request.maxTokens() + (request.prompt()[0] == BOS ? " bos" : ""));
+            return new Usage(1, 0, request.maxTokens(), 1, 1, FinishReason.LENGTH);
         }
 
         @Override
