@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.junit.jupiter.engine.JupiterTestEngine;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
@@ -40,22 +41,25 @@ final class ContractRun implements TestExecutionListener {
     }
 
     private final String what;
+    private final Consumer<Case> onFailure;
     private final List<Case> cases = new ArrayList<>();
     private final Map<String, Long> begins = new HashMap<>();
     private TestPlan plan;
     private double seconds;
 
-    private ContractRun(String what) {
+    private ContractRun(String what, Consumer<Case> onFailure) {
         this.what = what;
+        this.onFailure = onFailure;
     }
 
     /// Runs all tests of a class.
     ///
     /// @param what what is tested, for reports
     /// @param type the class
+    /// @param onFailure hears of each failure at once
     /// @return what came out
-    static ContractRun of(String what, Class<?> type) {
-        ContractRun run = new ContractRun(what);
+    static ContractRun of(String what, Class<?> type, Consumer<Case> onFailure) {
+        ContractRun run = new ContractRun(what, onFailure);
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
         long begin = System.nanoTime();
@@ -143,6 +147,9 @@ final class ContractRun implements TestExecutionListener {
     private void add(TestIdentifier id, Outcome outcome, String reason) {
         long begin = begins.getOrDefault(id.getUniqueId(), System.nanoTime());
         cases.add(new Case(method(id), plain(id.getDisplayName()), outcome, reason, seconds(begin)));
+        if (outcome == Outcome.FAILED) {
+            onFailure.accept(cases.getLast());
+        }
     }
 
     /// The name of the method that a case belongs to.

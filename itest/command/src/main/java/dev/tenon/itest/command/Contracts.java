@@ -15,6 +15,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -31,16 +32,23 @@ final class Contracts {
     private final List<Backend> backends;
     private final List<QuantFormat> formats;
     private final Choices choices;
+    private final Consumer<ContractRun.Case> onFailure;
     private final List<String> title = new ArrayList<>();
     private final List<ContractRun> runs = new ArrayList<>();
 
     /// @param backends those that are installed
     /// @param formats those that are installed, by name
     /// @param choices for the backend contract
-    Contracts(List<Backend> backends, List<QuantFormat> formats, Choices choices) {
+    /// @param onFailure hears of each failure at once
+    Contracts(
+            List<Backend> backends,
+            List<QuantFormat> formats,
+            Choices choices,
+            Consumer<ContractRun.Case> onFailure) {
         this.backends = backends;
         this.formats = formats;
         this.choices = choices;
+        this.onFailure = onFailure;
     }
 
     /// {@return what came out so far}
@@ -140,6 +148,6 @@ final class Contracts {
     }
 
     private void run(String what, Class<?> contract) {
-        runs.add(ContractRun.of(what, contract));
+        runs.add(ContractRun.of(what, contract, onFailure));
     }
 }

@@ -119,7 +119,11 @@ public final class ItestCommand implements TenonCommand {
         }
         List<QuantFormat> sorted =
                 formats.stream().sorted(Comparator.comparing(QuantFormat::id)).toList();
-        Contracts contracts = new Contracts(backends, sorted, new Contracts.Choices(device, settings, rounds, wanted));
+        Contracts contracts = new Contracts(
+                backends,
+                sorted,
+                new Contracts.Choices(device, settings, rounds, wanted),
+                failure -> console.note("Failed: " + failure.title()));
         if (backend != null) {
             contracts.backend(installed());
         }
