@@ -4,6 +4,7 @@ import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
@@ -29,6 +30,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// A planned graph with its memory on a GPU. A step is one copy of its input and one launch of a
 /// captured graph; logits are copied when somebody asks for them.
@@ -43,6 +46,8 @@ final class CudaPlan implements Plan {
 
     private static final StepInput NOTHING = new StepInput();
 
+    private static final Logger LOG = LoggerFactory.getLogger(CudaPlan.class);
+
     private final PlannedGraph planned;
     private final PlanOptions options;
     private final CudaContext context;
@@ -53,7 +58,10 @@ final class CudaPlan implements Plan {
     private MemorySegment stepInput;
     private MemorySegment pageTables;
     private StepGraphs graphs;
+    private CudaAllocator allocator;
+    private long freeBefore;
     private LogitsMemory logits;
+    private CudaProfiler profiler;
     private CudaKv cache;
     private TokenGenerator generator;
     private PlanReport report;
@@ -96,6 +104,8 @@ final class CudaPlan implements Plan {
 
     private void open(Weights weights, CudaAllocator allocator, KernelLoader kernels, DeviceTraits traits) {
         context.enter();
+        this.allocator = allocator;
+        freeBefore = allocator.freeAndTotal()[0];
         memory = own(new PlanMemory(planned.buffers(), allocator, context));
         stepInput = own(new PinnedMemory(
                         context, planned.buffers().get(planned.step().id()).bytes()))
@@ -104,6 +114,7 @@ final class CudaPlan implements Plan {
                 own(new PinnedMemory(context, planned.pages().bytes())).memory().fill((byte) 0);
         boolean early = traits.programmaticLaunch() && on(DEPENDENT_LAUNCH);
         Launcher launcher = new Launcher(kernels, memory, planned.headers(), early);
+        profiler = own(new CudaProfiler(turn, context, planned, launcher));
         logits = own(new LogitsMemory(context, planned, memory));
         graphs = own(new StepGraphs(
                 context,
@@ -166,7 +177,11 @@ final class CudaPlan implements Plan {
             result.begin(input);
             if (input.tokenCount() > 0) {
                 context.enter();
+                long begin = System.nanoTime();
                 step(input);
+                if (profiler.on()) {
+                    profiler.ran(input, begin);
+                }
             }
             return result;
         } finally {
@@ -198,8 +213,21 @@ final class CudaPlan implements Plan {
 
     private void start(StepShape shape, StepInput input, int firstLogit, int logits, boolean sends) {
         planned.writeStep(shape, input, firstLogit, logits, stepInput);
-        graphs.start(shape, sends);
+        if (profiler.on()) {
+            graphs.copyInput(shape);
+            profile(shape, input, 0);
+            if (sends) {
+                this.logits.copyWithStep(shape.logitRows());
+            }
+        } else {
+            graphs.start(shape, sends);
+        }
         context.synchronize();
+    }
+
+    private void profile(StepShape shape, StepInput input, int further) {
+        graphs.load(List.of(shape));
+        profiler.run(graphs.launches(shape), input, further);
     }
 
     private void sendPages(StepInput input, int steps) {
@@ -241,7 +269,13 @@ final class CudaPlan implements Plan {
                 int started = 0;
                 for (int done = 0; done < steps; done++) {
                     while (started < Math.min(steps, done + STEPS_UNDER_WAY)) {
-                        graphs.start(shape, false);
+                        if (profiler.on()) {
+                            long begin = System.nanoTime();
+                            profile(shape, input, started);
+                            profiler.ran(input, begin);
+                        } else {
+                            graphs.start(shape, false);
+                        }
                         started++;
                     }
                     CudaGenerator.await(chosen, done, context);
@@ -270,6 +304,11 @@ final class CudaPlan implements Plan {
     }
 
     @Override
+    public Optional<PlanProfiler> profiler() {
+        return Optional.of(profiler);
+    }
+
+    @Override
     public KvPages kvPages() {
         return cache;
     }
@@ -290,6 +329,12 @@ final class CudaPlan implements Plan {
             context.enter();
             for (AutoCloseable resource : owned.reversed()) {
                 resource.close();
+            }
+            if (LOG.isDebugEnabled() && allocator != null) {
+                LOG.debug(
+                        "the device had {} bytes free before the plan, {} after it",
+                        freeBefore,
+                        allocator.freeAndTotal()[0]);
             }
         } catch (Exception e) {
             throw CudaDriver.rethrow(e);

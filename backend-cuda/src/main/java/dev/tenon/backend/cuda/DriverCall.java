@@ -53,6 +53,7 @@ enum DriverCall {
     cuEventCreate(ADDRESS, JAVA_INT),
     cuEventRecord(JAVA_LONG, JAVA_LONG),
     cuEventSynchronize(JAVA_LONG),
+    cuEventElapsedTime(ADDRESS, JAVA_LONG, JAVA_LONG),
     cuEventDestroy_v2(JAVA_LONG);
 
     private final MemoryLayout[] arguments;

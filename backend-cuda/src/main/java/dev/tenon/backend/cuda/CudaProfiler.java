@@ -1,0 +1,161 @@
+package dev.tenon.backend.cuda;
+
+import dev.tenon.api.device.PlanProfile;
+import dev.tenon.api.device.PlanProfiler;
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.kernels.nvidia.KvBuffer;
+import dev.tenon.kernels.nvidia.Launch;
+import dev.tenon.kernels.nvidia.PlannedGraph;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Lock;
+
+/// Times the kernels of a plan's steps with an event in front of and behind each. A timed kernel starts
+/// when its predecessor has ended, and is launched by itself, so that the sum is more than a captured
+/// step takes.
+///
+/// Guarded by the plan's lock, which it takes itself where it is called from outside; closed by the plan.
+final class CudaProfiler implements PlanProfiler, AutoCloseable {
+    private final Lock turn;
+    private final CudaContext context;
+    private final PlannedGraph planned;
+    private final Launcher launcher;
+    private final List<Long> events = new ArrayList<>();
+    private final List<PlanReport.Step> steps;
+    private final List<Long> weightBytes;
+    private final long[] count;
+    private final long[] nanos;
+    private final long[] bytes;
+    private boolean on;
+    private long runs;
+    private long tokens;
+    private long runNanos;
+
+    /// @param turn the plan's lock
+    /// @param context the device's
+    /// @param planned the plan's graph
+    /// @param launcher launches its kernels
+    CudaProfiler(Lock turn, CudaContext context, PlannedGraph planned, Launcher launcher) {
+        this.turn = turn;
+        this.context = context;
+        this.planned = planned;
+        this.launcher = launcher;
+        this.steps = planned.steps();
+        this.weightBytes = planned.stepWeightBytes();
+        this.count = new long[steps.size()];
+        this.nanos = new long[steps.size()];
+        this.bytes = new long[steps.size()];
+    }
+
+    @Override
+    public void start() {
+        turn.lock();
+        try {
+            stop();
+            on = true;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    @Override
+    public PlanProfile stop() {
+        turn.lock();
+        try {
+            List<PlanProfile.Entry> entries = new ArrayList<>();
+            for (int i = 0; i < count.length; i++) {
+                entries.add(new PlanProfile.Entry(steps.get(i), count[i], nanos[i], bytes[i]));
+                count[i] = 0;
+                nanos[i] = 0;
+                bytes[i] = 0;
+            }
+            PlanProfile profile = new PlanProfile(runs, tokens, runNanos, entries);
+            runs = 0;
+            tokens = 0;
+            runNanos = 0;
+            on = false;
+            return profile;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    boolean on() {
+        return on;
+    }
+
+    /// Counts a run.
+    ///
+    /// @param input its tokens
+    /// @param begin when it began, as [System#nanoTime]
+    void ran(StepInput input, long begin) {
+        runs++;
+        tokens += input.tokenCount();
+        runNanos += System.nanoTime() - begin;
+    }
+
+    /// Launches kernels and waits for them. Their modules are loaded, their input is on the device.
+    ///
+    /// @param launches the kernels
+    /// @param input the step
+    /// @param further how many positions behind those of the input its tokens are
+    void run(List<Launch> launches, StepInput input, int further) {
+        CudaDriver driver = CudaDriver.get();
+        while (events.size() <= launches.size()) {
+            events.add(driver.create(DriverCall.cuEventCreate, 0));
+        }
+        driver.call(DriverCall.cuEventRecord, events.getFirst(), context.stream());
+        for (int i = 0; i < launches.size(); i++) {
+            launcher.launch(launches.get(i), context.stream(), false);
+            driver.call(DriverCall.cuEventRecord, events.get(i + 1), context.stream());
+        }
+        context.synchronize();
+        long[] cacheBytes = cacheBytes(input, further);
+        int last = -1;
+        int attention = 0;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment millis = arena.allocate(ValueLayout.JAVA_FLOAT);
+            for (int i = 0; i < launches.size(); i++) {
+                int step = launches.get(i).step();
+                driver.call(DriverCall.cuEventElapsedTime, millis, events.get(i), events.get(i + 1));
+                nanos[step] += (long) (1e6 * millis.get(ValueLayout.JAVA_FLOAT, 0));
+                if (step != last) {
+                    last = step;
+                    count[step]++;
+                    boolean rowsOnly = steps.get(step).op().equals("embedding");
+                    bytes[step] += weightBytes.get(step) * (rowsOnly ? input.tokenCount() : 1);
+                    if (steps.get(step).op().equals("attention")) {
+                        bytes[step] += cacheBytes[attention++];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Bytes of the cache that each attention op has to read at least, in their order.
+    private long[] cacheBytes(StepInput input, int further) {
+        long positions = 0;
+        for (int t = 0; t < input.tokenCount(); t++) {
+            if (t + 1 == input.tokenCount() || input.sequence(t + 1) != input.sequence(t)) {
+                positions += input.position(t) + further + 1;
+            }
+        }
+        List<KvBuffer> cache = planned.cache();
+        long[] all = new long[cache.size() / 2];
+        for (int i = 0; i < all.length; i++) {
+            long page = cache.get(2 * i).pageBytes() + cache.get(2 * i + 1).pageBytes();
+            all[i] = positions * page / KvBuffer.TOKENS;
+        }
+        return all;
+    }
+
+    @Override
+    public void close() {
+        events.forEach(event -> CudaDriver.get().call(DriverCall.cuEventDestroy_v2, event));
+        events.clear();
+    }
+}
