@@ -227,7 +227,7 @@ final class CudaPlan implements Plan {
 
     private void profile(StepShape shape, StepInput input, int further) {
         graphs.load(List.of(shape));
-        profiler.run(graphs.launches(shape), input, further);
+        profiler.run(shape, graphs.launches(shape), input, further);
     }
 
     private void sendPages(StepInput input, int steps) {

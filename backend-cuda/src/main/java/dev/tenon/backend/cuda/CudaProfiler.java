@@ -4,27 +4,35 @@ import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.backend.cuda.CudaDriver.Hot;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.PlannedGraph;
+import dev.tenon.kernels.nvidia.StepShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.Lock;
 
-/// Times the kernels of a plan's steps with an event in front of and behind each. A timed kernel starts
-/// when its predecessor has ended, and is launched by itself, so that the sum is more than a captured
-/// step takes.
+/// Times the kernels of a plan's steps with an event in front of and behind each, all of them captured
+/// as a graph. A timed kernel starts when the event in front of it has been noted, not before, so that
+/// the sum is more than a step takes without profiler.
 ///
 /// Guarded by the plan's lock, which it takes itself where it is called from outside; closed by the plan.
 final class CudaProfiler implements PlanProfiler, AutoCloseable {
+    /// `CU_EVENT_RECORD_EXTERNAL`: a captured event that can be asked for its time.
+    private static final int RECORD_EXTERNAL = 1;
+
     private final Lock turn;
     private final CudaContext context;
     private final PlannedGraph planned;
     private final Launcher launcher;
     private final List<Long> events = new ArrayList<>();
+    private final Map<StepShape, Long> graphs = new HashMap<>();
     private final List<PlanReport.Step> steps;
     private final List<Long> weightBytes;
     private final long[] count;
@@ -100,19 +108,22 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
 
     /// Launches kernels and waits for them. Their modules are loaded, their input is on the device.
     ///
+    /// @param shape the step's sizes
     /// @param launches the kernels
     /// @param input the step
     /// @param further how many positions behind those of the input its tokens are
-    void run(List<Launch> launches, StepInput input, int further) {
+    void run(StepShape shape, List<Launch> launches, StepInput input, int further) {
         CudaDriver driver = CudaDriver.get();
         while (events.size() <= launches.size()) {
             events.add(driver.create(DriverCall.cuEventCreate, 0));
         }
-        driver.call(DriverCall.cuEventRecord, events.getFirst(), context.stream());
-        for (int i = 0; i < launches.size(); i++) {
-            launcher.launch(launches.get(i), context.stream(), false);
-            driver.call(DriverCall.cuEventRecord, events.get(i + 1), context.stream());
+        Long graph = graphs.get(shape);
+        if (graph == null) {
+            launcher.prepare(launches);
+            graph = StepGraphs.capture(context, () -> enqueue(launches));
+            graphs.put(shape, graph);
         }
+        Hot.launchGraph(graph, context.stream());
         context.synchronize();
         long[] cacheBytes = cacheBytes(input, further);
         int last = -1;
@@ -136,6 +147,18 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
         }
     }
 
+    private void enqueue(List<Launch> launches) {
+        note(0);
+        for (int i = 0; i < launches.size(); i++) {
+            launcher.launch(launches.get(i), context.stream(), false);
+            note(i + 1);
+        }
+    }
+
+    private void note(int event) {
+        CudaDriver.get().call(DriverCall.cuEventRecordWithFlags, events.get(event), context.stream(), RECORD_EXTERNAL);
+    }
+
     /// Bytes of the cache that each attention op has to read at least, in their order.
     private long[] cacheBytes(StepInput input, int further) {
         long positions = 0;
@@ -155,6 +178,8 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
 
     @Override
     public void close() {
+        graphs.values().forEach(graph -> CudaDriver.get().call(DriverCall.cuGraphExecDestroy, graph));
+        graphs.clear();
         events.forEach(event -> CudaDriver.get().call(DriverCall.cuEventDestroy_v2, event));
         events.clear();
     }

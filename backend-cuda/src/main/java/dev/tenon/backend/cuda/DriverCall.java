@@ -52,6 +52,7 @@ enum DriverCall {
     cuLaunchKernelEx(ADDRESS, JAVA_LONG, ADDRESS, ADDRESS),
     cuEventCreate(ADDRESS, JAVA_INT),
     cuEventRecord(JAVA_LONG, JAVA_LONG),
+    cuEventRecordWithFlags(JAVA_LONG, JAVA_LONG, JAVA_INT),
     cuEventSynchronize(JAVA_LONG),
     cuEventElapsedTime(ADDRESS, JAVA_LONG, JAVA_LONG),
     cuEventDestroy_v2(JAVA_LONG);

@@ -116,16 +116,25 @@ final class StepGraphs implements AutoCloseable {
     private long capture(Key key) {
         load(List.of(key.shape));
         launcher.prepare(launches(key.shape));
+        return capture(context, () -> enqueue(key.shape, key.sends));
+    }
+
+    /// Captures what is enqueued on the context's stream. Everything that it needs has been loaded.
+    ///
+    /// @param context the device's
+    /// @param work enqueues it
+    /// @return the graph, ready to be launched; the caller destroys it
+    static long capture(CudaContext context, Runnable work) {
         CudaDriver driver = CudaDriver.get();
         driver.call(DriverCall.cuStreamBeginCapture_v2, context.stream(), CAPTURE_THREAD_LOCAL);
         try {
-            enqueue(key.shape, key.sends);
+            work.run();
         } catch (RuntimeException | Error e) {
             // The capture has to end before the stream can be used again; what it gives is of no use.
-            endCapture(driver, false);
+            endCapture(context, driver, false);
             throw e;
         }
-        long graph = endCapture(driver, true);
+        long graph = endCapture(context, driver, true);
         try {
             return driver.create(DriverCall.cuGraphInstantiateWithFlags, graph, 0L);
         } finally {
@@ -133,7 +142,7 @@ final class StepGraphs implements AutoCloseable {
         }
     }
 
-    private long endCapture(CudaDriver driver, boolean wanted) {
+    private static long endCapture(CudaContext context, CudaDriver driver, boolean wanted) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             int result = driver.tryCall(DriverCall.cuStreamEndCapture, context.stream(), out);

@@ -19,7 +19,7 @@ final class DeviceRun {
     /// Most steps of a run of one session, and of several.
     private static final int ALONE = 64;
 
-    private static final int TOGETHER = 8;
+    private static final int TOGETHER = 16;
 
     private final List<StepItem> items = new ArrayList<>();
     private final List<TokenChoice> choices = new ArrayList<>();

@@ -245,7 +245,9 @@ final class StepScheduler {
         lock.unlock();
         try {
             if (tokens > 0) {
+                long start = System.nanoTime();
                 run.generate(tokens, () -> wanted);
+                lastStepNanos = System.nanoTime() - start;
             } else if (failure == null && input.tokenCount() > 0) {
                 run(placement.plan());
             }
