@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /// A board behind the system calls: nvmap, nvgpu and a GPU, at the level of request numbers and
 /// bytes.
@@ -47,6 +48,8 @@ public final class EmulatedBoard implements Syscalls, AutoCloseable {
     private volatile boolean closed;
     private long memoryInUse;
     private String frozen;
+    /// Whose call is being answered, if processes are told apart.
+    private EmulatedProcess caller;
 
     /// A mapping into the process.
     private record Mapped(long length, List<Runnable> undo) {}
@@ -117,6 +120,21 @@ public final class EmulatedBoard implements Syscalls, AutoCloseable {
         gpu.recorder = recorder;
     }
 
+    /// {@return a process that uses the board; the board itself answers calls as one of its own}
+    public EmulatedProcess process() {
+        return new EmulatedProcess(this);
+    }
+
+    /// Answers a call for a process.
+    synchronized Long as(EmulatedProcess process, Supplier<Long> call) {
+        caller = process;
+        try {
+            return call.get();
+        } finally {
+            caller = null;
+        }
+    }
+
     EmulatedGpu gpu() {
         return gpu;
     }
@@ -174,6 +192,9 @@ public final class EmulatedBoard implements Syscalls, AutoCloseable {
         }
         files.put(fd, file);
         fileUses.merge(file, 1, Integer::sum);
+        if (caller != null) {
+            caller.opened(fd);
+        }
         return fd;
     }
 

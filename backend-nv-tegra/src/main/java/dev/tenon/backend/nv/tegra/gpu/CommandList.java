@@ -88,7 +88,7 @@ public final class CommandList implements AutoCloseable {
             done = true;
         } finally {
             if (!done) {
-                blocks.close();
+                close();
             }
         }
     }
@@ -194,6 +194,8 @@ public final class CommandList implements AutoCloseable {
     public void close() {
         if (blocks != null) {
             blocks.close();
+        }
+        if (wordMemory != null) {
             wordMemory.close();
         }
     }
