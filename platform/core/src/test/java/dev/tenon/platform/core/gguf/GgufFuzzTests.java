@@ -25,7 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 class GgufFuzzTests {
     private static final int HEADER_BYTES = 7000;
     private static final long MOST_BYTES = 64L << 20;
-    private static final long MOST_NANOS = 1_000_000_000L;
+    /// A file that takes longer hangs.
+    private static final long MOST_NANOS = 60_000_000_000L;
+    private static final int LEAST_RUNS = 100;
     private static final long[] SPLICES = {
         0,
         1,
@@ -69,7 +71,7 @@ class GgufFuzzTests {
         SplittableRandom random = new SplittableRandom(seed);
         Path path = folder.resolve("mutated.gguf");
         int runs = 0;
-        while (System.nanoTime() < end) {
+        while (System.nanoTime() < end || runs <= LEAST_RUNS) {
             byte[] bytes = mutate(originals.get(random.nextInt(originals.size())), random);
             Files.write(path, bytes);
             String run = "run " + runs + " of tenon.fuzz.seed=" + seed;
@@ -84,7 +86,6 @@ class GgufFuzzTests {
             runs++;
         }
         System.getLogger(getClass().getName()).log(System.Logger.Level.INFO, runs + " runs: " + outcomes);
-        assertTrue(runs > 100, runs + " runs only");
         assertTrue(outcomes.size() > 3, "too few kinds of outcome: " + outcomes);
         TestFiles.assertNotMapped("mutated.gguf");
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.management.ThreadMXBean;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -291,7 +293,7 @@ class GgufReaderTests {
     }
 
     @Test
-    void longKeyInManyNestedArraysIsReadQuickly() throws IOException {
+    void longKeyIsNotCopiedForEachNestedArray() throws IOException {
         int arrays = 200_000;
         ByteBuffer header =
                 ByteBuffer.allocate(24 + 8 + 60000 + 16 + arrays * 12).order(ByteOrder.LITTLE_ENDIAN);
@@ -303,11 +305,13 @@ class GgufReaderTests {
             header.putInt(0).putLong(0);
         }
         Path path = Files.write(folder.resolve("nested.gguf"), header.array());
-        long start = System.nanoTime();
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
         try (GgufFile file = TestFiles.open(path)) {
             assertEquals(1, file.metadata().values().size());
         }
-        assertTrue(System.nanoTime() - start < 1_000_000_000L);
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertTrue(allocated < 200_000_000, allocated + " bytes were allocated; all copies of the key take 12 GB");
     }
 
     @Test
@@ -329,7 +333,7 @@ class GgufReaderTests {
     }
 
     @Test
-    void largeVocabularyIsReadQuickly() {
+    void largeVocabularyIsRead() {
         Path path = folder.resolve("vocabulary.gguf");
         String[] tokens = new String[152_000];
         String[] merges = new String[152_000];
@@ -341,18 +345,12 @@ class GgufReaderTests {
                 .put("tokenizer.ggml.tokens", GgufValue.of(tokens))
                 .put("tokenizer.ggml.merges", GgufValue.of(merges))
                 .write();
-        long best = Long.MAX_VALUE;
-        for (int run = 0; run < 30; run++) {
-            long start = System.nanoTime();
-            try (GgufFile file = TestFiles.open(path)) {
-                best = Math.min(best, System.nanoTime() - start);
-                String[] found =
-                        file.metadata().strings("tokenizer.ggml.tokens").orElseThrow();
-                assertArrayEquals(tokens, found);
-            }
+        try (GgufFile file = TestFiles.open(path)) {
+            assertArrayEquals(
+                    tokens, file.metadata().strings("tokenizer.ggml.tokens").orElseThrow());
+            assertArrayEquals(
+                    merges, file.metadata().strings("tokenizer.ggml.merges").orElseThrow());
         }
-        System.getLogger(getClass().getName()).log(System.Logger.Level.INFO, "152,000 tokens: " + best / 1000 + " us");
-        assertTrue(best < 50_000_000L, "best of 30: " + best + " ns");
     }
 
     private void assertMagic(byte[] content, String hint) throws IOException {
