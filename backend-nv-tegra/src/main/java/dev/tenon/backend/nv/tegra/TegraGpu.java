@@ -95,7 +95,7 @@ public final class TegraGpu implements GpuInterface {
     /// @param calls the system
     /// @return what it is
     /// @throws BackendException as [#open]
-    static GpuTraits describe(Syscalls calls) {
+    public static GpuTraits describe(Syscalls calls) {
         TegraGpu gpu = new TegraGpu(calls, TegraOptions.defaults());
         try {
             int nvmap = gpu.driver.open(NVMAP, Linux.O_RDWR | Linux.O_SYNC);

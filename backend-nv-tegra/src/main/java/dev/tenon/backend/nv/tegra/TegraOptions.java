@@ -42,7 +42,7 @@ public record TegraOptions(AddressLayout layout, int ringEntries, boolean alignL
     ///
     /// @param settings by name
     /// @throws IllegalArgumentException if one is not understood
-    static TegraOptions of(Map<String, String> settings) {
+    public static TegraOptions of(Map<String, String> settings) {
         TegraOptions defaults = defaults();
         return new TegraOptions(
                 settings.containsKey(LAYOUT) ? AddressLayout.of(settings.get(LAYOUT)) : defaults.layout,

@@ -24,8 +24,11 @@ import org.junit.jupiter.api.TestFactory;
 /// The same jars without any framework: on the plain class path, and as named modules.
 class PlainJarsIT {
     /// The command line's library fills private fields of command classes.
-    private static final Set<String> OPEN =
-            Set.of("dev.tenon.itest.command", "dev.tenon.platform.cli", "dev.tenon.platform.bench");
+    private static final Set<String> OPEN = Set.of(
+            "dev.tenon.itest.command",
+            "dev.tenon.itest.nv.tegra",
+            "dev.tenon.platform.cli",
+            "dev.tenon.platform.bench");
 
     /// Starts a framework, so it needs the framework's api.
     private static final String LAUNCHER = "dev.tenon.platform.launcher";

@@ -37,6 +37,11 @@ class RulesIT {
             "dev.tenon.backend.nv.tegra", Set.of("dev.tenon.kernels.nvidia"),
             "dev.tenon.backend.nv.tegra.emulator", Set.of("dev.tenon.backend.nv.tegra"),
             "dev.tenon.itest.command", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"),
+            "dev.tenon.itest.nv.tegra",
+                    Set.of(
+                            "dev.tenon.platform.cli",
+                            "dev.tenon.backend.nv.tegra",
+                            "dev.tenon.backend.nv.tegra.emulator"),
             "dev.tenon.platform.cli", Set.of("dev.tenon.platform.core"),
             "dev.tenon.platform.bench", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"),
             "dev.tenon.platform.launcher", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"));

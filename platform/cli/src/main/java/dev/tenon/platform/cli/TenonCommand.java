@@ -34,7 +34,9 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// for every command and cannot be declared again.
 @ConsumerType
 public interface TenonCommand extends Callable<Integer> {
-    /// Service property that holds the name of the command, the same as in `@Command(name = ...)`.
+    /// Service property that holds the name of the command, the same as in `@Command(name = ...)`. A
+    /// name of two words, such as `doctor nv-tegra`, adds a command below another one, whose object is
+    /// then the parent; the [Console] is `spec.root().userObject()`.
     String NAME = "tenon.command";
 
     /// Runs the command.

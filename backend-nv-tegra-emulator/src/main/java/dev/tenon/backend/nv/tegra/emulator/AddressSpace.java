@@ -205,6 +205,24 @@ final class AddressSpace extends EmulatedFile {
         return 0;
     }
 
+    /// {@return what is mapped, by address}
+    List<Mapping> mappings() {
+        return List.copyOf(mappings.values());
+    }
+
+    /// Puts a buffer where a recorded stream says that one was.
+    void place(long va, long bytes) {
+        mappings.put(va, new Mapping(va, new DmaBuf(new Nvmap(board), 0, bytes), 0, true));
+    }
+
+    /// Takes such a buffer away.
+    void displace(long va) {
+        Mapping mapping = mappings.remove(va);
+        if (mapping != null) {
+            mapping.buffer.release();
+        }
+    }
+
     /// {@return the mapping that an address is in, or null}
     Mapping at(long va) {
         Map.Entry<Long, Mapping> entry = mappings.floorEntry(va);

@@ -32,6 +32,11 @@ final class DmaBuf {
         return pages;
     }
 
+    /// {@return whether anything was ever read or written; else all is zero}
+    boolean isUsed() {
+        return pages != null;
+    }
+
     void retain() {
         references++;
     }

@@ -7,6 +7,7 @@ import static dev.tenon.backend.nv.tegra.sys.Linux.EMFILE;
 import static dev.tenon.backend.nv.tegra.sys.Linux.ENOENT;
 
 import dev.tenon.backend.nv.tegra.abi.Ioctl;
+import dev.tenon.backend.nv.tegra.emulator.stream.StreamRecorder;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -117,7 +118,7 @@ public final class EmulatedBoard implements Syscalls, AutoCloseable {
     ///
     /// @param recorder receives it; null to stop
     public synchronized void record(StreamRecorder recorder) {
-        gpu.recorder = recorder;
+        gpu.record(recorder);
     }
 
     /// {@return a process that uses the board; the board itself answers calls as one of its own}

@@ -1,10 +1,12 @@
 package dev.tenon.backend.nv.tegra.emulator;
 
+import dev.tenon.backend.nv.tegra.emulator.stream.StreamRecorder;
 import dev.tenon.backend.nv.tegra.gpu.Gpfifo;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +22,7 @@ final class EmulatedGpu {
     private final Faults faults;
     private final Map<EmulatedChannel, Host> hosts = new LinkedHashMap<>();
     private final List<String> log = new ArrayList<>();
+    private final Map<AddressSpace, MemoryTracker> trackers = new HashMap<>();
     private volatile boolean waiting;
     private long time = 1_000_000;
     /// Receives what is fetched, or null.
@@ -97,6 +100,11 @@ final class EmulatedGpu {
                 }
                 progress = true;
                 advance(host);
+                if (recorder != null) {
+                    host.compute.drain();
+                    tracker(channel).gpu(channel.token, recorder);
+                    recorder.done(channel.token);
+                }
             }
             host.compute.drain();
             return progress;
@@ -104,6 +112,16 @@ final class EmulatedGpu {
             tearDown(channel, fault);
             return true;
         }
+    }
+
+    private MemoryTracker tracker(EmulatedChannel channel) {
+        return trackers.computeIfAbsent(channel.addressSpace, MemoryTracker::new);
+    }
+
+    /// Begins to tell a recorder everything; null ends it.
+    void record(StreamRecorder to) {
+        recorder = to;
+        trackers.clear();
     }
 
     /// Reads the next ring entry and its words.
@@ -123,6 +141,9 @@ final class EmulatedGpu {
         }
         if (host.view.isWriteCombined(va)) {
             throw GpuFault.pbdma("command words in write-combined memory may not have arrived");
+        }
+        if (recorder != null) {
+            tracker(channel).processor(recorder);
         }
         MemorySegment memory = host.view.at(va, 4L * words, "command words");
         host.enter(memory.toArray(ValueLayout.JAVA_INT));

@@ -1,9 +1,17 @@
 package dev.tenon.backend.nv.tegra.emulator;
 
 import dev.tenon.backend.nv.tegra.emulator.kernels.NvidiaKernels;
+import dev.tenon.backend.nv.tegra.emulator.stream.StreamFile;
+import dev.tenon.backend.nv.tegra.emulator.stream.StreamRecorder;
 import dev.tenon.backend.nv.tegra.gpu.Cubin;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
@@ -12,6 +20,8 @@ import java.util.Optional;
 public final class EmulatedOrin implements Board {
     private final KernelLibrary library;
     private final EmulatedBoard board;
+    private OutputStream stream;
+    private StreamRecorder recorder;
 
     /// @param options what board
     public EmulatedOrin(EmulatorOptions options) {
@@ -24,6 +34,16 @@ public final class EmulatedOrin implements Board {
         return board;
     }
 
+    /// Records everything that the GPU fetches, until the board is closed.
+    ///
+    /// @param file the file to write
+    /// @throws IOException if it cannot be written
+    public void recordTo(Path file) throws IOException {
+        stream = new BufferedOutputStream(Files.newOutputStream(file));
+        recorder = StreamFile.writer(stream);
+        board.record(recorder);
+    }
+
     @Override
     public Syscalls calls() {
         return board;
@@ -31,6 +51,9 @@ public final class EmulatedOrin implements Board {
 
     @Override
     public void loads(byte[] bytes) {
+        if (recorder != null) {
+            recorder.code(bytes);
+        }
         Cubin cubin = new Cubin(bytes, "loaded by the backend");
         cubin.kernels()
                 .keySet()
@@ -48,6 +71,14 @@ public final class EmulatedOrin implements Board {
 
     @Override
     public void close() {
+        board.record(null);
         board.close();
+        if (stream != null) {
+            try {
+                stream.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException("the recorded stream is not whole", e);
+            }
+        }
     }
 }

@@ -4,6 +4,8 @@ import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.BoardProvider;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Map;
 import org.osgi.service.component.annotations.Component;
 
@@ -11,6 +13,9 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = BoardProvider.class, property = "board.id=emulated")
 @ServiceProvider(value = BoardProvider.class, resolution = Resolution.OPTIONAL)
 public final class EmulatedOrinProvider implements BoardProvider {
+    /// Setting: a file that everything is recorded to that the GPU fetches.
+    static final String RECORD = "emulated.record";
+
     /// Creates the provider; a board is made when a device is opened.
     public EmulatedOrinProvider() {}
 
@@ -26,6 +31,21 @@ public final class EmulatedOrinProvider implements BoardProvider {
 
     @Override
     public Board open(Map<String, String> settings) {
-        return new EmulatedOrin(EmulatorOptions.orin());
+        EmulatedOrin orin = new EmulatedOrin(EmulatorOptions.orin());
+        if (settings.containsKey(RECORD)) {
+            boolean done = false;
+            try {
+                orin.recordTo(Path.of(settings.get(RECORD)));
+                done = true;
+            } catch (IOException e) {
+                throw new IllegalArgumentException(
+                        RECORD + " is '" + settings.get(RECORD) + "', which cannot be written: " + e.getMessage(), e);
+            } finally {
+                if (!done) {
+                    orin.close();
+                }
+            }
+        }
+        return orin;
     }
 }

@@ -11,6 +11,7 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.backend.nv.tegra.NvTegraBackend;
+import dev.tenon.backend.nv.tegra.emulator.stream.StreamRecorder;
 import dev.tenon.backend.nv.tegra.gpu.NvErrors;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.BoardProvider;
@@ -126,11 +127,6 @@ class ModelTests {
                 Device device = machine.open(machine.orin.board(), "nv-tegra.ring-entries", TINY_RING)) {
             int[] launches = new int[1];
             machine.orin.board().record(new StreamRecorder() {
-                @Override
-                public void words(int token, long va, int[] words) {
-                    // Only launches are counted.
-                }
-
                 @Override
                 public void launch(int token, String kernel, byte[] qmd, byte[] bank0) {
                     launches[0]++;

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.backend.nv.tegra.emulator.stream.Disassembler;
+import dev.tenon.backend.nv.tegra.emulator.stream.StreamFile;
 import dev.tenon.backend.nv.tegra.gpu.CommandList;
 import dev.tenon.backend.nv.tegra.gpu.Geometry;
 import dev.tenon.backend.nv.tegra.gpu.GpuMemory;
@@ -39,6 +41,12 @@ class StreamTests {
         return bytes.toByteArray();
     }
 
+    private static List<String> dump(byte[] stream) throws IOException {
+        List<String> lines = new ArrayList<>();
+        StreamFile.dump(new ByteArrayInputStream(stream), lines::add);
+        return lines;
+    }
+
     @Test
     void twoRunsOfTheSameGiveTheSameStream() throws IOException {
         assertArrayEquals(record(), record());
@@ -54,7 +62,7 @@ class StreamTests {
 
     @Test
     void theDumpSaysWhatWasDone() throws IOException {
-        List<String> lines = StreamFile.dump(new ByteArrayInputStream(record()));
+        List<String> lines = dump(record());
         List<String> names = new ArrayList<>();
         for (String line : lines) {
             if (line.matches("  \\d [0-9a-f]{4} .*")) {
@@ -80,12 +88,12 @@ class StreamTests {
 
     @Test
     void damagedFilesAndWordsAreSaidToBeSo() throws IOException {
-        assertThrows(IOException.class, () -> StreamFile.dump(new ByteArrayInputStream(new byte[100])));
+        assertThrows(IOException.class, () -> dump(new byte[100]));
         byte[] bytes = record();
         byte[] cut = java.util.Arrays.copyOf(bytes, bytes.length - 3);
-        assertThrows(IOException.class, () -> StreamFile.dump(new ByteArrayInputStream(cut)));
+        assertThrows(IOException.class, () -> dump(cut));
         bytes[8] = 9;
-        assertThrows(IOException.class, () -> StreamFile.dump(new ByteArrayInputStream(bytes)));
+        assertThrows(IOException.class, () -> dump(bytes));
         assertEquals(List.of("nop"), Disassembler.words(new int[] {0}));
         assertEquals(List.of("(not a header: c0000000)"), Disassembler.words(new int[] {0xC0000000}));
         assertEquals(List.of("(the words end here)"), Disassembler.words(new int[] {0x20050017}));

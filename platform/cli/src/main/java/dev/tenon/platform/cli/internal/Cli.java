@@ -5,6 +5,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.TenonCommand;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -101,23 +102,32 @@ final class Cli {
         Optional<String> name =
                 Arrays.stream(args).filter(a -> !a.startsWith("-")).findFirst();
         List<CommandSource> named = sources.stream()
-                .filter(s -> name.isPresent() && s.name().equals(name.get()))
+                .filter(s -> name.isPresent() && parent(s.name()).equals(name.get()))
                 .toList();
-        if (named.size() > 1) {
+        long distinct = named.stream().map(CommandSource::name).distinct().count();
+        if (named.size() > distinct) {
             throw new TenonException(
                     ErrorCode.DUPLICATE_ID,
                     "Command '" + name.orElseThrow() + "' is offered by "
                             + named.stream().map(CommandSource::origin).collect(Collectors.joining(" and "))
                             + ". Remove one of them.");
         }
-        if (!named.isEmpty()) {
-            return named;
+        if (named.stream().anyMatch(s -> s.name().equals(name.orElseThrow()))) {
+            // A command before those below it.
+            return named.stream()
+                    .sorted(Comparator.comparing(CommandSource::name))
+                    .toList();
         }
         List<CommandSource> all = new ArrayList<>(sources);
         all.sort((a, b) -> rank(a.name()) == rank(b.name())
                 ? a.name().compareTo(b.name())
                 : Integer.compare(rank(a.name()), rank(b.name())));
         return all;
+    }
+
+    /// The first word of a name: `doctor nv-tegra` is a command below `doctor`.
+    private static String parent(String name) {
+        return name.split(" ")[0];
     }
 
     private static int rank(String name) {
@@ -135,7 +145,13 @@ final class Cli {
             made.put(command, source);
             CommandLine sub = new CommandLine(command);
             sub.getCommandSpec().usageMessage().abbreviateSynopsis(true);
-            line.addSubcommand(source.name(), sub);
+            String parent = parent(source.name());
+            if (parent.equals(source.name())) {
+                line.addSubcommand(parent, sub);
+            } else if (line.getSubcommands().containsKey(parent)) {
+                String own = source.name().substring(parent.length() + 1);
+                line.getSubcommands().get(parent).addSubcommand(own, sub);
+            }
         } catch (RuntimeException | LinkageError e) {
             streams.err()
                     .println("tenon: Command '" + source.name() + "' of " + source.origin() + " cannot be used: "

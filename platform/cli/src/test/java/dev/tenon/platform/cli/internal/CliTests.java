@@ -201,6 +201,17 @@ class CliTests {
     }
 
     @Test
+    void aNameOfTwoWordsIsACommandBelowAnother() {
+        TestCli cli = new TestCli(folder);
+        cli.add("doctor third", Third::new);
+        TestCli.Result result = cli.run("doctor", "third");
+        assertEquals(7, result.status(), result.err());
+        assertTrue(cli.run("doctor", "--help").out().contains("Says hello from afar."));
+        assertTrue(cli.run("doctor").out().contains("passed"), "the upper command stays what it was");
+        assertTrue(cli.made.isEmpty(), "commands are given back");
+    }
+
+    @Test
     void brokenCommandDoesNotHideTheOthers() {
         TestCli cli = new TestCli(folder);
         cli.add("broken", () -> {

@@ -1,27 +1,37 @@
-package dev.tenon.backend.nv.tegra.emulator;
+package dev.tenon.backend.nv.tegra.emulator.stream;
 
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.HexFormat;
-import java.util.List;
+import java.util.function.Consumer;
 
-/// A file of command streams: what channels fetched, in order.
+/// A file of command streams: what channels fetched and changed, in order.
 ///
 /// ```
-/// "TNVS" | int version | records: byte type, int token, then
-///   type 1: long address, int count, count words
-///   type 2: UTF name, int bytes, launch descriptor, int bytes, constant bank 0        all big-endian
+/// "TNVS" | int version | records: byte type, int token (0 where no channel is meant), then
+///   1 words     long address, int count, count words
+///   2 launch    UTF name, int bytes, launch descriptor, int bytes, constant bank 0
+///   3 code      int bytes, cubin
+///   4 mapped    long address, long bytes
+///   5 unmapped  long address
+///   6 written   long address, int bytes, page
+///   7 changed   long address, int CRC-32
+///   8 done                                                                            all big-endian
 /// ```
 public final class StreamFile {
-    private static final int MAGIC = 0x544E5653;
-    private static final int VERSION = 1;
-    private static final int WORDS = 1;
-    private static final int LAUNCH = 2;
+    static final int MAGIC = 0x544E5653;
+    static final int VERSION = 2;
+    static final int WORDS = 1;
+    static final int LAUNCH = 2;
+    static final int CODE = 3;
+    static final int MAPPED = 4;
+    static final int UNMAPPED = 5;
+    static final int WRITTEN = 6;
+    static final int CHANGED = 7;
+    static final int DONE = 8;
+
     private static final int MAX_BYTES = 1 << 24;
 
     private StreamFile() {}
@@ -31,40 +41,7 @@ public final class StreamFile {
     /// @param out where to; the caller closes it
     /// @throws IOException if writing fails
     public static StreamRecorder writer(OutputStream out) throws IOException {
-        DataOutputStream data = new DataOutputStream(out);
-        data.writeInt(MAGIC);
-        data.writeInt(VERSION);
-        return new StreamRecorder() {
-            @Override
-            public void words(int token, long va, int[] words) {
-                try {
-                    data.writeByte(WORDS);
-                    data.writeInt(token);
-                    data.writeLong(va);
-                    data.writeInt(words.length);
-                    for (int word : words) {
-                        data.writeInt(word);
-                    }
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            }
-
-            @Override
-            public void launch(int token, String kernel, byte[] qmd, byte[] bank0) {
-                try {
-                    data.writeByte(LAUNCH);
-                    data.writeInt(token);
-                    data.writeUTF(kernel);
-                    data.writeInt(qmd.length);
-                    data.write(qmd);
-                    data.writeInt(bank0.length);
-                    data.write(bank0);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            }
-        };
+        return new StreamWriter(out);
     }
 
     /// Reads such a file.
@@ -93,7 +70,13 @@ public final class StreamFile {
                     to.words(token, va, words);
                 }
                 case LAUNCH -> to.launch(token, data.readUTF(), bytes(data), bytes(data));
-                default -> throw new IOException("record of type " + type + "; known: 1 and 2");
+                case CODE -> to.code(bytes(data));
+                case MAPPED -> to.mapped(data.readLong(), data.readLong());
+                case UNMAPPED -> to.unmapped(data.readLong());
+                case WRITTEN -> to.written(data.readLong(), bytes(data));
+                case CHANGED -> to.changed(token, data.readLong(), data.readInt());
+                case DONE -> to.done(token);
+                default -> throw new IOException("record of type " + type + "; known: 1 to 8");
             }
         }
     }
@@ -111,26 +94,35 @@ public final class StreamFile {
         return count;
     }
 
-    /// {@return such a file as text}
+    /// Shows such a file as text: buffers, words and launches; pages are left out.
     ///
     /// @param in where from; the caller closes it
+    /// @param lines receives it line by line
     /// @throws IOException if reading fails, or it is no such file
-    public static List<String> dump(InputStream in) throws IOException {
-        List<String> lines = new ArrayList<>();
+    public static void dump(InputStream in, Consumer<String> lines) throws IOException {
         read(in, new StreamRecorder() {
             @Override
             public void words(int token, long va, int[] words) {
-                lines.add(String.format("channel %d, %d words at 0x%x", token, words.length, va));
-                Disassembler.words(words).forEach(line -> lines.add("  " + line));
+                lines.accept(String.format("channel %d, %d words at 0x%x", token, words.length, va));
+                Disassembler.words(words).forEach(line -> lines.accept("  " + line));
             }
 
             @Override
             public void launch(int token, String kernel, byte[] qmd, byte[] bank0) {
-                lines.add("channel " + token + ", launch of " + kernel);
-                lines.add("  " + Disassembler.qmd(qmd));
-                lines.add("  bank 0: " + HexFormat.ofDelimiter(" ").formatHex(bank0));
+                lines.accept("channel " + token + ", launch of " + kernel);
+                lines.accept("  " + Disassembler.qmd(qmd));
+                lines.accept("  bank 0: " + HexFormat.ofDelimiter(" ").formatHex(bank0));
+            }
+
+            @Override
+            public void mapped(long va, long bytes) {
+                lines.accept(String.format("buffer of %d bytes at 0x%x", bytes, va));
+            }
+
+            @Override
+            public void unmapped(long va) {
+                lines.accept(String.format("buffer at 0x%x is gone", va));
             }
         });
-        return lines;
     }
 }

@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra.emulator;
+package dev.tenon.backend.nv.tegra.emulator.stream;
 
 import dev.tenon.backend.nv.tegra.gpu.Methods;
 import dev.tenon.backend.nv.tegra.gpu.Qmd;

@@ -1,0 +1,245 @@
+package dev.tenon.backend.nv.tegra.check;
+
+import dev.tenon.backend.nv.tegra.TegraGpu;
+import dev.tenon.backend.nv.tegra.TegraOptions;
+import dev.tenon.backend.nv.tegra.gpu.AddressLayout;
+import dev.tenon.backend.nv.tegra.gpu.Arguments;
+import dev.tenon.backend.nv.tegra.gpu.CommandList;
+import dev.tenon.backend.nv.tegra.gpu.Cubin;
+import dev.tenon.backend.nv.tegra.gpu.Geometry;
+import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
+import dev.tenon.backend.nv.tegra.gpu.GpuMemory;
+import dev.tenon.backend.nv.tegra.gpu.GpuTraits;
+import dev.tenon.backend.nv.tegra.gpu.LoadedKernel;
+import dev.tenon.backend.nv.tegra.gpu.LoadedModule;
+import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
+import dev.tenon.backend.nv.tegra.sys.Board;
+import dev.tenon.kernels.nvidia.KernelCatalogue;
+import dev.tenon.kernels.nvidia.KernelModule;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/// The steps that use the drivers and the GPU. Gives everything back when it is closed, last taken
+/// first.
+final class GpuSteps implements AutoCloseable {
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
+    private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+    private static final int SMALL = 4096;
+    private static final int LARGE = 64 << 20;
+    private static final int NUMBERS = 1000;
+    private static final int DEPENDENT = 200;
+    private static final int SUBMISSIONS = 1200;
+    private static final int LIST_RUNS = 100;
+    private static final double NANOS = 1e9;
+    private static final double MB = 1e6;
+
+    private final Board board;
+    private final Map<String, String> settings;
+    private final Deque<Runnable> taken = new ArrayDeque<>();
+    private TegraGpu gpu;
+    private GpuDevice device;
+    private GpuMemory from;
+    private GpuMemory to;
+    private LoadedKernel add;
+
+    GpuSteps(Board board, Map<String, String> settings) {
+        this.board = board;
+        this.settings = settings;
+    }
+
+    /// Takes the steps until one fails.
+    ///
+    /// @return whether all passed
+    boolean run(BoardCheck check) {
+        return check.step("characteristics", "ga10b with coherent memory and rings for user space", this::look)
+                && check.step("address space and group", "opened in the layout asked for", this::open)
+                && check.step("memory", "zeroed, the same for processor and driver", this::memory)
+                && check.step("memory speed", "a figure: copies by the processor", this::copySpeed)
+                && check.step("channels and first semaphores", "compute and copy channel signal", this::channels)
+                && check.step("copy engine", "the bytes that were there", this::copy)
+                && check.step("first kernel", "a sum, exact", this::kernel)
+                && check.step("dependent launches", "no launch is lost", this::dependent)
+                && check.step("more submissions than ring entries", "all of them", this::wrap)
+                && check.step("command list", "the same list " + LIST_RUNS + " times", this::list);
+    }
+
+    private String look() {
+        GpuTraits traits = TegraGpu.describe(board.calls());
+        return String.format(
+                "%s, sm_%d, %d multiprocessors, compute class 0x%x, copy class 0x%x",
+                traits.name(), traits.sm(), traits.multiprocessors(), traits.computeClass(), traits.copyClass());
+    }
+
+    private String open() {
+        TegraOptions options = TegraOptions.of(settings);
+        gpu = take(TegraGpu.open(board.calls(), options), TegraGpu::close);
+        AddressLayout layout = options.layout();
+        return String.format(
+                "buffers from 0x%x to 0x%x, windows at 0x%x and 0x%x",
+                layout.start(), layout.end(), layout.localWindow(), layout.sharedWindow());
+    }
+
+    private <T> T take(T thing, Consumer<T> close) {
+        taken.push(() -> close.accept(thing));
+        return thing;
+    }
+
+    private GpuMemory allocate(long bytes, String purpose) {
+        return take(gpu.allocate(bytes, MemoryKind.DATA, purpose), GpuMemory::close);
+    }
+
+    private String memory() throws Surprise {
+        from = allocate(LARGE, "source");
+        to = allocate(LARGE, "target");
+        for (int i = 0; i < LARGE; i += SMALL) {
+            if (from.host().get(BYTE, i) != 0) {
+                throw new Surprise(
+                        "byte " + i + " of new memory is " + from.host().get(BYTE, i), "");
+            }
+            from.host().set(BYTE, i, (byte) (i / SMALL));
+        }
+        for (int i = 0; i < LARGE; i += SMALL) {
+            if (from.host().get(BYTE, i) != (byte) (i / SMALL)) {
+                throw new Surprise("byte " + i + " reads otherwise than it was written", "");
+            }
+        }
+        return String.format("two buffers of %d MiB at 0x%x and 0x%x", LARGE >> 20, from.va(), to.va());
+    }
+
+    private String copySpeed() {
+        copyOnce();
+        double seconds = copyOnce();
+        return String.format(Locale.ROOT, "the processor copies %.0f MB/s (%d MiB)", LARGE / MB / seconds, LARGE >> 20);
+    }
+
+    private double copyOnce() {
+        long begin = System.nanoTime();
+        MemorySegment.copy(from.host(), 0, to.host(), 0, LARGE);
+        return (System.nanoTime() - begin) / NANOS;
+    }
+
+    private String channels() {
+        device = take(new GpuDevice(gpu, TegraOptions.of(settings).timeoutMillis()), GpuDevice::close);
+        return "both have signalled; the first numbers of the timeline are reached";
+    }
+
+    private String copy() throws Surprise {
+        to.host().fill((byte) 0);
+        device.await(device.copy(from.va(), to.va(), SMALL));
+        compare(SMALL);
+        long begin = System.nanoTime();
+        device.await(device.copy(from.va(), to.va(), LARGE));
+        double seconds = (System.nanoTime() - begin) / NANOS;
+        compare(LARGE);
+        return String.format(Locale.ROOT, "equal; the copy engine copies %.0f MB/s", LARGE / MB / seconds);
+    }
+
+    private void compare(int bytes) throws Surprise {
+        long at = from.host().asSlice(0, bytes).mismatch(to.host().asSlice(0, bytes));
+        if (at >= 0) {
+            throw new Surprise("byte " + at + " of " + bytes + " differs", "");
+        }
+    }
+
+    private String kernel() throws Surprise {
+        KernelModule module = KernelModule.of("small.cu");
+        byte[] bytes = KernelCatalogue.cubin(module)
+                .orElseThrow(
+                        () -> new Surprise("the bundle of kernels has no machine code of small.cu", "Get it anew."));
+        board.loads(bytes);
+        LoadedModule loaded = take(device.load(new Cubin(bytes, module.name())), LoadedModule::close);
+        add = loaded.kernel("add");
+        for (int i = 0; i < NUMBERS; i++) {
+            from.host().setAtIndex(FLOAT, i, i);
+            to.host().setAtIndex(FLOAT, i, 2 * i);
+        }
+        device.await(launch());
+        expect(3, 0);
+        return NUMBERS + " sums";
+    }
+
+    /// `to = from + to`, once more.
+    private Arguments arguments() {
+        return new Arguments(add.kernel())
+                .set(0, from.va())
+                .set(1, to.va())
+                .set(2, to.va())
+                .set(3, (long) NUMBERS);
+    }
+
+    private long launch() {
+        return device.launch(add, Geometry.of(4, 256), 0, arguments());
+    }
+
+    private void expect(int factor, int constant) throws Surprise {
+        for (int i = 0; i < NUMBERS; i++) {
+            float found = to.host().getAtIndex(FLOAT, i);
+            if (found != (float) factor * i + constant) {
+                throw new Surprise("number " + i + " is " + found + "; expected " + (factor * i + constant), "");
+            }
+        }
+    }
+
+    private void ones() {
+        for (int i = 0; i < NUMBERS; i++) {
+            from.host().setAtIndex(FLOAT, i, 1);
+            to.host().setAtIndex(FLOAT, i, 0);
+        }
+    }
+
+    private String dependent() throws Surprise {
+        ones();
+        try (CommandList list = list(DEPENDENT)) {
+            device.await(list.run());
+        }
+        expect(0, DEPENDENT);
+        return DEPENDENT + " in one submission, each behind the one before";
+    }
+
+    private CommandList list(int launches) {
+        CommandList list = new CommandList(device);
+        for (int i = 0; i < launches; i++) {
+            list.add(add, Geometry.of(4, 256), 0, arguments(), true);
+        }
+        list.build();
+        return list;
+    }
+
+    private String wrap() throws Surprise {
+        ones();
+        long last = 0;
+        long begin = System.nanoTime();
+        for (int i = 0; i < SUBMISSIONS; i++) {
+            last = launch();
+        }
+        device.await(last);
+        double micros = (System.nanoTime() - begin) / 1e3 / SUBMISSIONS;
+        expect(0, SUBMISSIONS);
+        return String.format(Locale.ROOT, "%d launches, %.1f us each", SUBMISSIONS, micros);
+    }
+
+    private String list() throws Surprise {
+        ones();
+        try (CommandList list = list(2)) {
+            long begin = System.nanoTime();
+            for (int i = 0; i < LIST_RUNS; i++) {
+                device.await(list.run());
+            }
+            double micros = (System.nanoTime() - begin) / 1e3 / LIST_RUNS;
+            expect(0, 2 * LIST_RUNS);
+            return String.format(Locale.ROOT, "%.1f us from submission to result", micros);
+        }
+    }
+
+    @Override
+    public void close() {
+        while (!taken.isEmpty()) {
+            taken.pop().run();
+        }
+    }
+}
