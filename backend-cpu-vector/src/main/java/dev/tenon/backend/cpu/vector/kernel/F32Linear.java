@@ -35,9 +35,13 @@ final class F32Linear extends VectorLinear {
     }
 
     @Override
-    void add(MemorySegment weights, long offset, float[] x, int xOffset, int n, Scratch scratch, int at) {
-        MemorySegment w = Memory.base(weights);
-        float[] strands = scratch.floats();
+    void add(MemorySegment weights, long at, long apart, int streams, float[] x, int xOffset, int n, Scratch scratch) {
+        for (int s = 0; s < streams; s++) {
+            add(Memory.base(weights), at + s * apart, x, xOffset, n, scratch.floats(), s * Strands.COUNT);
+        }
+    }
+
+    private static void add(MemorySegment w, long offset, float[] x, int xOffset, int n, float[] strands, int at) {
         int whole = n - n % Strands.COUNT;
         for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
             FloatVector a0 = FloatVector.fromArray(F, strands, at + s);

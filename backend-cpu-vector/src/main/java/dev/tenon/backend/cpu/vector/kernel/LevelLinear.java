@@ -4,16 +4,15 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
 
-/// Frame of the kernels for formats with packed levels: unpack a row into int8 levels and float32 scales,
-/// then multiply.
+/// Frame of the kernels for formats with packed levels: unpack 256 weights of each row into int8 levels and
+/// float32 scales, then multiply.
 ///
 /// The two halves meet in memory that the first-level cache holds, not in vectors. So each is a small loop
 /// that the JIT
-/// compiler handles well by itself, and the second half serves all formats. A row's scales lie from
-/// [Panel#SCRATCH] on.
+/// compiler handles well by itself, and the second half serves all formats. Scales lie from [Panel#SCRATCH]
+/// on, 32 floats a row.
 abstract class LevelLinear extends VectorLinear {
     /// How levels become values.
     enum Kind {
@@ -27,26 +26,38 @@ abstract class LevelLinear extends VectorLinear {
         SCALE_OFFSET_16
     }
 
-    /// Index of the first scale in the thread's floats.
-    static final int SCALES = Panel.SCRATCH;
-    /// Bytes behind levels and behind a row that narrow vectors load and do not use.
+    /// Elements of a span.
+    private static final int SPAN = 256;
+    /// Bytes behind levels that narrow vectors load and do not use.
     private static final int PADDING = 16;
 
-    /// A part of the work on a row that the JIT compiler shall compile by itself.
+    /// A part of the work on a span that the JIT compiler shall compile by itself.
     ///
     /// Inlined into one method, the parts exceed C2's limit of nodes, and vectors of the part that no
-    /// longer fits are
-    /// then made on the heap, ten times slower. A call that meets three classes in turn is never inlined.
+    /// longer fits are then made on the heap, ten times slower. A call that meets three classes in turn is
+    /// never inlined.
     interface Part {
         /// Does its part.
         ///
-        /// @param b levels from index 0 on, and the row
-        /// @param row index of the row's first byte
-        /// @param n elements, whole blocks
-        /// @param floats strands, and from [#SCALES] on at most `n / 8` scales and offsets
+        /// @param w weights; the part reads them through [Memory#base]
+        /// @param at where the first row's span starts
+        /// @param apart bytes to the next row's span
+        /// @param streams number of rows
+        /// @param n elements, whole blocks, at most 256
+        /// @param levels 256 levels a row
+        /// @param floats 32 strands a row, and behind them scales
         /// @param x activations, or the memory for decoded values
-        /// @param at index of the first of those
-        void run(byte[] b, int row, int n, float[] floats, float[] x, int at);
+        /// @param xOffset index of the first of those
+        void run(
+                MemorySegment w,
+                long at,
+                long apart,
+                int streams,
+                int n,
+                byte[] levels,
+                float[] floats,
+                float[] x,
+                int xOffset);
     }
 
     private final int block;
@@ -60,9 +71,9 @@ abstract class LevelLinear extends VectorLinear {
     /// @param kind how levels become values
     /// @param block elements in a block
     /// @param blockBytes bytes of a block
-    /// @param scales unpacks a row's scales; a class of its own for each format, since two formats behind one
-    /// call would be inlined into one method, which then exceeds the limit
-    /// @param levels unpacks a row's levels; the same holds
+    /// @param scales unpacks scales, from [#scalesAt] on; a class of its own for each format, since two formats
+    /// behind one call would be inlined into one method, which then exceeds the limit
+    /// @param levels unpacks levels, from [#levelsAt] on; the same holds
     LevelLinear(String format, Kind kind, int block, int blockBytes, Part scales, Part levels) {
         super(format);
         this.block = block;
@@ -71,35 +82,44 @@ abstract class LevelLinear extends VectorLinear {
             scales,
             levels,
             switch (kind) {
-                case SCALE_16 -> (b, row, n, floats, x, at) -> dotScaled(b, n, floats, x, at);
-                case SCALE_OFFSET_32 -> (b, row, n, floats, x, at) -> dotOffset32(b, n, floats, x, at);
-                case SCALE_OFFSET_16 -> (b, row, n, floats, x, at) -> dotOffset16(b, n, floats, x, at);
+                case SCALE_16 -> LevelLinear::dotScaled;
+                case SCALE_OFFSET_32 -> LevelLinear::dotOffset32;
+                case SCALE_OFFSET_16 -> LevelLinear::dotOffset16;
             }
         };
         expand = new Part[] {
             scales,
             levels,
             switch (kind) {
-                case SCALE_16 -> (b, row, n, floats, x, at) -> expandScaled(b, n, floats, at);
-                case SCALE_OFFSET_32 -> (b, row, n, floats, x, at) -> expandOffset32(b, n, floats, at);
-                case SCALE_OFFSET_16 -> (b, row, n, floats, x, at) -> expandOffset16(b, n, floats, at);
+                case SCALE_16 -> LevelLinear::expandScaled;
+                case SCALE_OFFSET_32 -> LevelLinear::expandOffset32;
+                case SCALE_OFFSET_16 -> LevelLinear::expandOffset16;
             }
         };
     }
 
+    /// {@return index of a row's first scale in the thread's floats}
+    ///
+    /// @param stream which row
+    static int scalesAt(int stream) {
+        return Panel.SCRATCH + stream * (SCALES / STREAMS);
+    }
+
+    /// {@return index of a row's first level}
+    ///
+    /// @param stream which row
+    static int levelsAt(int stream) {
+        return stream * SPAN;
+    }
+
     @Override
     public final int scratchBytes(int n) {
-        return Math.addExact(row(n) + PADDING, Math.multiplyExact(n / block, blockBytes));
-    }
-
-    /// Where a row's bytes begin: behind its levels.
-    private static int row(int n) {
-        return n + PADDING;
+        return STREAMS * SPAN + PADDING;
     }
 
     @Override
-    final int span(int n) {
-        return n;
+    final int span() {
+        return SPAN;
     }
 
     @Override
@@ -108,122 +128,149 @@ abstract class LevelLinear extends VectorLinear {
     }
 
     @Override
-    final void add(MemorySegment w, long at, float[] x, int xOffset, int n, Scratch scratch, int strands) {
-        // The row is a span, so the strands are the first ones, and the parts set them.
-        run(dot, Memory.base(w), at, n, scratch, x, xOffset);
+    final void add(
+            MemorySegment weights, long at, long apart, int streams, float[] x, int xOffset, int n, Scratch scratch) {
+        run(dot, weights, at, apart, streams, n, scratch, x, xOffset);
     }
 
     @Override
     final void expand(MemorySegment w, long offset, int n, Scratch scratch, int at) {
-        run(expand, w, offset, n, scratch, scratch.floats(), at);
+        long p = Memory.at(w, offset, spanBytes(n));
+        for (int i = 0; i < n; i += SPAN) {
+            int count = Math.min(SPAN, n - i);
+            run(expand, w, p, 0, 1, count, scratch, scratch.floats(), at + i);
+            p += spanBytes(count);
+        }
     }
 
-    private void run(Part[] parts, MemorySegment w, long offset, int n, Scratch scratch, float[] x, int at) {
-        byte[] b = scratch.levels();
-        int row = row(n);
-        MemorySegment.copy(w, ValueLayout.JAVA_BYTE, offset, b, row, n / block * blockBytes);
+    private static void run(
+            Part[] parts,
+            MemorySegment w,
+            long at,
+            long apart,
+            int streams,
+            int n,
+            Scratch scratch,
+            float[] x,
+            int xOffset) {
         for (Part part : parts) {
-            part.run(b, row, n, scratch.floats(), x, at);
+            part.run(w, at, apart, streams, n, scratch.levels(), scratch.floats(), x, xOffset);
         }
     }
 
-    private static void dotScaled(byte[] levels, int n, float[] floats, float[] x, int xOffset) {
-        for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-            scaled(levels, s, floats, x, xOffset, n);
-        }
-    }
-
-    private static void dotOffset32(byte[] levels, int n, float[] floats, float[] x, int xOffset) {
-        for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-            offset32(levels, s, floats, x, xOffset, n);
-        }
-    }
-
-    private static void dotOffset16(byte[] levels, int n, float[] floats, float[] x, int xOffset) {
-        for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-            offset16(levels, s, floats, x, xOffset, n);
-        }
-    }
-
-    private static void expandScaled(byte[] levels, int n, float[] floats, int at) {
-        for (int i = 0; i < n; i += LANES) {
-            FloatVector scale = FloatVector.broadcast(F, floats[SCALES + (i >> 4)]);
-            vector(levels, i).mul(scale).intoArray(floats, at + i);
-        }
-    }
-
-    private static void expandOffset32(byte[] levels, int n, float[] floats, int at) {
-        for (int i = 0; i < n; i += LANES) {
-            int group = SCALES + (i >> 8) * 16 + (i >> 5 & 7);
-            FloatVector scale = FloatVector.broadcast(F, floats[group]);
-            FloatVector shift = FloatVector.broadcast(F, floats[group + 8]);
-            vector(levels, i).fma(scale, shift).intoArray(floats, at + i);
-        }
-    }
-
-    private static void expandOffset16(byte[] levels, int n, float[] floats, int at) {
-        for (int i = 0; i < n; i += LANES) {
-            int group = SCALES + (i >> 8) * 32 + (i >> 4 & 15);
-            FloatVector scale = FloatVector.broadcast(F, floats[group]);
-            FloatVector shift = FloatVector.broadcast(F, floats[group + 16]);
-            vector(levels, i).fma(scale, shift).intoArray(floats, at + i);
-        }
-    }
-
-    private static FloatVector vector(byte[] levels, int i) {
+    private static FloatVector level(byte[] levels, int i) {
         return Species.floats(levels, i);
     }
 
-    /// Two vectors of strands, from strand `s` on.
-    private static void scaled(byte[] levels, int s, float[] floats, float[] x, int xOffset, int n) {
-        FloatVector a0 = FloatVector.zero(F);
-        FloatVector a1 = a0;
-        int y = xOffset + s;
-        int g0 = SCALES + (s >> 4);
-        int g1 = SCALES + ((s + LANES) >> 4);
-        for (int i = 0; i < n; i += Strands.COUNT) {
-            FloatVector d0 = FloatVector.broadcast(F, floats[g0 + (i >> 4)]);
-            FloatVector d1 = FloatVector.broadcast(F, floats[g1 + (i >> 4)]);
-            a0 = vector(levels, s + i).mul(d0).fma(FloatVector.fromArray(F, x, y + i), a0);
-            a1 = vector(levels, s + i + LANES).mul(d1).fma(FloatVector.fromArray(F, x, y + i + LANES), a1);
+    private static void dotScaled(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
+        for (int stream = 0; stream < streams; stream++) {
+            for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+                int strands = stream * Strands.COUNT + s;
+                if (n == SPAN) {
+                    // A constant: the compiler unrolls the loop.
+                    scaled(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, SPAN);
+                } else {
+                    scaled(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, n);
+                }
+            }
         }
-        a0.intoArray(floats, s);
-        a1.intoArray(floats, s + LANES);
     }
 
-    /// Two vectors of strands, from strand `s` on.
-    private static void offset32(byte[] levels, int s, float[] floats, float[] x, int xOffset, int n) {
-        FloatVector a0 = FloatVector.zero(F);
-        FloatVector a1 = a0;
-        int y = xOffset + s;
-        for (int i = 0; i < n; i += Strands.COUNT) {
-            int group = SCALES + (i >> 8) * 16 + (i >> 5 & 7);
-            FloatVector d = FloatVector.broadcast(F, floats[group]);
-            FloatVector m = FloatVector.broadcast(F, floats[group + 8]);
-            a0 = vector(levels, s + i).fma(d, m).fma(FloatVector.fromArray(F, x, y + i), a0);
-            a1 = vector(levels, s + i + LANES).fma(d, m).fma(FloatVector.fromArray(F, x, y + i + LANES), a1);
+    private static void dotOffset32(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
+        for (int stream = 0; stream < streams; stream++) {
+            for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+                offset32(
+                        b, levelsAt(stream) + s, f, stream * Strands.COUNT + s, scalesAt(stream), x, xOffset + s, SPAN);
+            }
         }
-        a0.intoArray(floats, s);
-        a1.intoArray(floats, s + LANES);
     }
 
-    /// Two vectors of strands, from strand `s` on.
-    private static void offset16(byte[] levels, int s, float[] floats, float[] x, int xOffset, int n) {
-        FloatVector a0 = FloatVector.zero(F);
-        FloatVector a1 = a0;
-        int y = xOffset + s;
-        int g0 = SCALES + (s >> 4);
-        int g1 = SCALES + ((s + LANES) >> 4);
-        for (int i = 0; i < n; i += Strands.COUNT) {
-            int group = (i >> 8) * 32 + (i >> 4 & 15);
-            FloatVector d = FloatVector.broadcast(F, floats[g0 + group]);
-            FloatVector m = FloatVector.broadcast(F, floats[g0 + group + 16]);
-            a0 = vector(levels, s + i).fma(d, m).fma(FloatVector.fromArray(F, x, y + i), a0);
-            d = FloatVector.broadcast(F, floats[g1 + group]);
-            m = FloatVector.broadcast(F, floats[g1 + group + 16]);
-            a1 = vector(levels, s + i + LANES).fma(d, m).fma(FloatVector.fromArray(F, x, y + i + LANES), a1);
+    private static void dotOffset16(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
+        for (int stream = 0; stream < streams; stream++) {
+            for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+                int strands = stream * Strands.COUNT + s;
+                offset16(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, SPAN);
+            }
         }
-        a0.intoArray(floats, s);
-        a1.intoArray(floats, s + LANES);
+    }
+
+    private static void expandScaled(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector scale = FloatVector.broadcast(F, f[scalesAt(0) + (i >> 4)]);
+            level(b, i).mul(scale).intoArray(x, to + i);
+        }
+    }
+
+    private static void expandOffset32(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+        for (int i = 0; i < n; i += LANES) {
+            int group = scalesAt(0) + (i >> 5);
+            FloatVector scale = FloatVector.broadcast(F, f[group]);
+            FloatVector shift = FloatVector.broadcast(F, f[group + 8]);
+            level(b, i).fma(scale, shift).intoArray(x, to + i);
+        }
+    }
+
+    private static void expandOffset16(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+        for (int i = 0; i < n; i += LANES) {
+            int group = scalesAt(0) + (i >> 4);
+            FloatVector scale = FloatVector.broadcast(F, f[group]);
+            FloatVector shift = FloatVector.broadcast(F, f[group + 16]);
+            level(b, i).fma(scale, shift).intoArray(x, to + i);
+        }
+    }
+
+    /// Two vectors of strands; `b`, `strands` and `x` begin at the first one's elements, `s` says which that is.
+    private static void scaled(
+            byte[] b, int levels, float[] f, int strands, int scales, int s, float[] x, int xOffset, int n) {
+        FloatVector a0 = FloatVector.fromArray(F, f, strands);
+        FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
+        int g0 = scales + (s >> 4);
+        int g1 = scales + ((s + LANES) >> 4);
+        for (int i = 0; i < n; i += Strands.COUNT) {
+            FloatVector d0 = FloatVector.broadcast(F, f[g0 + (i >> 4)]);
+            FloatVector d1 = FloatVector.broadcast(F, f[g1 + (i >> 4)]);
+            a0 = level(b, levels + i).mul(d0).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
+            a1 = level(b, levels + i + LANES).mul(d1).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
+        }
+        a0.intoArray(f, strands);
+        a1.intoArray(f, strands + LANES);
+    }
+
+    private static void offset32(
+            byte[] b, int levels, float[] f, int strands, int scales, float[] x, int xOffset, int n) {
+        FloatVector a0 = FloatVector.fromArray(F, f, strands);
+        FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
+        for (int i = 0; i < n; i += Strands.COUNT) {
+            FloatVector d = FloatVector.broadcast(F, f[scales + (i >> 5)]);
+            FloatVector m = FloatVector.broadcast(F, f[scales + (i >> 5) + 8]);
+            a0 = level(b, levels + i).fma(d, m).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
+            a1 = level(b, levels + i + LANES).fma(d, m).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
+        }
+        a0.intoArray(f, strands);
+        a1.intoArray(f, strands + LANES);
+    }
+
+    private static void offset16(
+            byte[] b, int levels, float[] f, int strands, int scales, int s, float[] x, int xOffset, int n) {
+        FloatVector a0 = FloatVector.fromArray(F, f, strands);
+        FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
+        int g0 = scales + (s >> 4);
+        int g1 = scales + ((s + LANES) >> 4);
+        for (int i = 0; i < n; i += Strands.COUNT) {
+            FloatVector d = FloatVector.broadcast(F, f[g0 + (i >> 4)]);
+            FloatVector m = FloatVector.broadcast(F, f[g0 + (i >> 4) + 16]);
+            a0 = level(b, levels + i).fma(d, m).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
+            d = FloatVector.broadcast(F, f[g1 + (i >> 4)]);
+            m = FloatVector.broadcast(F, f[g1 + (i >> 4) + 16]);
+            a1 = level(b, levels + i + LANES).fma(d, m).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
+        }
+        a0.intoArray(f, strands);
+        a1.intoArray(f, strands + LANES);
     }
 }

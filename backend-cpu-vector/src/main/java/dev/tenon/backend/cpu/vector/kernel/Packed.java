@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
@@ -10,9 +11,9 @@ import jdk.incubator.vector.VectorSpecies;
 
 /// What the packed formats share: vectors for unpacking, and the 6-bit scales and minima of Q4_K and Q5_K.
 final class Packed {
-    /// Byte vectors for unpacking: 32 bytes, or 16 where that is the widest.
-    private static final VectorSpecies<Byte> BYTES =
-            Species.BITS == 128 ? ByteVector.SPECIES_128 : ByteVector.SPECIES_256;
+    /// Vectors for unpacking: 32 bytes, or 16 where that is the widest.
+    private static final VectorSpecies<Integer> INTS =
+            Species.BITS == 128 ? IntVector.SPECIES_128 : IntVector.SPECIES_256;
     /// Whether unpacking 32 bytes takes two vectors.
     static final boolean TWICE = Species.BITS == 128;
     /// Low four bits of each byte.
@@ -43,10 +44,10 @@ final class Packed {
     /// ints is as
     /// good when a mask follows}
     ///
-    /// @param b where they are
-    /// @param at index of the first
-    static IntVector load(byte[] b, int at) {
-        return ByteVector.fromArray(BYTES, b, at).reinterpretAsInts();
+    /// @param w where they are
+    /// @param at offset of the first
+    static IntVector load(MemorySegment w, long at) {
+        return IntVector.fromMemorySegment(INTS, w, at, Species.LE);
     }
 
     /// {@return ints shifted right; bits that cross a byte border are the caller's to mask}
@@ -76,14 +77,14 @@ final class Packed {
     ///                   | scales[j - 4] >> 6 << 4         | scales[j] >> 6 << 4
     /// ```
     ///
-    /// @param b the row
-    /// @param p where the block starts
+    /// @param w weights
+    /// @param p where the block starts, of at least 16 bytes
     /// @param out receives the sixteen numbers
     /// @param at index of the first
-    static void scalesAndOffsets(byte[] b, int p, float[] out, int at) {
-        float d = Species.half(b, p);
-        float dmin = -Species.half(b, p + 2);
-        IntVector v = ByteVector.fromArray(ByteVector.SPECIES_128, b, p).reinterpretAsInts();
+    static void scalesAndOffsets(MemorySegment w, long p, float[] out, int at) {
+        float d = Species.half(w, p);
+        float dmin = -Species.half(w, p + 2);
+        IntVector v = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p, Species.LE);
         IntVector low =
                 v.rearrange(LOW_FROM).lanewise(VectorOperators.LSHR, LOW_SHIFT).and(LOW_MASK);
         IntVector high = v.rearrange(HIGH_FROM)

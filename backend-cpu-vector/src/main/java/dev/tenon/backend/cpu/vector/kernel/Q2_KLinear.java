@@ -29,8 +29,8 @@ final class Q2_KLinear extends LevelLinear {
                 Kind.SCALE_OFFSET_16,
                 BLOCK,
                 BYTES,
-                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
-                (b, row, n, floats, x, at) -> levels(b, row, n));
+                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
+                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -47,31 +47,34 @@ final class Q2_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    private static void scales(byte[] b, int row, int n, float[] floats) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            IntVector s = ByteVector.fromArray(ByteVector.SPECIES_128, b, p).reinterpretAsInts();
-            int at = SCALES + i / 8;
-            Packed.multiply(s.and(Packed.LOW_4).reinterpretAsBytes(), Species.half(b, p + D), floats, at);
+    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
+        MemorySegment w = Memory.base(weights);
+        for (int i = 0; i < streams; i++) {
+            long p = at + i * apart;
+            int to = scalesAt(i);
+            IntVector s = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p, Species.LE);
+            Packed.multiply(s.and(Packed.LOW_4).reinterpretAsBytes(), Species.half(w, p + D), f, to);
             ByteVector minima = Packed.right(s, 4).and(Packed.LOW_4).reinterpretAsBytes();
-            Packed.multiply(minima, -Species.half(b, p + DMIN), floats, at + 16);
+            Packed.multiply(minima, -Species.half(w, p + DMIN), f, to + 16);
         }
     }
 
-    private static void levels(byte[] b, int row, int n) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
+    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
             for (int h = 0; h < 2; h++) {
-                quarters(b, p + QS + 32 * h, i + 128 * h);
+                int to = levelsAt(s) + 128 * h;
+                quarters(w, p + QS + 32 * h, b, to);
                 if (Packed.TWICE) {
-                    quarters(b, p + QS + 32 * h + 16, i + 128 * h + 16);
+                    quarters(w, p + QS + 32 * h + 16, b, to + 16);
                 }
             }
         }
     }
 
-    private static void quarters(byte[] b, int qs, int at) {
-        IntVector q = Packed.load(b, qs);
+    private static void quarters(MemorySegment w, long qs, byte[] b, int at) {
+        IntVector q = Packed.load(w, qs);
         for (int c = 0; c < 4; c++) {
             Packed.right(q, 2 * c).and(LOW).reinterpretAsBytes().intoArray(b, at + 32 * c);
         }

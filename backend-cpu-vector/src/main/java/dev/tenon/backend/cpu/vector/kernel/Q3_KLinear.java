@@ -29,6 +29,10 @@ final class Q3_KLinear extends LevelLinear {
     private static final int LOW = 0x03030303;
     private static final int HIGH = 0x04040404;
 
+    /// Moves the packed scales to the front of the last sixteen bytes of a block: a load that begins with them would
+    /// end behind the block.
+    private static final VectorShuffle<Byte> BEHIND =
+            VectorShuffle.fromOp(ByteVector.SPECIES_128, i -> (i + SUB_SCALES - (BYTES - 16)) % 16);
     /// Which words of the packed scales hold the low and the high bits of four scales each, and how far
     /// those are shifted.
     private static final VectorShuffle<Integer> LOW_FROM = VectorShuffle.fromValues(IntVector.SPECIES_128, 0, 1, 0, 1);
@@ -42,8 +46,8 @@ final class Q3_KLinear extends LevelLinear {
                 Kind.SCALE_16,
                 BLOCK,
                 BYTES,
-                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
-                (b, row, n, floats, x, at) -> levels(b, row, n));
+                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
+                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -63,10 +67,12 @@ final class Q3_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    private static void scales(byte[] b, int row, int n, float[] floats) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            IntVector v = ByteVector.fromArray(ByteVector.SPECIES_128, b, p + SUB_SCALES)
+    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            IntVector v = ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + BYTES - 16, Species.LE)
+                    .rearrange(BEHIND)
                     .reinterpretAsInts();
             IntVector low = v.rearrange(LOW_FROM)
                     .lanewise(VectorOperators.LSHR, LOW_SHIFT)
@@ -75,26 +81,27 @@ final class Q3_KLinear extends LevelLinear {
                     .lanewise(VectorOperators.LSHR, HIGH_SHIFT)
                     .and(LOW);
             ByteVector scale = low.or(Packed.left(high, 4)).reinterpretAsBytes().sub(ZERO_SCALE);
-            Packed.multiply(scale, Species.half(b, p + D), floats, SCALES + i / 16);
+            Packed.multiply(scale, Species.half(w, p + D), f, scalesAt(s));
         }
     }
 
-    private static void levels(byte[] b, int row, int n) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            eighths(b, p, p + QS, i);
+    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            eighths(w, p, p + QS, b, levelsAt(s));
             if (Packed.TWICE) {
-                eighths(b, p + 16, p + QS + 16, i + 16);
+                eighths(w, p + 16, p + QS + 16, b, levelsAt(s) + 16);
             }
         }
     }
 
     /// The levels that share high bits: one bit an eighth, the lowest one after each shift.
-    private static void eighths(byte[] b, int hmask, int qs, int at) {
-        IntVector h = Packed.load(b, hmask);
+    private static void eighths(MemorySegment w, long hmask, long qs, byte[] b, int at) {
+        IntVector h = Packed.load(w, hmask);
         // A loop instead of eight calls: the calls, inlined, exceed C2's limit of nodes.
         for (int half = 0; half < 2; half++) {
-            IntVector q = Packed.load(b, qs + 32 * half);
+            IntVector q = Packed.load(w, qs + 32 * half);
             for (int c = 0; c < 4; c++) {
                 IntVector level = q.and(LOW).or(Packed.left(h, 2).and(HIGH));
                 level.reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(b, at + 128 * half + 32 * c);

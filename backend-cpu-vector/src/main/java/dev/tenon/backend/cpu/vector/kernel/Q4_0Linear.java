@@ -2,7 +2,6 @@ package dev.tenon.backend.cpu.vector.kernel;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.IntVector;
 
 /// Q4_0: 32 four-bit levels and a float16 scale, 4.5 bits a weight.
@@ -25,8 +24,8 @@ final class Q4_0Linear extends LevelLinear {
                 Kind.SCALE_16,
                 BLOCK,
                 BYTES,
-                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
-                (b, row, n, floats, x, at) -> levels(b, row, n));
+                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, n, f),
+                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, n, b));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -41,22 +40,27 @@ final class Q4_0Linear extends LevelLinear {
         return (float) sum;
     }
 
-    private static void scales(byte[] b, int row, int n, float[] floats) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            float d = Species.half(b, p);
-            floats[SCALES + i / 16] = d;
-            floats[SCALES + i / 16 + 1] = d;
+    private static void scales(MemorySegment weights, long at, long apart, int streams, int n, float[] f) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            for (int i = 0; i < n; i += BLOCK, p += BYTES) {
+                float d = Species.half(w, p);
+                f[scalesAt(s) + i / 16] = d;
+                f[scalesAt(s) + i / 16 + 1] = d;
+            }
         }
     }
 
-    private static void levels(byte[] b, int row, int n) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            IntVector q =
-                    ByteVector.fromArray(ByteVector.SPECIES_128, b, p + QS).reinterpretAsInts();
-            store(q, b, i);
-            store(Packed.right(q, 4), b, i + 16);
+    private static void levels(MemorySegment weights, long at, long apart, int streams, int n, byte[] b) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            for (int i = levelsAt(s); i < levelsAt(s) + n; i += BLOCK, p += BYTES) {
+                IntVector q = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p + QS, Species.LE);
+                store(q, b, i);
+                store(Packed.right(q, 4), b, i + 16);
+            }
         }
     }
 

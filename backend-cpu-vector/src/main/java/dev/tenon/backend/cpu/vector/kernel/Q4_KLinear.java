@@ -25,8 +25,8 @@ final class Q4_KLinear extends LevelLinear {
                 Kind.SCALE_OFFSET_32,
                 BLOCK,
                 BYTES,
-                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
-                (b, row, n, floats, x, at) -> levels(b, row, n));
+                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
+                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -37,8 +37,7 @@ final class Q4_KLinear extends LevelLinear {
             long block = offset + (long) (i / BLOCK) * BYTES;
             int e = i % BLOCK;
             if (e == 0) {
-                byte[] head = w.asSlice(block, 16).toArray(ValueLayout.JAVA_BYTE);
-                Packed.scalesAndOffsets(head, 0, numbers, 0);
+                Packed.scalesAndOffsets(w, block, numbers, 0);
             }
             int q = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 64) + e % 32) >> 4 * (e % 64 / 32) & 15;
             sum += (double) (numbers[e / 32] * q + numbers[8 + e / 32]) * x[xOffset + i];
@@ -46,27 +45,29 @@ final class Q4_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    private static void scales(byte[] b, int row, int n, float[] floats) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            Packed.scalesAndOffsets(b, p, floats, SCALES + i / 16);
+    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            Packed.scalesAndOffsets(w, at + s * apart, f, scalesAt(s));
         }
     }
 
-    private static void levels(byte[] b, int row, int n) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
+    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            int to = levelsAt(s);
             for (int c = 0; c < 128; c += 32) {
-                nibbles(b, p + QS + c, i + 2 * c);
+                nibbles(w, p + QS + c, b, to + 2 * c);
                 if (Packed.TWICE) {
-                    nibbles(b, p + QS + c + 16, i + 2 * c + 16);
+                    nibbles(w, p + QS + c + 16, b, to + 2 * c + 16);
                 }
             }
         }
     }
 
-    private static void nibbles(byte[] b, int qs, int at) {
-        IntVector q = Packed.load(b, qs);
+    private static void nibbles(MemorySegment w, long qs, byte[] b, int at) {
+        IntVector q = Packed.load(w, qs);
         q.and(Packed.LOW_4).reinterpretAsBytes().intoArray(b, at);
         Packed.right(q, 4).and(Packed.LOW_4).reinterpretAsBytes().intoArray(b, at + 32);
     }

@@ -29,8 +29,8 @@ final class Q5_KLinear extends LevelLinear {
                 Kind.SCALE_OFFSET_32,
                 BLOCK,
                 BYTES,
-                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
-                (b, row, n, floats, x, at) -> levels(b, row, n));
+                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
+                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -41,8 +41,7 @@ final class Q5_KLinear extends LevelLinear {
             long block = offset + (long) (i / BLOCK) * BYTES;
             int e = i % BLOCK;
             if (e == 0) {
-                byte[] head = w.asSlice(block, 16).toArray(ValueLayout.JAVA_BYTE);
-                Packed.scalesAndOffsets(head, 0, numbers, 0);
+                Packed.scalesAndOffsets(w, block, numbers, 0);
             }
             int low = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 64) + e % 32) >> 4 * (e % 64 / 32) & 15;
             int high = w.get(ValueLayout.JAVA_BYTE, block + QH + e % 32) >> e / 32 & 1;
@@ -51,29 +50,30 @@ final class Q5_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    private static void scales(byte[] b, int row, int n, float[] floats) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            Packed.scalesAndOffsets(b, p, floats, SCALES + i / 16);
+    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            Packed.scalesAndOffsets(w, at + s * apart, f, scalesAt(s));
         }
     }
 
-    private static void levels(byte[] b, int row, int n) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            quarters(b, p + QH, p + QS, i);
+    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            quarters(w, p + QH, p + QS, b, levelsAt(s));
             if (Packed.TWICE) {
-                quarters(b, p + QH + 16, p + QS + 16, i + 16);
+                quarters(w, p + QH + 16, p + QS + 16, b, levelsAt(s) + 16);
             }
         }
     }
 
     /// The levels that share high bits: two bits a quarter, the lowest ones after each shift.
-    private static void quarters(byte[] b, int qh, int qs, int at) {
-        IntVector h = Packed.load(b, qh);
+    private static void quarters(MemorySegment w, long qh, long qs, byte[] b, int at) {
+        IntVector h = Packed.load(w, qh);
         // A loop instead of four calls: the calls, inlined, exceed C2's limit of nodes.
         for (int c = 0; c < 4; c++) {
-            IntVector q = Packed.load(b, qs + 32 * c);
+            IntVector q = Packed.load(w, qs + 32 * c);
             store(q, Packed.left(h, 4), b, at + 64 * c);
             store(Packed.right(q, 4), Packed.left(h, 3), b, at + 64 * c + 32);
             h = Packed.right(h, 2);

@@ -7,6 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShuffle;
 
 /// Q6_K: 256 six-bit levels, sixteen sub-blocks of 16 with an int8 scale each, 6.5625 bits a weight.
 ///
@@ -29,14 +31,21 @@ final class Q6_KLinear extends LevelLinear {
     private static final int HIGH = 0x30303030;
     private static final byte ZERO_LEVEL = 32;
 
+    /// 32 bytes twice, and how far the bits of their second copy are shifted.
+    private static final VectorShuffle<Integer> TWICE = VectorShuffle.fromOp(Species.I, i -> i % 8);
+    private static final IntVector SHIFT = IntVector.zero(Species.I)
+            .addIndex(1)
+            .lanewise(VectorOperators.LSHR, 3)
+            .mul(2);
+
     Q6_KLinear() {
         super(
                 "q6_k",
                 Kind.SCALE_16,
                 BLOCK,
                 BYTES,
-                (b, row, n, floats, x, at) -> scales(b, row, n, floats),
-                (b, row, n, floats, x, at) -> levels(b, row, n));
+                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
+                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
     }
 
     /// The same sum in plain Java, in ascending order and double.
@@ -57,33 +66,50 @@ final class Q6_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    private static void scales(byte[] b, int row, int n, float[] floats) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-            FloatVector d = FloatVector.broadcast(F, Species.half(b, p + D));
+    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            FloatVector d = FloatVector.broadcast(F, Species.half(w, p + D));
             for (int j = 0; j < 16; j += LANES) {
-                Species.floats(b, p + SUB_SCALES + j).mul(d).intoArray(floats, SCALES + i / 16 + j);
+                Species.floats(w, p + SUB_SCALES + j).mul(d).intoArray(f, scalesAt(s) + j);
             }
         }
     }
 
-    private static void levels(byte[] b, int row, int n) {
-        int p = row;
-        for (int i = 0; i < n; i += BLOCK, p += BYTES) {
+    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
             for (int h = 0; h < 2; h++) {
-                quarters(b, p + 64 * h, p + QH + 32 * h, i + 128 * h);
+                int to = levelsAt(s) + 128 * h;
+                if (LANES == 16) {
+                    halves(w, p + 64 * h, p + QH + 32 * h, b, to);
+                    continue;
+                }
+                quarters(w, p + 64 * h, p + QH + 32 * h, b, to);
                 if (Packed.TWICE) {
-                    quarters(b, p + 64 * h + 16, p + QH + 32 * h + 16, i + 128 * h + 16);
+                    quarters(w, p + 64 * h + 16, p + QH + 32 * h + 16, b, to + 16);
                 }
             }
         }
     }
 
+    /// 128 levels, 64 at a time.
+    private static void halves(MemorySegment w, long ql, long qh, byte[] b, int at) {
+        IntVector low = IntVector.fromMemorySegment(Species.I, w, ql, Species.LE);
+        IntVector high = ((IntVector) Packed.load(w, qh).reinterpretShape(Species.I, 0))
+                .rearrange(TWICE)
+                .lanewise(VectorOperators.LSHR, SHIFT);
+        store(low, Packed.left(high, 4), b, at);
+        store(Packed.right(low, 4), high, b, at + 64);
+    }
+
     /// The levels that share high bits.
-    private static void quarters(byte[] b, int ql, int qh, int at) {
-        IntVector l0 = Packed.load(b, ql);
-        IntVector l1 = Packed.load(b, ql + 32);
-        IntVector h = Packed.load(b, qh);
+    private static void quarters(MemorySegment w, long ql, long qh, byte[] b, int at) {
+        IntVector l0 = Packed.load(w, ql);
+        IntVector l1 = Packed.load(w, ql + 32);
+        IntVector h = Packed.load(w, qh);
         store(l0, Packed.left(h, 4), b, at);
         store(l1, Packed.left(h, 2), b, at + 32);
         store(Packed.right(l0, 4), h, b, at + 64);

@@ -39,9 +39,13 @@ final class Q8_0Linear extends VectorLinear {
     }
 
     @Override
-    void add(MemorySegment weights, long at, float[] x, int xOffset, int n, Scratch scratch, int strands) {
-        MemorySegment w = Memory.base(weights);
-        float[] sums = scratch.floats();
+    void add(MemorySegment weights, long at, long apart, int streams, float[] x, int xOffset, int n, Scratch scratch) {
+        for (int s = 0; s < streams; s++) {
+            add(Memory.base(weights), at + s * apart, x, xOffset, n, scratch.floats(), s * Strands.COUNT);
+        }
+    }
+
+    private static void add(MemorySegment w, long at, float[] x, int xOffset, int n, float[] sums, int strands) {
         if (LANES < 8) {
             narrow(w, at, x, xOffset, n, sums, strands);
             return;

@@ -13,7 +13,12 @@ abstract class VectorLinear implements LinearKernel {
     /// From so many tokens on, decoding a panel pays.
     private static final int PANEL_TOKENS = 3;
     /// Rows that advance together, where there are so many; their strands fit in front of [Panel#SCRATCH].
-    private static final int STREAMS = 4;
+    static final int STREAMS = 4;
+    /// Floats behind [Panel#SCRATCH] that formats may use.
+    static final int SCALES = 32 * STREAMS;
+
+    /// Where decoded rows begin: behind the strands of a tile and a row's scales.
+    private static final int PANEL = Panel.SCRATCH + SCALES;
 
     private final String name;
 
@@ -25,10 +30,8 @@ abstract class VectorLinear implements LinearKernel {
     }
 
     /// {@return elements of a row that are multiplied before it is the next row's turn: a multiple of 32 and of
-    /// the block size, or the row's length, where only one row is read at a time}
-    ///
-    /// @param n elements in a row
-    int span(int n) {
+    /// the block size}
+    int span() {
         return 512;
     }
 
@@ -37,17 +40,19 @@ abstract class VectorLinear implements LinearKernel {
     /// @param elements its elements
     abstract long spanBytes(int elements);
 
-    /// Multiplies a part of a weight row with a token's activations.
+    /// Multiplies parts of some weight rows with a token's activations.
     ///
     /// @param weights the matrix
-    /// @param at where the part starts, as [Memory#at] says it
+    /// @param at where the first row's part starts, as [Memory#at] says it
+    /// @param apart bytes to the next row's part
+    /// @param streams number of rows, at most [#STREAMS]
     /// @param x activations
     /// @param xOffset index of the first
     /// @param n elements: [#span], or what is left of the row
-    /// @param scratch holds 32 strands in `floats`, from `strands` on, to which the products are added; from
-    ///     [Panel#SCRATCH] on it is free for use
-    /// @param strands index of the first strand
-    abstract void add(MemorySegment weights, long at, float[] x, int xOffset, int n, Scratch scratch, int strands);
+    /// @param scratch holds 32 strands a row in `floats`, to which the products are added; free for use are
+    ///     `levels` and, from [Panel#SCRATCH] on, [#SCALES] floats
+    abstract void add(
+            MemorySegment weights, long at, long apart, int streams, float[] x, int xOffset, int n, Scratch scratch);
 
     /// Decodes a weight row.
     ///
@@ -55,7 +60,7 @@ abstract class VectorLinear implements LinearKernel {
     /// @param offsetBytes where the row starts
     /// @param n elements, whole blocks
     /// @param scratch receives the values in `floats`; `levels` is free for use
-    /// @param at index of the first value; from [Panel#SCRATCH] on, `n / 8` floats are free for use
+    /// @param at index of the first value; from [Panel#SCRATCH] on, [#SCALES] floats are free for use
     abstract void expand(MemorySegment weights, long offsetBytes, int n, Scratch scratch, int at);
 
     @Override
@@ -70,17 +75,12 @@ abstract class VectorLinear implements LinearKernel {
 
     @Override
     public final int scratchFloats(int n) {
-        return Math.addExact(panel(n), Math.multiplyExact(Panel.ROWS, n));
+        return Math.addExact(PANEL, Math.multiplyExact(Panel.ROWS, n));
     }
 
     @Override
     public int scratchBytes(int n) {
         return 0;
-    }
-
-    /// Where decoded rows begin: behind the strands of a tile and a row's scales.
-    private static int panel(int n) {
-        return Panel.SCRATCH + n / 8;
     }
 
     @Override
@@ -97,12 +97,11 @@ abstract class VectorLinear implements LinearKernel {
             Scratch scratch) {
         if (tokens < PANEL_TOKENS) {
             long at = Memory.at(weights, firstRow * rowBytes, rows * rowBytes);
-            int streams = span(n) < n ? STREAMS : 1;
-            int each = rows / streams;
-            int done = each * streams;
+            int each = rows / STREAMS;
+            int done = each * STREAMS;
             for (int t = 0; t < tokens; t++) {
                 int o = t * outStride + firstRow;
-                streams(weights, at, rowBytes, each, streams, x, t * n, n, out, o, scratch);
+                streams(weights, at, rowBytes, each, STREAMS, x, t * n, n, out, o, scratch);
                 streams(weights, at + done * rowBytes, rowBytes, rows - done, 1, x, t * n, n, out, o + done, scratch);
             }
             return;
@@ -110,9 +109,9 @@ abstract class VectorLinear implements LinearKernel {
         for (int r = firstRow; r < firstRow + rows; r += Panel.ROWS) {
             int count = Math.min(Panel.ROWS, firstRow + rows - r);
             for (int i = 0; i < count; i++) {
-                expand(weights, (r + i) * rowBytes, n, scratch, panel(n) + i * n);
+                expand(weights, (r + i) * rowBytes, n, scratch, PANEL + i * n);
             }
-            Panel.multiply(scratch.floats(), panel(n), count, x, n, tokens, out, outStride, r);
+            Panel.multiply(scratch.floats(), PANEL, count, x, n, tokens, out, outStride, r);
         }
     }
 
@@ -130,15 +129,14 @@ abstract class VectorLinear implements LinearKernel {
             int outOffset,
             Scratch scratch) {
         float[] strands = scratch.floats();
-        int span = span(n);
+        int span = span();
+        long apart = each * rowBytes;
         for (int r = 0; r < each; r++) {
             Arrays.fill(strands, 0, streams * Strands.COUNT, 0f);
             long row = at + r * rowBytes;
             for (int i = 0; i < n; i += span) {
                 int count = Math.min(span, n - i);
-                for (int s = 0; s < streams; s++) {
-                    add(weights, row + s * each * rowBytes, x, xOffset + i, count, scratch, s * Strands.COUNT);
-                }
+                add(weights, row, apart, streams, x, xOffset + i, count, scratch);
                 row += spanBytes(count);
             }
             for (int s = 0; s < streams; s++) {
