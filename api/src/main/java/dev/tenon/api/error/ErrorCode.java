@@ -35,6 +35,10 @@ public final class ErrorCode {
     public static final String BUNDLE_FIXED = "BUNDLE-003";
     /// A running platform could not be asked.
     public static final String CONTROL = "BUNDLE-004";
+    /// A bundle may not run by the platform's policy of trust.
+    public static final String BUNDLE_TRUST = "BUNDLE-005";
+    /// No repository has a bundle that was asked for.
+    public static final String BUNDLE_NOT_FOUND = "BUNDLE-006";
 
     // --- contracts
     // ----------------------------------------------------------------------------------------------------

@@ -3,13 +3,11 @@ package dev.tenon.itest.framework;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tenon.itest.framework.Installation.Result;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -19,7 +17,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,45 +32,16 @@ class RunningPlatformIT {
 
     private Path home;
 
-    private record Result(int code, String out, String err) {}
+    private Installation installation;
 
     @BeforeEach
     void copyDistribution() throws IOException {
-        assumeTrue(
-                FileSystems.getDefault().supportedFileAttributeViews().contains("posix"),
-                "the start script needs a POSIX system");
-        home = folder.resolve("tenon");
-        Path built = Jars.distribution();
-        for (String part : List.of("bin", "lib", "bundles", "etc", "deploy", "models")) {
-            try (Stream<Path> files = Files.walk(built.resolve(part))) {
-                for (Path file : files.toList()) {
-                    Path target = home.resolve(built.relativize(file));
-                    Files.createDirectories(target.getParent());
-                    Files.copy(file, target, StandardCopyOption.COPY_ATTRIBUTES);
-                }
-            }
-        }
-    }
-
-    private Process start(Path err, String... args) throws IOException {
-        List<String> command = new ArrayList<>(List.of(home.resolve("bin/tenon").toString()));
-        command.addAll(Arrays.asList(args));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
-        builder.environment().keySet().removeIf(name -> name.startsWith("TENON_"));
-        builder.environment().put("TENON_JAVA_HOME", System.getProperty("java.home"));
-        builder.environment().put("TENON_AOT", "off");
-        builder.environment().put("TENON_LOG", "info");
-        builder.environment().put("LC_ALL", "C.UTF-8");
-        return builder.start();
+        installation = Installation.copy(folder);
+        home = installation.home();
     }
 
     private Result tenon(String... args) throws Exception {
-        Path err = Files.createTempFile(folder, "err", ".txt");
-        Process process = start(err, args);
-        process.outputWriter().close();
-        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(2, TimeUnit.MINUTES), "the process does not end");
-        return new Result(process.exitValue(), out, Files.readString(err));
+        return installation.tenon(args);
     }
 
     private Path version(String version) throws IOException {
@@ -85,7 +53,7 @@ class RunningPlatformIT {
 
     private Process chat() throws Exception {
         log = folder.resolve("chat-err.txt");
-        Process chat = start(
+        Process chat = installation.start(
                 log,
                 "chat",
                 "-m",

@@ -2,6 +2,7 @@ package dev.tenon.platform.launcher;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.ServiceLoader;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.osgi.framework.Bundle;
@@ -23,6 +25,7 @@ import org.osgi.framework.Constants;
 import org.osgi.framework.FrameworkEvent;
 import org.osgi.framework.InvalidSyntaxException;
 import org.osgi.framework.ServiceReference;
+import org.osgi.framework.hooks.resolver.ResolverHookFactory;
 import org.osgi.framework.launch.Framework;
 import org.osgi.framework.launch.FrameworkFactory;
 import org.osgi.framework.wiring.FrameworkWiring;
@@ -50,6 +53,7 @@ final class Platform implements AutoCloseable {
     private final CacheFolder cache;
     private final Framework framework;
     private final BundleProblems problems;
+    private final Trust trust;
     private Bundle fileInstall;
     private boolean closed;
 
@@ -63,6 +67,7 @@ final class Platform implements AutoCloseable {
                     + " lib/ must hold the framework's jar.");
         }
         FrameworkFactory factory = factories.next();
+        trust = new Trust(TrustPolicy.read(home, System::getenv));
         cache = CacheFolder.create();
         framework = factory.newFramework(
                 properties(home, cache.path(), factory.getClass().getName()));
@@ -97,6 +102,7 @@ final class Platform implements AutoCloseable {
         BundleContext context = framework.getBundleContext();
         Dictionary<String, Object> info = new Hashtable<>(Map.of("tenon.info", "bundle-problems"));
         context.registerService(Supplier.class, problems, info);
+        guard(context);
         framework.start();
         List<Bundle> system = install(Home.files(home.system(), ".jar"));
         List<Bundle> bundles = install(Home.files(home.bundles(), ".jar"));
@@ -132,14 +138,48 @@ final class Platform implements AutoCloseable {
         watch();
     }
 
+    /// Has the framework ask what may run, if not everything may.
+    private void guard(BundleContext context) {
+        Dictionary<String, Object> info = new Hashtable<>(Map.of("tenon.info", "trust"));
+        context.registerService(BiFunction.class, trust, info);
+        if (trust.strict()) {
+            context.addBundleListener(trust);
+            context.registerService(ResolverHookFactory.class, trust, null);
+        }
+    }
+
+    /// The file to install a jar from: where the policy asks something of it, a copy that only this process
+    /// can change, so that what runs is what was checked.
+    ///
+    /// @throws BundleException if the policy does not trust it
+    private Path checked(Path jar) throws BundleException {
+        if (!trust.strict()) {
+            return jar;
+        }
+        try {
+            Path copies = Files.createDirectories(cache.path().resolve("checked"));
+            Path copy = Files.copy(jar, copies.resolve(jar.getParent().getFileName() + "-" + jar.getFileName()));
+            String refusal = trust.apply(location(copy), copy).get("refusal");
+            if (!refusal.isEmpty()) {
+                throw new BundleException("it is not trusted: " + refusal + " [BUNDLE-005]");
+            }
+            return copy;
+        } catch (IOException e) {
+            throw new BundleException("it cannot be copied: " + e.getMessage(), e);
+        }
+    }
+
+    private static String location(Path jar) {
+        // '+' is a plain character in a file's URI, but the framework decodes it to a space.
+        return "reference:" + jar.toUri().toString().replace("+", "%2B");
+    }
+
     private List<Bundle> install(List<Path> jars) {
         List<Bundle> installed = new ArrayList<>(jars.size());
         for (Path jar : jars) {
             String file = home.root().relativize(jar).toString();
             try {
-                // '+' is a plain character in a file's URI, but the framework decodes it to a space.
-                String location = "reference:" + jar.toUri().toString().replace("+", "%2B");
-                Bundle bundle = framework.getBundleContext().installBundle(location);
+                Bundle bundle = framework.getBundleContext().installBundle(location(checked(jar)));
                 if (bundle.getSymbolicName() == null) {
                     bundle.uninstall();
                     throw new BundleException("it is no OSGi bundle: its manifest has no Bundle-SymbolicName");
@@ -273,8 +313,11 @@ final class Platform implements AutoCloseable {
                 ? "No bundle failed, so the bundle of the command line is missing from " + home.bundles()
                         + " or one of its components lacks a service."
                 : "These bundles failed:\n  " + String.join("\n  ", noted) + "\n";
-        throw new PlatformException(
-                "The command line did not start. " + why + " Unpack or build the distribution again.");
+        throw new PlatformException("The command line did not start. " + why
+                + (trust.strict()
+                        ? " If you trust what is installed, list it: TENON_BUNDLES_TRUST=any tenon bundles trust"
+                                + " --installed."
+                        : " Unpack or build the distribution again."));
     }
 
     /// {@return what is wrong with the bundles}

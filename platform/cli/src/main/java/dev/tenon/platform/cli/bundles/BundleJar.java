@@ -26,7 +26,12 @@ import java.util.zip.ZipFile;
 /// @param version version as in the manifest
 /// @param sha256 digest of the file in hexadecimal digits
 /// @param fragment the host's name if it is a fragment, else null
-record BundleJar(Path file, String name, String version, String sha256, String fragment) {
+/// @param access what it says it reaches outside the JVM, or null if it says nothing
+record BundleJar(Path file, String name, String version, String sha256, String fragment, String access) {
+    /// The header by which a bundle says what it reaches outside the JVM: `native`, `network`, `files`,
+    /// separated by commas, or `none`.
+    static final String ACCESS = "Tenon-Access";
+
     private static final String MANIFEST = "META-INF/MANIFEST.MF";
 
     /// Reads a jar.
@@ -66,7 +71,12 @@ record BundleJar(Path file, String name, String version, String sha256, String f
         }
         String version = header(manifest, "Bundle-Version");
         return new BundleJar(
-                file, name, version == null ? "0.0.0" : version, sha256, header(manifest, "Fragment-Host"));
+                file,
+                name,
+                version == null ? "0.0.0" : version,
+                sha256,
+                header(manifest, "Fragment-Host"),
+                header(manifest, ACCESS));
     }
 
     private static TenonException damaged(Path file, String what) {

@@ -61,6 +61,7 @@ public final class BundleManager {
 
     private final BundleContext context;
     private final EngineControl engine;
+    private final BundleTrust trust;
     /// Digests of what this manager has installed, by bundle number.
     private final Map<Long, String> digests = new ConcurrentHashMap<>();
     /// Locations of the distribution's bundles that were replaced, by symbolic name.
@@ -71,20 +72,35 @@ public final class BundleManager {
     ///
     /// @param context of this bundle
     /// @param engine moves models from bundle to bundle
+    /// @param trust says which bundles may run
     @Activate
-    public BundleManager(BundleContext context, @Reference EngineControl engine) {
+    public BundleManager(BundleContext context, @Reference EngineControl engine, @Reference BundleTrust trust) {
         this.context = context;
         this.engine = engine;
+        this.trust = trust;
     }
 
     /// Installs a bundle, or has it take the place of the running bundle of the same name.
     ///
     /// @param file the jar; copied
     /// @return what was done, for people
-    /// @throws TenonException (`BUNDLE-001`, `BUNDLE-002`, `BUNDLE-003`) if it was not; what ran before
-    ///     runs on
-    public synchronized String apply(Path file) {
+    /// @throws TenonException (`BUNDLE-001`, `BUNDLE-002`, `BUNDLE-003`, `BUNDLE-005`) if it was not; what ran
+    ///     before runs on
+    public String apply(Path file) {
         Path copy = stage(file);
+        try {
+            return apply(copy, file.toString());
+        } finally {
+            delete(copy);
+        }
+    }
+
+    /// The same for a copy that [#stage] made.
+    ///
+    /// @param copy the jar; stays the caller's
+    /// @param shown what messages call it
+    /// @return what was done, for people
+    synchronized String apply(Path copy, String shown) {
         try {
             BundleJar jar = BundleJar.read(copy);
             Optional<Bundle> old = running(jar.name());
@@ -98,17 +114,11 @@ public final class BundleManager {
                                 + " starts. Put it into bundles/ and start again");
             }
             old.ifPresent(this::requireFree);
-            try (InputStream in = Files.newInputStream(copy)) {
-                String location = LOCATION + jar.name() + "/" + jar.version() + "/" + ++changes;
-                return enter(jar, location, in, old.orElse(null));
-            }
-        } catch (IOException e) {
-            throw new TenonException(ErrorCode.BUNDLE_FILE, file + " cannot be read: " + e.getMessage(), e);
+            String location = LOCATION + jar.name() + "/" + jar.version() + "/" + ++changes;
+            return enter(jar, location, old.orElse(null));
         } catch (TenonException e) {
             // The message shall name the file that the caller knows.
-            throw new TenonException(e.code(), plain(e).replace(copy.toString(), file.toString()), e);
-        } finally {
-            delete(copy);
+            throw new TenonException(e.code(), plain(e).replace(copy.toString(), shown), e);
         }
     }
 
@@ -130,14 +140,11 @@ public final class BundleManager {
         }
         String before = replaced.get(name);
         if (before != null) {
-            Path jar = jarOf(before);
-            try (InputStream in = Files.newInputStream(jar)) {
-                return enter(BundleJar.read(jar), LOCATION + before, in, old);
-            } catch (IOException e) {
-                throw new TenonException(
-                        ErrorCode.BUNDLE_FILE,
-                        jar + ", which " + title(old) + " had replaced, cannot be read: " + e.getMessage(),
-                        e);
+            Path copy = stage(jarOf(before));
+            try {
+                return enter(BundleJar.read(copy), LOCATION + before, old);
+            } finally {
+                delete(copy);
             }
         }
         requireFree(old);
@@ -179,13 +186,19 @@ public final class BundleManager {
     }
 
     /// Starts the new bundle beside the old one, tries it, and changes over.
-    private String enter(BundleJar jar, String location, InputStream in, Bundle old) {
+    private String enter(BundleJar jar, String location, Bundle old) {
+        trust.admit(location, jar.file(), jar.title());
         Bundle next = null;
         String step = "was not installed";
-        try {
+        try (InputStream in = Files.newInputStream(jar.file())) {
             next = context.installBundle(location, in);
             engine.hold(next.getBundleId());
             digests.put(next.getBundleId(), jar.sha256());
+            step = "is made for another version of the api";
+            List<String> missing = ApiPackages.missing(next, context);
+            if (!missing.isEmpty()) {
+                throw new IllegalStateException(String.join("; ", missing));
+            }
             step = "did not start";
             next.start();
             awaitServices(next, old);
@@ -201,7 +214,7 @@ public final class BundleManager {
             step = "cannot run a loaded model";
             String reason = title(old) + " was replaced by " + title(next);
             engine.replace(old.getBundleId(), next.getBundleId(), reason);
-        } catch (BundleException | RuntimeException | LinkageError e) {
+        } catch (IOException | BundleException | RuntimeException | LinkageError e) {
             if (next != null) {
                 leave(next);
             }
@@ -300,8 +313,12 @@ public final class BundleManager {
         }
     }
 
-    /// Copies a jar, so that nobody changes it while it is read and installed.
-    private Path stage(Path file) {
+    /// Copies a jar, so that nobody changes it between its check and its installation.
+    ///
+    /// @param file the jar
+    /// @return the copy, which its owner alone can change; the caller deletes it
+    /// @throws TenonException (`BUNDLE-001`) if it cannot be read
+    static Path stage(Path file) {
         try {
             Path copy = Files.createTempFile("tenon-bundle-", ".jar");
             Files.copy(file, copy, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
@@ -311,7 +328,7 @@ public final class BundleManager {
         }
     }
 
-    private static void delete(Path copy) {
+    static void delete(Path copy) {
         try {
             Files.deleteIfExists(copy);
         } catch (IOException e) {

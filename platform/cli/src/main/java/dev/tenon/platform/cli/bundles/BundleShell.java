@@ -22,6 +22,7 @@ import org.osgi.service.component.annotations.Reference;
 public final class BundleShell {
     private final BundleManager manager;
     private final EngineControl engine;
+    private final BundleTrust trust;
     private final Path deploy;
 
     /// Creates the shell.
@@ -29,10 +30,16 @@ public final class BundleShell {
     /// @param context tells where the installation is
     /// @param manager does the work
     /// @param engine explains its choices
+    /// @param trust knows signers and digests
     @Activate
-    public BundleShell(BundleContext context, @Reference BundleManager manager, @Reference EngineControl engine) {
+    public BundleShell(
+            BundleContext context,
+            @Reference BundleManager manager,
+            @Reference EngineControl engine,
+            @Reference BundleTrust trust) {
         this.manager = manager;
         this.engine = engine;
+        this.trust = trust;
         String home = context.getProperty("tenon.home");
         this.deploy = Path.of(home == null ? "" : home).toAbsolutePath().resolve("deploy");
     }
@@ -45,13 +52,31 @@ public final class BundleShell {
     /// @throws TenonException if it fails; nothing has changed then
     String run(String command, String argument) {
         return switch (command) {
-            case "list" -> BundlesCommand.json(OsgiBundles.all());
+            case "list" -> BundleTable.json(OsgiBundles.all(trust));
             case "why" -> WhyTable.json(engine.explain(LoadRequest.of(Path.of(argument))), OsgiBundles.all());
             case "install" -> install(Path.of(argument));
             case "update" -> update(Path.of(argument));
             case "remove" -> remove(argument);
             default -> throw new TenonException(ErrorCode.CONTROL, "There is no command '" + command + "'");
         };
+    }
+
+    /// {@return the jars of the installation: in `bundles/`, `bundles/system/` and `deploy/`}
+    List<Path> jars() {
+        List<Path> found = new ArrayList<>();
+        Path bundles = deploy.resolveSibling("bundles");
+        try {
+            for (Path folder : List.of(bundles.resolve("system"), bundles, deploy)) {
+                if (Files.isDirectory(folder)) {
+                    try (DirectoryStream<Path> jars = Files.newDirectoryStream(folder, "[!.]*.jar")) {
+                        jars.forEach(found::add);
+                    }
+                }
+            }
+        } catch (IOException e) {
+            throw new TenonException(ErrorCode.IO, "The installed jars cannot be listed: " + e.getMessage(), e);
+        }
+        return found;
     }
 
     private String update(Path jar) {
@@ -65,16 +90,25 @@ public final class BundleShell {
     }
 
     private String install(Path jar) {
-        BundleJar read = BundleJar.read(jar);
-        String done = manager.apply(jar);
+        // What is kept for the next start are the bytes that were checked, whatever becomes of the file.
+        Path copy = BundleManager.stage(jar);
+        try {
+            String done = manager.apply(copy, jar.toString());
+            keep(copy, done);
+            return done;
+        } finally {
+            BundleManager.delete(copy);
+        }
+    }
+
+    private void keep(Path copy, String done) {
+        BundleJar read = BundleJar.read(copy);
         try {
             Files.createDirectories(deploy);
             Path target = deploy.resolve(read.name() + "-" + read.version() + ".jar");
-            if (!jar.toAbsolutePath().normalize().equals(target.normalize())) {
-                Path part = deploy.resolve("." + target.getFileName() + ".part");
-                Files.copy(jar, part, StandardCopyOption.REPLACE_EXISTING);
-                Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
-            }
+            Path part = deploy.resolve("." + target.getFileName() + ".part");
+            Files.copy(copy, part, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
             for (Path other : kept(read.name())) {
                 if (!other.equals(target)) {
                     Files.delete(other);
@@ -84,7 +118,6 @@ public final class BundleShell {
             throw new TenonException(
                     ErrorCode.IO, done + ", but is not kept for the next start: " + deploy + ": " + e.getMessage(), e);
         }
-        return done;
     }
 
     private String remove(String name) {

@@ -6,10 +6,15 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
-import dev.tenon.platform.cli.internal.Json;
+import dev.tenon.platform.cli.repository.BundleRepositories;
+import dev.tenon.platform.cli.repository.Coordinates;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.osgi.framework.BundleContext;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
@@ -34,7 +39,9 @@ import picocli.CommandLine.ParentCommand;
             "  tenon bundles --problems",
             "  tenon bundles --why -m model.gguf",
             "  tenon bundles install my-format.jar",
+            "  tenon bundles install org.example:my-format:1.2.0",
             "  tenon bundles remove org.example.my.format",
+            "  tenon bundles verify my-format.jar",
             "",
             "Commands go to the running platform of this installation that began last, if there is one."
         })
@@ -70,13 +77,18 @@ public final class BundlesCommand implements TenonCommand {
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
     BundleShell shell;
 
+    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    BundleTrust trust;
+
     private Path folder;
+    private BundleContext context;
 
     /// Called by the component runtime.
     ///
     /// @param context tells where the installation is
     @Activate
     void activate(BundleContext context) {
+        this.context = context;
         this.folder = ControlClient.folder(context);
     }
 
@@ -101,25 +113,61 @@ public final class BundlesCommand implements TenonCommand {
             return 0;
         }
         List<OsgiBundles.Info> bundles =
-                running.map(platform -> parse(platform.ask("list", ""))).orElseGet(BundlesCommand::bundles).stream()
+                running.map(platform -> parse(platform.ask("list", ""))).orElseGet(this::bundles).stream()
                         .filter(b -> !problems || !b.problems().isEmpty())
                         .toList();
         if (json) {
-            console.out().println(json(bundles));
+            console.out().println(BundleTable.json(bundles));
         } else {
-            print(bundles);
+            BundleTable.print(bundles, console.out());
         }
         return 0;
     }
 
     @Command(name = "install", description = "Tries a bundle, has models move to it, and keeps it in deploy/.")
-    Integer install(@Parameters(paramLabel = "JAR", description = "The bundle.") Path jar) {
-        return change("install", jar.toAbsolutePath().normalize().toString());
+    Integer install(
+            @Parameters(
+                            paramLabel = "BUNDLE",
+                            description =
+                                    "A jar; or group:artifact:version of a Maven repository; or a name of an index.")
+                    String bundle,
+            @Option(names = "--offline", description = "Ask only repositories on this machine.") boolean offline) {
+        return change("install", bundle, offline);
     }
 
     @Command(name = "update", description = "As install, for a bundle that must be there already.")
-    Integer update(@Parameters(paramLabel = "JAR", description = "Its new version.") Path jar) {
-        return change("update", jar.toAbsolutePath().normalize().toString());
+    Integer update(
+            @Parameters(paramLabel = "BUNDLE", description = "Its new version, as for install.") String bundle,
+            @Option(names = "--offline", description = "Ask only repositories on this machine.") boolean offline) {
+        return change("update", bundle, offline);
+    }
+
+    /// Fetches the bundle if it is not a file; whoever runs the platform need not reach the repositories.
+    private Integer change(String command, String bundle, boolean offline) {
+        if (Files.exists(Path.of(bundle)) || bundle.endsWith(".jar")) {
+            return change(command, Path.of(bundle).toAbsolutePath().normalize().toString());
+        }
+        Coordinates wanted = Coordinates.parse(bundle);
+        String configured = console.setting("bundles.repositories").orElse(BundleRepositories.CENTRAL);
+        BundleRepositories repositories = new BundleRepositories(
+                configured, offline, filter -> context == null || ApiPackages.meets(filter, context));
+        try {
+            Path folder = Files.createTempDirectory("tenon-fetch-");
+            try {
+                BundleRepositories.Fetched fetched = repositories.fetch(wanted, folder);
+                console.note("Fetched " + fetched.from() + "; " + fetched.checked());
+                return change(command, fetched.file().toString());
+            } finally {
+                try (Stream<Path> files = Files.list(folder)) {
+                    for (Path file : files.toList()) {
+                        Files.delete(file);
+                    }
+                }
+                Files.delete(folder);
+            }
+        } catch (IOException e) {
+            throw new TenonException(ErrorCode.IO, wanted + " cannot be kept for a moment: " + e.getMessage(), e);
+        }
     }
 
     @Command(name = "remove", description = "Takes a bundle away that was installed or dropped into deploy/.")
@@ -127,10 +175,40 @@ public final class BundlesCommand implements TenonCommand {
         return change("remove", name);
     }
 
-    @Command(name = "verify", description = "Reads a jar from end to end and tells what bundle it is.")
+    @Command(
+            name = "verify",
+            description =
+                    "Reads a jar from end to end and tells what bundle it is, who signed it, and whether it may run.")
     Integer verify(@Parameters(paramLabel = "JAR", description = "The jar.") Path jar) {
         BundleJar read = BundleJar.read(jar);
         console.out().println(read.title() + " is whole. SHA-256 " + read.sha256());
+        console.out().println("access: " + (read.access() == null ? "not declared" : read.access()));
+        if (trust == null) {
+            return 0;
+        }
+        BundleTrust.Verdict verdict = trust.look(jar);
+        console.out().println(verdict.signer().isEmpty() ? "not signed" : "signed by: " + verdict.signer());
+        boolean refused = !verdict.refusal().isEmpty();
+        console.out()
+                .println("bundles.trust=" + verdict.policy() + ": "
+                        + (refused ? "refused, " + verdict.refusal() : "may run"));
+        return refused ? 1 : 0;
+    }
+
+    @Command(name = "trust", description = "Puts jars into the list of those that may run where a list is asked for.")
+    Integer trust(
+            @Parameters(paramLabel = "JAR", arity = "0..*", description = "The jars.") List<Path> jars,
+            @Option(names = "--installed", description = "All jars in bundles/ and deploy/.") boolean installed) {
+        if (shell == null || trust == null) {
+            throw noFramework();
+        }
+        List<Path> all = new ArrayList<>(jars == null ? List.of() : jars);
+        if (installed) {
+            all.addAll(shell.jars());
+        }
+        for (BundleJar added : TrustList.add(trust, all)) {
+            console.out().println(added.sha256() + "  " + added.title());
+        }
         return 0;
     }
 
@@ -173,7 +251,10 @@ public final class BundlesCommand implements TenonCommand {
         }
     }
 
-    private static List<OsgiBundles.Info> bundles() {
+    private List<OsgiBundles.Info> bundles() {
+        if (shell != null) {
+            return parse(shell.run("list", ""));
+        }
         List<OsgiBundles.Info> bundles;
         try {
             bundles = OsgiBundles.all();
@@ -190,51 +271,5 @@ public final class BundlesCommand implements TenonCommand {
         return new TenonException(
                 ErrorCode.ENV_PLATFORM,
                 "There is no OSGi framework here, so there are no bundles to list. Start with the tenon script.");
-    }
-
-    private void print(List<OsgiBundles.Info> bundles) {
-        int width = bundles.stream().mapToInt(b -> b.name().length()).max().orElse(0);
-        for (OsgiBundles.Info bundle : bundles) {
-            console.out()
-                    .println(String.format(
-                                    "%4d %-10s %-" + Math.max(1, width) + "s %-12s %s",
-                                    bundle.id(),
-                                    bundle.state(),
-                                    bundle.name(),
-                                    bundle.version(),
-                                    String.join(", ", bundle.services()))
-                            .stripTrailing());
-            for (String problem : bundle.problems()) {
-                console.out().println("                " + problem);
-            }
-        }
-        if (bundles.isEmpty()) {
-            console.out().println("All bundles are running.");
-        }
-    }
-
-    static String json(List<OsgiBundles.Info> bundles) {
-        return Json.pretty(json -> {
-            json.writeStartArray();
-            for (OsgiBundles.Info bundle : bundles) {
-                json.writeStartObject();
-                json.writeNumberField("id", bundle.id());
-                json.writeStringField("name", bundle.name());
-                json.writeStringField("version", bundle.version());
-                json.writeStringField("state", bundle.state());
-                json.writeArrayFieldStart("services");
-                for (String service : bundle.services()) {
-                    json.writeString(service);
-                }
-                json.writeEndArray();
-                json.writeArrayFieldStart("problems");
-                for (String problem : bundle.problems()) {
-                    json.writeString(problem);
-                }
-                json.writeEndArray();
-                json.writeEndObject();
-            }
-            json.writeEndArray();
-        });
     }
 }

@@ -32,8 +32,19 @@ public final class OsgiBundles {
     /// @param state such as `ACTIVE`
     /// @param services the types it offers, with how many of each
     /// @param problems why it is not resolved or not started
+    /// @param access what it says it reaches outside the JVM; empty if it says nothing
+    /// @param sha256 digest of its jar in hexadecimal digits; empty if nobody has looked
+    /// @param signer who signed all of its jar; empty if nobody did, or nobody has looked
     public record Info(
-            long id, String name, String version, String state, List<String> services, List<String> problems) {}
+            long id,
+            String name,
+            String version,
+            String state,
+            List<String> services,
+            List<String> problems,
+            String access,
+            String sha256,
+            String signer) {}
 
     /// {@return name and version of the bundle that holds a class, or null outside a framework}
     ///
@@ -43,8 +54,15 @@ public final class OsgiBundles {
         return bundle == null ? null : bundle.getSymbolicName() + " " + bundle.getVersion();
     }
 
-    /// {@return all bundles by number; empty outside a framework}
+    /// {@return all bundles by number, without digests and signers; empty outside a framework}
     public static List<Info> all() {
+        return all(null);
+    }
+
+    /// {@return all bundles by number; empty outside a framework}
+    ///
+    /// @param trust looks at the jars for digests and signers; null: nobody does
+    static List<Info> all(BundleTrust trust) {
         Bundle self = FrameworkUtil.getBundle(OsgiBundles.class);
         BundleContext context = self == null ? null : self.getBundleContext();
         if (context == null) {
@@ -53,18 +71,23 @@ public final class OsgiBundles {
         FrameworkWiring wiring =
                 context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION).adapt(FrameworkWiring.class);
         return Arrays.stream(context.getBundles())
-                .map(bundle -> info(bundle, wiring))
+                .map(bundle -> info(bundle, wiring, trust))
                 .toList();
     }
 
-    private static Info info(Bundle bundle, FrameworkWiring wiring) {
+    private static Info info(Bundle bundle, FrameworkWiring wiring, BundleTrust trust) {
+        String access = bundle.getHeaders("").get(BundleJar.ACCESS);
+        BundleTrust.Verdict verdict = trust == null ? null : trust.installed(bundle.getLocation());
         return new Info(
                 bundle.getBundleId(),
                 String.valueOf(bundle.getSymbolicName()),
                 bundle.getVersion().toString(),
                 state(bundle),
                 services(bundle),
-                problems(bundle, wiring));
+                problems(bundle, wiring),
+                access == null ? "" : access,
+                verdict == null ? "" : verdict.sha256(),
+                verdict == null ? "" : verdict.signer());
     }
 
     private static String state(Bundle bundle) {

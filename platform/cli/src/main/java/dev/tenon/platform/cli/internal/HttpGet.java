@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.Map;
 
 /// Sends GET requests and follows redirects, without handing a token to another host.
-final class HttpGet implements AutoCloseable {
+public final class HttpGet implements AutoCloseable {
     private static final int MAX_REDIRECTS = 10;
 
     private final HttpClient client = HttpClient.newBuilder()
@@ -27,7 +27,7 @@ final class HttpGet implements AutoCloseable {
     ///
     /// @param token access token, or null
     /// @param tokenHost the only host (scheme, name, port) that the token is for
-    HttpGet(String token, URI tokenHost) {
+    public HttpGet(String token, URI tokenHost) {
         this.token = token;
         this.tokenHost = tokenHost;
     }
@@ -39,7 +39,7 @@ final class HttpGet implements AutoCloseable {
     /// @return the answer after redirects, of whatever status
     /// @throws IOException if there is no answer
     /// @throws TenonException (`IO-002`) if a redirect leads nowhere
-    HttpResponse<InputStream> send(URI from, Map<String, String> headers) throws IOException {
+    public HttpResponse<InputStream> send(URI from, Map<String, String> headers) throws IOException {
         URI uri = from;
         for (int i = 0; i <= MAX_REDIRECTS; i++) {
             HttpRequest.Builder request =

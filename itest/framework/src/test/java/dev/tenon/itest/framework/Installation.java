@@ -1,0 +1,75 @@
+package dev.tenon.itest.framework;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/// A copy of the distribution whose script is run as a process.
+///
+/// @param home its folder
+/// @param environment variables of the script, beside what it needs
+record Installation(Path home, Map<String, String> environment) {
+    /// What a process gave.
+    record Result(int code, String out, String err) {}
+
+    /// Copies the distribution; skips the test where the script cannot run.
+    static Installation copy(Path folder) throws IOException {
+        assumeTrue(
+                FileSystems.getDefault().supportedFileAttributeViews().contains("posix"),
+                "the start script needs a POSIX system");
+        Path home = folder.resolve("tenon");
+        Path built = Jars.distribution();
+        for (String part : List.of("bin", "lib", "bundles", "etc", "deploy", "models")) {
+            try (Stream<Path> files = Files.walk(built.resolve(part))) {
+                for (Path file : files.toList()) {
+                    Path target = home.resolve(built.relativize(file));
+                    Files.createDirectories(target.getParent());
+                    Files.copy(file, target, StandardCopyOption.COPY_ATTRIBUTES);
+                }
+            }
+        }
+        return new Installation(home, Map.of());
+    }
+
+    /// The same installation, run with another variable.
+    Installation with(String name, String value) {
+        Map<String, String> more = new HashMap<>(environment);
+        more.put(name, value);
+        return new Installation(home, more);
+    }
+
+    Process start(Path err, String... args) throws IOException {
+        List<String> command = new ArrayList<>(List.of(home.resolve("bin/tenon").toString()));
+        command.addAll(Arrays.asList(args));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
+        builder.environment().keySet().removeIf(name -> name.startsWith("TENON_"));
+        builder.environment().put("TENON_JAVA_HOME", System.getProperty("java.home"));
+        builder.environment().put("TENON_AOT", "off");
+        builder.environment().put("TENON_LOG", "info");
+        builder.environment().put("LC_ALL", "C.UTF-8");
+        builder.environment().putAll(environment);
+        return builder.start();
+    }
+
+    Result tenon(String... args) throws Exception {
+        Path err = Files.createTempFile(home.getParent(), "err", ".txt");
+        Process process = start(err, args);
+        process.outputWriter().close();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(process.waitFor(2, TimeUnit.MINUTES), "the process does not end");
+        return new Result(process.exitValue(), out, Files.readString(err));
+    }
+}
