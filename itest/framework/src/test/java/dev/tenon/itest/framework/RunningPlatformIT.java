@@ -98,6 +98,11 @@ class RunningPlatformIT {
             Files.write(jar, Arrays.copyOf(whole, whole.length / 2));
             awaitLog("deploy/models.jar is left aside: ");
             awaitLog("[BUNDLE-001]");
+            Result problems = tenon("bundles", "--problems");
+            assertTrue(problems.out().contains("deploy/models.jar is left aside: "), problems::toString);
+            Result doctor =
+                    installation.with("TENON_MODEL", Jars.model().toString()).tenon("doctor");
+            assertTrue(doctor.out().contains("jar deploy/models.jar"), doctor::toString);
             Files.write(jar, whole);
             awaitLog(MODELS + " 0.1.0 was replaced by " + MODELS + " 0.5.0");
             Files.copy(version("0.6.0"), jar, StandardCopyOption.REPLACE_EXISTING);

@@ -23,12 +23,12 @@ final class BundleTable {
         int name = width(bundles, OsgiBundles.Info::name);
         int signer = width(bundles, BundleTable::signer);
         int access = width(bundles, BundleTable::access);
-        String format = "%4d %-10s %-" + name + "s %-12s %-12s %-" + signer + "s %-" + access + "s %s";
+        String format = "%4s %-10s %-" + name + "s %-12s %-12s %-" + signer + "s %-" + access + "s %s";
         for (OsgiBundles.Info bundle : bundles) {
             String digest = bundle.sha256().isEmpty() ? "-" : bundle.sha256().substring(0, SHORT_DIGEST);
             out.println(String.format(
                             format,
-                            bundle.id(),
+                            bundle.id() < 0 ? "-" : Long.toString(bundle.id()),
                             bundle.state(),
                             bundle.name(),
                             bundle.version(),

@@ -53,7 +53,9 @@ public final class BundlesCommand implements TenonCommand {
     @Option(names = "--json", description = "Print JSON.")
     private boolean json;
 
-    @Option(names = "--problems", description = "List only bundles that are not running.")
+    @Option(
+            names = "--problems",
+            description = "List only bundles that are not running, and jars that were left aside.")
     private boolean problems;
 
     @Option(

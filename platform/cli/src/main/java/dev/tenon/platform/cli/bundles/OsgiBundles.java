@@ -1,14 +1,15 @@
 package dev.tenon.platform.cli.bundles;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.Constants;
 import org.osgi.framework.FrameworkUtil;
+import org.osgi.framework.InvalidSyntaxException;
 import org.osgi.framework.ServiceReference;
 import org.osgi.framework.namespace.PackageNamespace;
 import org.osgi.framework.startlevel.BundleStartLevel;
@@ -22,6 +23,8 @@ import org.osgi.resource.Requirement;
 /// the
 /// entry point: without a framework, using it throws `NoClassDefFoundError`.
 public final class OsgiBundles {
+    private static final String NOT_STARTED = "not started";
+
     private OsgiBundles() {}
 
     /// One bundle.
@@ -54,12 +57,13 @@ public final class OsgiBundles {
         return bundle == null ? null : bundle.getSymbolicName() + " " + bundle.getVersion();
     }
 
-    /// {@return all bundles by number, without digests and signers; empty outside a framework}
+    /// {@return all bundles by number, without digests and signers, and then the jars that are no bundles of the
+    /// framework because they were refused, numbered -1 and in the state `ASIDE`; empty outside a framework}
     public static List<Info> all() {
         return all(null);
     }
 
-    /// {@return all bundles by number; empty outside a framework}
+    /// {@return the same}
     ///
     /// @param trust looks at the jars for digests and signers; null: nobody does
     static List<Info> all(BundleTrust trust) {
@@ -70,9 +74,56 @@ public final class OsgiBundles {
         }
         FrameworkWiring wiring =
                 context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION).adapt(FrameworkWiring.class);
-        return Arrays.stream(context.getBundles())
-                .map(bundle -> info(bundle, wiring, trust))
-                .toList();
+        List<String> reports = reports(context);
+        List<Info> all = new ArrayList<>();
+        for (Bundle bundle : context.getBundles()) {
+            all.add(withReasons(info(bundle, wiring, trust), reports));
+        }
+        for (String report : reports) {
+            String file = report.split(" ", 2)[0];
+            all.add(new Info(-1, file, "", "ASIDE", List.of(), List.of(report), "", "", ""));
+        }
+        return all;
+    }
+
+    /// What the launcher and the watcher of `deploy/` report of jars and bundles, a line each.
+    private static List<String> reports(BundleContext context) {
+        List<String> reports = new ArrayList<>();
+        try {
+            for (ServiceReference<?> reference :
+                    context.getServiceReferences(Supplier.class, "(tenon.info=bundle-problems)")) {
+                if (context.getService(reference) instanceof Supplier<?> supplier
+                        && supplier.get() instanceof List<?> lines) {
+                    lines.forEach(line -> reports.add(line.toString()));
+                }
+            }
+        } catch (InvalidSyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+        return reports;
+    }
+
+    /// Says of a bundle that was not started what its start reported; takes that report away.
+    private static Info withReasons(Info bundle, List<String> reports) {
+        String start = bundle.name() + " " + bundle.version() + " did not start: ";
+        List<String> reasons =
+                reports.stream().filter(report -> report.startsWith(start)).toList();
+        reports.removeAll(reasons);
+        if (reasons.isEmpty() || !bundle.problems().equals(List.of(NOT_STARTED))) {
+            return bundle;
+        }
+        return new Info(
+                bundle.id(),
+                bundle.name(),
+                bundle.version(),
+                bundle.state(),
+                bundle.services(),
+                reasons.stream()
+                        .map(reason -> NOT_STARTED + ": " + reason.substring(start.length()))
+                        .toList(),
+                bundle.access(),
+                bundle.sha256(),
+                bundle.signer());
     }
 
     private static Info info(Bundle bundle, FrameworkWiring wiring, BundleTrust trust) {
@@ -137,7 +188,7 @@ public final class OsgiBundles {
                         + " do not go together");
             }
         } else if (bundle.getState() == Bundle.RESOLVED && !isFragment(bundle) && shouldRun(bundle)) {
-            problems.add("not started");
+            problems.add(NOT_STARTED);
         }
         return problems;
     }

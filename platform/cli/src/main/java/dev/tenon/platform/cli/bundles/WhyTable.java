@@ -34,7 +34,8 @@ final class WhyTable {
                 for (Choice.Candidate candidate : choice.candidates()) {
                     json.writeStartObject();
                     json.writeStringField("name", candidate.name());
-                    json.writeStringField("bundle", Origins.of(candidate.origin()));
+                    json.writeStringField(
+                            "bundle", candidate.origin() == null ? "missing" : Origins.of(candidate.origin()));
                     json.writeBooleanField("taken", candidate.taken());
                     json.writeStringField("reason", candidate.reason());
                     json.writeEndObject();
@@ -47,7 +48,7 @@ final class WhyTable {
             for (OsgiBundles.Info bundle : bundles) {
                 for (String problem : bundle.problems()) {
                     json.writeStartObject();
-                    json.writeStringField("bundle", bundle.name() + " " + bundle.version());
+                    json.writeStringField("bundle", (bundle.name() + " " + bundle.version()).strip());
                     json.writeStringField("reason", problem);
                     json.writeEndObject();
                 }

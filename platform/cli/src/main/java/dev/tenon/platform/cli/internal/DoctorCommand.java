@@ -147,7 +147,10 @@ public final class DoctorCommand implements TenonCommand {
         }
         long problems = 0;
         for (OsgiBundles.Info bundle : bundles) {
-            if (!bundle.problems().isEmpty()) {
+            if (bundle.id() < 0) {
+                problems++;
+                report.warn("jar " + bundle.name(), String.join("; ", bundle.problems()), "Replace it, or delete it.");
+            } else if (!bundle.problems().isEmpty()) {
                 problems++;
                 report.warn(
                         "bundle " + bundle.name(),

@@ -7,6 +7,7 @@ import dev.tenon.api.device.DeviceInfo;
 import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.engine.LoadRequest;
@@ -14,7 +15,6 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /// Takes the choices of a placement as [Placer] does, but keeps all candidates with the reasons.
@@ -56,11 +57,30 @@ final class Explanation {
         }
         Map<String, TensorInfo> tensors =
                 file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
-        ModelDefinition definition = architecture.get().define(new ModelSource(file.metadata(), tensors));
-        ModelWeights weights = ModelWeights.find(file, definition.graph(), registry);
+        ModelDefinition definition;
+        ModelWeights weights;
+        try {
+            definition = architecture.get().define(new ModelSource(file.metadata(), tensors));
+            weights = ModelWeights.find(file, definition.graph(), registry);
+        } catch (TenonException e) {
+            Candidate refused =
+                    new Candidate(architecture.get().id(), architecture.get().getClass(), false, e.getMessage());
+            choices.add(new Choice("model", file.path().getFileName().toString(), List.of(refused)));
+            return choices;
+        }
         Optional<Backend> backend = backend(definition, weights);
         backend.ifPresent(b -> devices(b, definition, weights));
         return choices;
+    }
+
+    /// Says that nothing installed is what is wanted, where that is so.
+    private static List<Candidate> orAbsent(List<Candidate> candidates, boolean present, String name, String what) {
+        if (present) {
+            return candidates;
+        }
+        List<Candidate> all = new ArrayList<>(candidates);
+        all.add(new Candidate(name, null, false, "no bundle that runs offers " + what));
+        return all;
     }
 
     private Optional<ModelArchitecture> architecture() {
@@ -71,7 +91,11 @@ final class Explanation {
                 .map(a ->
                         candidate(a.id(), a, chosen, a.id().equals(id) ? null : "the model's is '" + id + "'", problem))
                 .toList();
-        choices.add(new Choice("architecture", "general.architecture " + id, candidates));
+        boolean present = registry.architectures().stream().anyMatch(a -> a.id().equals(id));
+        choices.add(new Choice(
+                "architecture",
+                "general.architecture " + id,
+                orAbsent(candidates, present, id, "the architecture '" + id + "'")));
         return chosen;
     }
 
@@ -88,7 +112,9 @@ final class Explanation {
                                 : "decodes type " + f.ggmlType() + ", the tensor has type " + tensor.ggmlType(),
                         problem))
                 .toList();
-        choices.add(new Choice("format", tensor.name(), candidates));
+        boolean present = registry.formats().stream().anyMatch(f -> f.ggmlType() == tensor.ggmlType());
+        String type = "type " + tensor.ggmlType();
+        choices.add(new Choice("format", tensor.name(), orAbsent(candidates, present, type, "a format of " + type)));
     }
 
     /// Looks a service up; that several have the id becomes the reason of each.
@@ -127,7 +153,11 @@ final class Explanation {
                     take ? "rank " + backend.rank() + ", " + backend.probe().reason() : refusal;
             candidates.add(new Candidate(backend.id(), backend.getClass(), take, reason));
         }
-        choices.add(new Choice("backend", "setting backend=" + wanted, candidates));
+        boolean present = wanted.equals("auto") || registry.backends().stream().anyMatch(b -> b.id().equals(wanted));
+        choices.add(new Choice(
+                "backend",
+                "setting backend=" + wanted,
+                orAbsent(candidates, present, wanted, "the backend '" + wanted + "'")));
         return Optional.ofNullable(taken);
     }
 
@@ -136,13 +166,16 @@ final class Explanation {
         if (!wanted.equals("auto") && !wanted.equals(backend.id())) {
             return "setting backend=" + wanted + " names another";
         }
+        List<String> problem = new ArrayList<>();
+        if (chosen(() -> registry.backend(backend.id()), problem)
+                .filter(b -> b == backend)
+                .isEmpty()) {
+            return problem.isEmpty() ? "a setting prefers another of the same id" : problem.getFirst();
+        }
         try {
-            if (registry.backend(backend.id()).filter(b -> b == backend).isEmpty()) {
-                return "a setting prefers another of the same id";
-            }
             Probe probe = backend.probe();
             if (!probe.available()) {
-                return probe.reason();
+                return "not available: " + probe.reason();
             }
             try (Device device = backend.open(options())) {
                 String unsupported = definition.graph().ops().stream()
@@ -153,6 +186,8 @@ final class Explanation {
                         .collect(Collectors.joining(", "));
                 return unsupported.isEmpty() ? null : "does not support " + unsupported;
             }
+        } catch (TenonException e) {
+            return e.getMessage();
         } catch (RuntimeException | LinkageError e) {
             return e.toString();
         }
@@ -165,23 +200,44 @@ final class Explanation {
         return new DeviceOptions(id, 1, settings);
     }
 
-    private void devices(Backend backend, ModelDefinition definition, ModelWeights weights) {
-        try (Device device = backend.open(options())) {
+    private void devices(Backend taken, ModelDefinition definition, ModelWeights weights) {
+        try (Device device = taken.open(options())) {
             List<Candidate> candidates = new ArrayList<>();
-            String asked = options().deviceId();
-            for (DeviceInfo info : backend.devices()) {
-                boolean taken = info.id().equals(device.info().id());
-                String why = asked.isEmpty() ? "the first" : "setting device=" + asked;
-                candidates.add(new Candidate(
-                        info.id() + " " + info.name(),
-                        backend.getClass(),
-                        taken,
-                        taken ? why : "the choice is " + why));
+            for (Backend backend : registry.backends()) {
+                candidates.addAll(devices(backend, backend == taken ? device : null));
             }
-            choices.add(new Choice("device", backend.id(), candidates));
+            String asked = options().deviceId();
+            choices.add(new Choice("device", asked.isEmpty() ? "the first" : "setting device=" + asked, candidates));
             for (Op op : definition.graph().ops()) {
                 kernels(device, op, weights);
             }
+        }
+    }
+
+    /// The devices of a backend; `open` is the one that would be used, or null if the backend is not taken.
+    private List<Candidate> devices(Backend backend, Device open) {
+        String asked = options().deviceId();
+        try {
+            if (!backend.probe().available()) {
+                return List.of(new Candidate(
+                        "none of " + backend.id(),
+                        backend.getClass(),
+                        false,
+                        "not available: " + backend.probe().reason()));
+            }
+            List<Candidate> candidates = new ArrayList<>();
+            for (DeviceInfo info : backend.devices()) {
+                boolean taken = open != null && info.id().equals(open.info().id());
+                String reason = taken
+                        ? asked.isEmpty() ? "the first of " + backend.id() : "setting device=" + asked
+                        : open == null
+                                ? "backend " + backend.id() + " is not taken"
+                                : "the choice is " + open.info().id();
+                candidates.add(new Candidate(info.id() + " " + info.name(), backend.getClass(), taken, reason));
+            }
+            return candidates;
+        } catch (RuntimeException | LinkageError e) {
+            return List.of(new Candidate("none of " + backend.id(), backend.getClass(), false, e.toString()));
         }
     }
 
@@ -194,15 +250,11 @@ final class Explanation {
                 compiler.getClass(),
                 support.level() != Support.Level.NONE,
                 support.reason()));
-        List<String> formats = op.weights().stream()
-                .map(Weight::name)
-                .map(name -> weights.format(name).id())
-                .distinct()
-                .toList();
         for (KernelProvider provider : registry.kernelProviders()) {
             for (Kernel kernel : provider.kernels()) {
                 if (kernel.op().equals(op.kind())) {
-                    candidates.add(offered(provider, kernel, device, formats, support));
+                    boolean used = candidates.stream().skip(1).anyMatch(Candidate::taken);
+                    candidates.add(offered(provider, kernel, device, op, weights, support, used));
                 }
             }
         }
@@ -214,18 +266,45 @@ final class Explanation {
     }
 
     private static Candidate offered(
-            KernelProvider provider, Kernel kernel, Device device, List<String> formats, Support support) {
-        boolean taken = support.reason().contains(kernel.name());
-        String reason;
-        if (taken) {
-            reason = "made for the format and taken by the backend";
-        } else if (!kernel.deviceKind().equals(device.info().kind())) {
-            reason = "is for devices of kind " + kernel.deviceKind();
+            KernelProvider provider,
+            Kernel kernel,
+            Device device,
+            Op op,
+            ModelWeights weights,
+            Support support,
+            boolean used) {
+        Class<?> origin = provider.getClass();
+        List<String> formats = op.weights().stream()
+                .map(weight -> weights.format(weight.name()).id())
+                .distinct()
+                .toList();
+        boolean named = names(support.reason(), kernel.name());
+        String refusal = null;
+        if (!kernel.deviceKind().equals(device.info().kind())) {
+            refusal = "is for devices of kind " + kernel.deviceKind() + ", the device is of kind "
+                    + device.info().kind();
         } else if (!formats.contains(kernel.format())) {
-            reason = "reads " + kernel.format() + ", the weight is " + String.join(", ", formats);
-        } else {
-            reason = "the backend takes another: " + support.reason();
+            refusal = "reads " + kernel.format() + ", the weight is " + String.join(", ", formats);
+        } else if (kernel instanceof PackedKernel packed && !accepts(packed, op)) {
+            refusal = "does not take rows of " + op.weights().getFirst().cols() + " elements";
+        } else if (named && used) {
+            refusal = "another bundle's kernel of that name came first";
+        } else if (!named) {
+            refusal = "the backend takes another: " + support.reason();
         }
-        return new Candidate(kernel.name(), provider.getClass(), taken, reason);
+        return refusal == null
+                ? new Candidate(kernel.name(), origin, true, "made for the format and taken by the backend")
+                : new Candidate(kernel.name(), origin, false, refusal);
+    }
+
+    private static boolean accepts(PackedKernel kernel, Op op) {
+        return op.weights().stream().allMatch(weight -> kernel.accepts(weight.cols()));
+    }
+
+    /// Whether a text has a name as a whole word.
+    private static boolean names(String text, String name) {
+        return Pattern.compile("(?<![\\w.])" + Pattern.quote(name) + "(?![\\w.])")
+                .matcher(text)
+                .find();
     }
 }

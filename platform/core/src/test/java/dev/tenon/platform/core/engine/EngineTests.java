@@ -19,7 +19,6 @@ import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
@@ -335,34 +334,12 @@ class EngineTests {
         try (LoadedModel model = engine.load(request().withBackend("fast"));
                 Session session = model.newSession()) {
             generate(session, greedy(2, 1, 2, 3));
-            TenonException e = assertThrows(TenonException.class, () -> engine.replace(7, 8, "replaced"));
+            TenonException e =
+                    assertThrows(TenonException.class, () -> engine.replace(7, 8, "replaced"));
             assertTrue(e.getMessage().contains("switched off"), e.getMessage());
             assertEquals(FakeBackend.expected(new int[] {1, 2, 3, 6, 12}, VOCAB, 2), generate(session, greedy(2)));
             assertEquals(1, fast.open.get());
         }
-    }
-
-    @Test
-    void theChoicesForAModelAreExplainedWithAllCandidates() {
-        fast.available = false;
-        List<Choice> choices = engine.explain(request());
-        Choice backends = choices.stream()
-                .filter(c -> c.kind().equals("backend"))
-                .findFirst()
-                .orElseThrow();
-        assertEquals(
-                List.of("fast false switched off", "slow true rank 1, fake"),
-                backends.candidates().stream()
-                        .map(c -> c.name() + " " + c.taken() + " " + c.reason())
-                        .toList());
-        assertTrue(choices.stream().anyMatch(c -> c.kind().equals("kernel")), choices.toString());
-        assertEquals(0, slow.open.get());
-        registry.add(new FakeBackend("slow", 1));
-        Choice twice = engine.explain(request()).stream()
-                .filter(c -> c.kind().equals("backend"))
-                .findFirst()
-                .orElseThrow();
-        assertTrue(twice.candidates().get(1).reason().contains(ErrorCode.DUPLICATE_ID), twice.toString());
     }
 
     @Test

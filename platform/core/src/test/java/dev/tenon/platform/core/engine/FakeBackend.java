@@ -50,6 +50,7 @@ final class FakeBackend implements Backend {
     volatile boolean failing;
     volatile boolean broken;
     volatile long stepMillis;
+    volatile Support support = new Support(Support.Level.FAST, "fake");
     /// Runs while a model is being compiled.
     volatile Runnable onCompile = () -> {};
 
@@ -116,7 +117,7 @@ final class FakeBackend implements Backend {
     private final class FakeCompiler implements Compiler {
         @Override
         public Support supports(Op op, Weights weights, Collection<KernelProvider> kernels) {
-            return new Support(Support.Level.FAST, "fake");
+            return support;
         }
 
         @Override
