@@ -3,12 +3,16 @@ package dev.tenon.platform.cli.bundles;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.control.EngineControl;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,11 +26,6 @@ import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
 import org.osgi.framework.ServiceReference;
-import org.osgi.framework.namespace.BundleNamespace;
-import org.osgi.framework.namespace.HostNamespace;
-import org.osgi.framework.namespace.PackageNamespace;
-import org.osgi.framework.wiring.BundleWire;
-import org.osgi.framework.wiring.BundleWiring;
 import org.osgi.framework.wiring.FrameworkWiring;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
@@ -54,10 +53,6 @@ public final class BundleManager {
             "dev.tenon.api.text.TokenizerProvider",
             "dev.tenon.api.text.ChatTemplateEngine",
             "dev.tenon.api.text.SamplerProvider");
-
-    /// Namespaces of wires over which one bundle uses another's classes.
-    private static final Set<String> CLASSES =
-            Set.of(PackageNamespace.PACKAGE_NAMESPACE, BundleNamespace.BUNDLE_NAMESPACE, HostNamespace.HOST_NAMESPACE);
 
     private final BundleContext context;
     private final EngineControl engine;
@@ -147,8 +142,11 @@ public final class BundleManager {
                 delete(copy);
             }
         }
-        requireFree(old);
-        leave(old);
+        List<Bundle> users = BundleUsers.of(old);
+        if (!users.isEmpty()) {
+            throw fixed(old, users);
+        }
+        leave(List.of(old));
         return title(old) + " was removed";
     }
 
@@ -185,53 +183,128 @@ public final class BundleManager {
         return Path.of(java.net.URI.create(location.replaceFirst("^(tenon:)?(reference:)?", "")));
     }
 
-    /// Starts the new bundle beside the old one, tries it, and changes over.
+    /// Has a bundle enter, and with it a copy of each bundle that uses the old one's classes: those are
+    /// bound to the old classes for as long as they live.
     private String enter(BundleJar jar, String location, Bundle old) {
-        trust.admit(location, jar.file(), jar.title());
-        Bundle next = null;
-        String step = "was not installed";
-        try (InputStream in = Files.newInputStream(jar.file())) {
-            next = context.installBundle(location, in);
-            engine.hold(next.getBundleId());
-            digests.put(next.getBundleId(), jar.sha256());
-            step = "is made for another version of the api";
-            List<String> missing = ApiPackages.missing(next, context);
-            if (!missing.isEmpty()) {
-                throw new IllegalStateException(String.join("; ", missing));
+        List<Part> parts = new ArrayList<>(List.of(new Part(jar, location, old)));
+        List<Path> copies = new ArrayList<>();
+        try {
+            for (Bundle user : old == null ? List.<Bundle>of() : BundleUsers.of(old)) {
+                Path copy = stage(jarOf(user));
+                copies.add(copy);
+                parts.add(new Part(BundleJar.read(copy), again(user), user));
             }
-            step = "did not start";
-            next.start();
-            awaitServices(next, old);
-            List<String> wrong = engine.check(next.getBundleId(), old == null ? -1 : old.getBundleId());
-            if (!wrong.isEmpty()) {
+            for (Part part : parts) {
+                trust.admit(part.location(), part.jar().file(), part.jar().title());
+            }
+            return change(parts);
+        } finally {
+            copies.forEach(BundleManager::delete);
+        }
+    }
+
+    /// One bundle of a change.
+    ///
+    /// @param jar what comes
+    /// @param location where it is installed
+    /// @param old what goes, or null
+    private record Part(BundleJar jar, String location, Bundle old) {}
+
+    /// Starts the new bundles beside the old ones, tries them, and changes over in one step.
+    private String change(List<Part> parts) {
+        Bundle old = parts.getFirst().old();
+        BundleJar jar = parts.getFirst().jar();
+        Map<Long, Long> places = new LinkedHashMap<>();
+        List<Bundle> entered = new ArrayList<>();
+        BundleJar trying = jar;
+        String step = "was not installed";
+        try (SideBySide apart = new SideBySide(context)) {
+            for (Part part : parts) {
+                trying = part.jar();
+                Bundle next = install(part, apart);
+                entered.add(next);
+                places.put(
+                        next.getBundleId(), part.old() == null ? -1 : part.old().getBundleId());
+            }
+            for (int i = 0; i < parts.size(); i++) {
+                Bundle next = entered.get(i);
+                trying = parts.get(i).jar();
+                step = "is made for another version of the api";
+                refuse(ApiPackages.missing(next, context));
+                step = "did not start";
+                next.start();
+                awaitServices(next, parts.get(i).old());
                 step = "failed its self-check";
-                throw new IllegalStateException(String.join("; ", wrong));
+                refuse(engine.check(next.getBundleId(), places.get(next.getBundleId())));
             }
             if (old == null) {
-                engine.release(next.getBundleId());
+                engine.release(entered.getFirst().getBundleId());
                 return jar.title() + " was installed";
             }
+            trying = jar;
             step = "cannot run a loaded model";
-            String reason = title(old) + " was replaced by " + title(next);
-            engine.replace(old.getBundleId(), next.getBundleId(), reason);
+            String reason = title(old) + " was replaced by " + title(entered.getFirst());
+            engine.replace(Set.copyOf(places.values()), Set.copyOf(places.keySet()), reason);
         } catch (IOException | BundleException | RuntimeException | LinkageError e) {
-            if (next != null) {
-                leave(next);
-            }
+            leave(entered);
+            String which = trying == jar ? "" : ": " + trying.title() + ", which uses it,";
             throw new TenonException(
                     ErrorCode.BUNDLE_REJECTED,
-                    jar.title() + " " + step + ": " + innermost(e)
+                    jar.title() + which + " " + step + ": " + innermost(e)
                             + (old == null ? ". It was taken away again" : ". " + title(old) + " serves on"),
                     e);
         }
-        if (isOfDistribution(location)) {
+        if (isOfDistribution(parts.getFirst().location())) {
             replaced.remove(jar.name());
         } else if (isOfDistribution(old.getLocation())) {
             replaced.put(jar.name(), old.getLocation().replaceFirst("^" + LOCATION, ""));
         }
-        String done = title(old) + " was replaced by " + title(next);
-        leave(old);
+        String users = parts.stream().skip(1).map(part -> part.jar().name()).collect(Collectors.joining(", "));
+        String done = title(old) + " was replaced by " + jar.title()
+                + (users.isEmpty() ? "" : ", and what uses it was started anew: " + users);
+        leave(parts.stream().map(Part::old).toList());
         return done;
+    }
+
+    private static void refuse(List<String> wrong) {
+        if (!wrong.isEmpty()) {
+            throw new IllegalStateException(String.join("; ", wrong));
+        }
+    }
+
+    /// Installs a bundle with its services held back, and keeps its jar for later copies.
+    private Bundle install(Part part, SideBySide apart) throws IOException, BundleException {
+        try (InputStream in = Files.newInputStream(part.jar().file())) {
+            Bundle next = context.installBundle(part.location(), in);
+            engine.hold(next.getBundleId());
+            apart.add(next, part.old());
+            digests.put(next.getBundleId(), part.jar().sha256());
+            Path kept = kept(next);
+            if (kept != null && !isOfDistribution(part.location())) {
+                Files.createDirectories(kept.getParent());
+                Files.copy(part.jar().file(), kept, StandardCopyOption.REPLACE_EXISTING);
+            }
+            return next;
+        }
+    }
+
+    /// Where the jar of a bundle is kept that was installed from bytes; null where the framework keeps no files.
+    private Path kept(Bundle bundle) {
+        File file = context.getDataFile("jars/" + bundle.getBundleId() + ".jar");
+        return file == null ? null : file.toPath();
+    }
+
+    private Path jarOf(Bundle bundle) {
+        return isOfDistribution(bundle.getLocation()) ? jarOf(bundle.getLocation()) : kept(bundle);
+    }
+
+    /// A free location for another copy of a bundle, from which can be told where it came from.
+    private String again(Bundle bundle) {
+        String location = bundle.getLocation();
+        if (!isOfDistribution(location)) {
+            return LOCATION + bundle.getSymbolicName() + "/" + bundle.getVersion() + "/" + ++changes;
+        }
+        return location.startsWith(LOCATION) ? location.substring(LOCATION.length()) : LOCATION + location;
     }
 
     /// Waits for the component runtime, and refuses services that could not be made.
@@ -267,46 +340,50 @@ public final class BundleManager {
                         .count();
     }
 
-    /// Refuses to change a bundle whose classes others use: they would have to stop with it.
+    /// Refuses to change a bundle without which nobody could change bundles.
     private void requireFree(Bundle bundle) {
-        BundleWiring wiring = bundle.adapt(BundleWiring.class);
-        Set<String> users = wiring == null || wiring.getProvidedWires(null) == null
-                ? Set.of()
-                : wiring.getProvidedWires(null).stream()
-                        .filter(w -> CLASSES.contains(w.getCapability().getNamespace()))
-                        .map(BundleWire::getRequirer)
-                        .map(r -> r.getBundle())
-                        .filter(b -> !b.equals(bundle))
-                        .map(Bundle::getSymbolicName)
-                        .collect(Collectors.toCollection(java.util.TreeSet::new));
-        if (!users.isEmpty() || bundle.equals(context.getBundle())) {
-            throw new TenonException(
-                    ErrorCode.BUNDLE_FIXED,
-                    title(bundle) + " cannot be changed while the platform runs: "
-                            + (users.isEmpty() ? "it is what changes bundles" : String.join(", ", users) + " use it")
-                            + ". Stop the platform and replace its jar in bundles/");
+        List<Bundle> users = BundleUsers.of(bundle);
+        if (bundle.equals(context.getBundle())
+                || users.contains(context.getBundle())
+                || users.stream().anyMatch(BundleUsers::isFragment)) {
+            throw fixed(bundle, users);
         }
     }
 
-    /// Stops a bundle and forgets its classes.
-    private void leave(Bundle bundle) {
-        try {
-            if (bundle.getState() != Bundle.UNINSTALLED) {
-                bundle.uninstall();
+    private static TenonException fixed(Bundle bundle, List<Bundle> users) {
+        String names = users.stream().map(Bundle::getSymbolicName).sorted().collect(Collectors.joining(", "));
+        return new TenonException(
+                ErrorCode.BUNDLE_FIXED,
+                title(bundle) + " cannot be changed while the platform runs: "
+                        + (users.isEmpty() ? "it is what changes bundles" : names + " use it")
+                        + ". Stop the platform and replace its jar in bundles/");
+    }
+
+    /// Stops bundles and forgets their classes; the last one first, since it may use the others.
+    private void leave(List<Bundle> bundles) {
+        for (Bundle bundle : bundles.reversed()) {
+            try {
+                if (bundle.getState() != Bundle.UNINSTALLED) {
+                    bundle.uninstall();
+                }
+            } catch (BundleException e) {
+                // Uninstalled all the same; its activator failed to stop.
+                LOG.warn("{} did not stop cleanly: {}", title(bundle), innermost(e));
             }
-        } catch (BundleException e) {
-            // Uninstalled all the same; its activator failed to stop.
-            LOG.warn("{} did not stop cleanly: {}", title(bundle), innermost(e));
+            engine.release(bundle.getBundleId());
+            digests.remove(bundle.getBundleId());
+            Path kept = kept(bundle);
+            if (kept != null) {
+                delete(kept);
+            }
         }
-        engine.release(bundle.getBundleId());
-        digests.remove(bundle.getBundleId());
         CountDownLatch refreshed = new CountDownLatch(1);
         context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION)
                 .adapt(FrameworkWiring.class)
-                .refreshBundles(List.of(bundle), event -> refreshed.countDown());
+                .refreshBundles(bundles, event -> refreshed.countDown());
         try {
             if (!refreshed.await(REFRESH_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("The classes of {} are not freed after {} s", title(bundle), REFRESH_SECONDS);
+                LOG.warn("The classes of {} are not freed after {} s", bundles, REFRESH_SECONDS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -321,7 +398,7 @@ public final class BundleManager {
     static Path stage(Path file) {
         try {
             Path copy = Files.createTempFile("tenon-bundle-", ".jar");
-            Files.copy(file, copy, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+            Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
             return copy;
         } catch (IOException e) {
             throw new TenonException(ErrorCode.BUNDLE_FILE, file + " cannot be read: " + e.getMessage(), e);

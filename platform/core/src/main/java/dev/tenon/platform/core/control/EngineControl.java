@@ -3,6 +3,7 @@ package dev.tenon.platform.core.control;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.TenonException;
 import java.util.List;
+import java.util.Set;
 import org.osgi.annotation.versioning.ProviderType;
 
 /// What the manager of bundles does with the engine: it tries a new version beside the old one and then
@@ -32,15 +33,15 @@ public interface EngineControl {
     /// @return what is wrong, a line each; empty if nothing is
     List<String> check(long bundle, long replaced);
 
-    /// Offers the services of one bundle instead of another's. Models that use the old ones move to the
+    /// Offers the services of some bundles instead of others'. Models that use the old ones move to the
     /// new ones; their sessions wait meanwhile and go on.
     ///
-    /// @param old number of the bundle that is replaced; its services are held afterwards
-    /// @param next number of a bundle that is held
+    /// @param old numbers of the bundles that are replaced; their services are held afterwards
+    /// @param next numbers of bundles that are held
     /// @param reason what sessions are told
     /// @throws TenonException if a model cannot be placed on the new services; then everything is as
     ///     before
-    void replace(long old, long next, String reason);
+    void replace(Set<Long> old, Set<Long> next, String reason);
 
     /// Tells what would be chosen for a model now, and why, without loading it.
     ///

@@ -16,6 +16,7 @@ import dev.tenon.platform.core.control.EngineControl;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.Deactivate;
@@ -142,7 +143,7 @@ public final class EngineComponent implements Engine, EngineControl {
     }
 
     @Override
-    public void replace(long old, long next, String reason) {
+    public void replace(Set<Long> old, Set<Long> next, String reason) {
         engine.replace(old, next, reason);
     }
 

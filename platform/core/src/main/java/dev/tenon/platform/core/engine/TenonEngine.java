@@ -18,6 +18,7 @@ import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.text.Tokenizers;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -93,15 +94,15 @@ public final class TenonEngine implements Engine {
         }
     }
 
-    /// Offers the services of one bundle instead of another's. Models that use the old ones are placed
+    /// Offers the services of some bundles instead of others'. Models that use the old ones are placed
     /// anew on the new ones; their sessions wait meanwhile and go on. If one model cannot be placed, the
     /// old services take their place again and all models return to them.
     ///
-    /// @param old number of the bundle that is replaced
-    /// @param next number of a bundle that is held
+    /// @param old numbers of the bundles that are replaced
+    /// @param next numbers of bundles that are held
     /// @param reason what sessions are told
     /// @throws TenonException why a model could not be placed; then everything is as before
-    public void replace(long old, long next, String reason) {
+    public void replace(Set<Long> old, Set<Long> next, String reason) {
         List<Object> leaving = registry.servicesOf(old);
         List<Object> arriving = registry.servicesOf(next);
         registry.swap(old, next);

@@ -105,12 +105,12 @@ public final class ServiceRegistry {
         }
     }
 
-    /// Offers the services of one bundle instead of another's, in one step: nobody sees both, or neither.
+    /// Offers the services of some bundles instead of others', in one step: nobody sees both, or neither.
     ///
-    /// @param old number of the bundle that is held from now on
-    /// @param next number of the bundle that is released
-    public void swap(long old, long next) {
-        change(Set.of(old), Set.of(next));
+    /// @param old numbers of the bundles that are held from now on
+    /// @param next numbers of the bundles that are released
+    public void swap(Set<Long> old, Set<Long> next) {
+        change(old, next);
     }
 
     private synchronized void change(Set<Long> holding, Set<Long> releasing) {
@@ -124,8 +124,15 @@ public final class ServiceRegistry {
     ///
     /// @param owner number of the bundle
     public List<Object> servicesOf(long owner) {
+        return servicesOf(Set.of(owner));
+    }
+
+    /// {@return all services of some bundles, held or not, in the order they came}
+    ///
+    /// @param owners numbers of the bundles
+    public List<Object> servicesOf(Set<Long> owners) {
         return entries.stream()
-                .filter(e -> e.owner == owner)
+                .filter(e -> owners.contains(e.owner))
                 .map(Entry::service)
                 .toList();
     }

@@ -27,6 +27,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -316,7 +317,7 @@ class EngineTests {
                 Session session = model.newSession()) {
             generate(session, greedy(2, 1, 2, 3));
             assertEquals(1, fast.open.get());
-            engine.replace(7, 8, "replaced");
+            engine.replace(Set.of(7L), Set.of(8L), "replaced");
             assertEquals(List.of(0, 1), List.of(fast.open.get(), next.open.get()));
             assertEquals(FakeBackend.expected(new int[] {1, 2, 3, 6, 12}, VOCAB, 2), generate(session, greedy(2)));
         }
@@ -335,7 +336,7 @@ class EngineTests {
                 Session session = model.newSession()) {
             generate(session, greedy(2, 1, 2, 3));
             TenonException e =
-                    assertThrows(TenonException.class, () -> engine.replace(7, 8, "replaced"));
+                    assertThrows(TenonException.class, () -> engine.replace(Set.of(7L), Set.of(8L), "replaced"));
             assertTrue(e.getMessage().contains("switched off"), e.getMessage());
             assertEquals(FakeBackend.expected(new int[] {1, 2, 3, 6, 12}, VOCAB, 2), generate(session, greedy(2)));
             assertEquals(1, fast.open.get());
