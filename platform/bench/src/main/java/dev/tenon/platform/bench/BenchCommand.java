@@ -45,6 +45,7 @@ import picocli.CommandLine.Spec;
             "  tenon bench -p 0 -n 64 -np 1,8,16",
             "  tenon bench -p 0 -n 128 --greedy",
             "  tenon bench -p 0 --profile",
+            "  tenon bench -p 0 --sweep mv.threads-per-row=8,16,32 --sweep mv.block-size=256,512",
             "  tenon bench -t 2 --llama-bench ~/llama.cpp/build/bin/llama-bench",
         })
 @Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=bench")
@@ -223,6 +224,13 @@ public final class BenchCommand implements TenonCommand {
             description = "Setting for the backend, such as mv.block-size=256; may be repeated.")
     private Map<String, String> settings = new LinkedHashMap<>();
 
+    @Option(
+            names = "--sweep",
+            paramLabel = "NAME=VALUE,...",
+            description = "Measure with each of these values of a setting; repeated, with each combination. A column"
+                    + " tells them apart, and the fastest one of each test is named below the table.")
+    private Map<String, String> sweeps = new LinkedHashMap<>();
+
     @Override
     public Integer call() {
         if (repetitions < 1) {
@@ -280,6 +288,8 @@ public final class BenchCommand implements TenonCommand {
             // Sequences do not share pages, so each needs whole ones.
             context = (context + CONTEXT_STEP - 1) / CONTEXT_STEP * CONTEXT_STEP;
         }
+        Map<String, String> all = new LinkedHashMap<>(settings);
+        all.putAll(config.swept());
         LoadRequest request = new LoadRequest(
                 config.model(),
                 config.backend(),
@@ -292,7 +302,7 @@ public final class BenchCommand implements TenonCommand {
                 config.typeV(),
                 true,
                 false,
-                settings);
+                all);
         try (LoadedModel model = console.load(engine, request)) {
             BenchRunner runner = new BenchRunner(model, config.nBatch());
             BenchResult.ModelFacts facts = facts(model, config);
@@ -412,15 +422,18 @@ public final class BenchCommand implements TenonCommand {
                             for (KvType typeK : keyTypes) {
                                 for (KvType typeV : valueTypes) {
                                     for (int n : numbers("--threads", threads)) {
-                                        configs.add(new BenchConfig(
-                                                console.model(model),
-                                                backend,
-                                                device,
-                                                n,
-                                                nBatch,
-                                                nUbatch,
-                                                typeK,
-                                                typeV));
+                                        for (Map<String, String> swept : combinations()) {
+                                            configs.add(new BenchConfig(
+                                                    console.model(model),
+                                                    backend,
+                                                    device,
+                                                    n,
+                                                    nBatch,
+                                                    nUbatch,
+                                                    typeK,
+                                                    typeV,
+                                                    swept));
+                                        }
                                     }
                                 }
                             }
@@ -430,6 +443,23 @@ public final class BenchCommand implements TenonCommand {
             }
         }
         return configs;
+    }
+
+    /// {@return every combination of swept values; one empty one where nothing is swept}
+    private List<Map<String, String>> combinations() {
+        List<Map<String, String>> all = List.of(Map.of());
+        for (Map.Entry<String, String> sweep : sweeps.entrySet()) {
+            List<Map<String, String>> next = new ArrayList<>();
+            for (Map<String, String> before : all) {
+                for (String value : sweep.getValue().split(",", -1)) {
+                    Map<String, String> with = new LinkedHashMap<>(before);
+                    with.put(sweep.getKey(), value.strip());
+                    next.add(with);
+                }
+            }
+            all = next;
+        }
+        return all;
     }
 
     private List<Integer> atLeastOne(String name, List<String> texts) {

@@ -2,6 +2,8 @@ package dev.tenon.platform.bench;
 
 import dev.tenon.api.device.PlanOptions.KvType;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /// One way to load a model.
 ///
@@ -13,10 +15,26 @@ import java.nio.file.Path;
 /// @param nUbatch most tokens in one step of the device
 /// @param typeK type of cached keys
 /// @param typeV type of cached values
+/// @param swept settings that differ between configurations, in the order of the command line
 record BenchConfig(
-        Path model, String backend, String device, int threads, int nBatch, int nUbatch, KvType typeK, KvType typeV) {
+        Path model,
+        String backend,
+        String device,
+        int threads,
+        int nBatch,
+        int nUbatch,
+        KvType typeK,
+        KvType typeV,
+        Map<String, String> swept) {
     static final int DEFAULT_BATCH = 2048;
     static final int DEFAULT_UBATCH = 512;
+
+    /// {@return the swept settings as they are written on the command line}
+    String settings() {
+        return swept.entrySet().stream()
+                .map(e -> e.getKey() + "=" + e.getValue())
+                .collect(Collectors.joining(" "));
+    }
 
     /// {@return whether llama.cpp runs this with flash attention only: it reads quantized values nowhere else}
     boolean needsFlashAttention() {

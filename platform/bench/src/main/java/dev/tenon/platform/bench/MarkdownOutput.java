@@ -18,6 +18,9 @@ final class MarkdownOutput implements BenchOutput {
     private final List<Column> columns = new ArrayList<>();
     private final String version;
     private final Map<String, String> footer = new LinkedHashMap<>();
+    /// The fastest of several settings, by model, backend and test.
+    private final Map<String, BenchResult> fastest = new LinkedHashMap<>();
+
     private final List<Profile> profiles = new ArrayList<>();
 
     /// Creates a table that shows the columns that these configurations need.
@@ -46,6 +49,11 @@ final class MarkdownOutput implements BenchOutput {
         }
         if (configs.stream().anyMatch(c -> !c.device().isEmpty())) {
             column("dev", 12, true, r -> r.config().device());
+        }
+        int settings =
+                configs.stream().mapToInt(c -> c.settings().length()).max().orElse(0);
+        if (settings > 0) {
+            column("settings", settings, true, r -> r.config().settings());
         }
         column("test", 15, false, r -> r.test().name());
         column(
@@ -99,6 +107,11 @@ final class MarkdownOutput implements BenchOutput {
 
     @Override
     public void result(PrintWriter out, BenchResult result) {
+        if (!result.config().swept().isEmpty()) {
+            String test = result.model().type() + ", " + result.model().backend() + ", "
+                    + result.test().name();
+            fastest.merge(test, result, (a, b) -> a.meanPerSecond() >= b.meanPerSecond() ? a : b);
+        }
         StringBuilder row = new StringBuilder("|");
         for (Column column : columns) {
             row.append(' ').append(pad(column, column.value().apply(result))).append(" |");
@@ -160,6 +173,8 @@ final class MarkdownOutput implements BenchOutput {
     @Override
     public void end(PrintWriter out) {
         out.println();
+        fastest.forEach((test, best) -> out.println(test + ": fastest with "
+                + best.config().settings() + String.format(Locale.ROOT, ", %.2f t/s", best.meanPerSecond())));
         footer.values().forEach(out::println);
         if (footer.values().stream().anyMatch(line -> line.contains(" MiB a token "))) {
             out.println("bytes a token are counted, not measured: weights once a step, keys and values of all positions"

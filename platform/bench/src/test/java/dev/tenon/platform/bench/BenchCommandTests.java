@@ -1,14 +1,17 @@
 package dev.tenon.platform.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.LoadRequest;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -20,8 +23,8 @@ class BenchCommandTests {
             + "n_gen,n_depth,test_time,avg_ns,stddev_ns,avg_ts,stddev_ts";
 
     private static final String OWN_FIELDS = ",load_ns,weight_bytes_per_token,kv_bytes_per_position,"
-            + "activation_bytes_per_token,n_parallel,greedy,bytes_per_token,bytes_per_second,read_bandwidth,bandwidth_share,"
-            + "llama_bench_build,llama_bench_flash_attn,llama_bench_avg_ts,llama_bench_stddev_ts,llama_bench_ratio,"
+            + "activation_bytes_per_token,n_parallel,greedy,settings,bytes_per_token,bytes_per_second,read_bandwidth,"
+            + "bandwidth_share,llama_bench_build,llama_bench_flash_attn,llama_bench_avg_ts,llama_bench_stddev_ts,llama_bench_ratio,"
             + "llama_bench_ratio_stddev,profile_overhead,profile_overhead_stddev";
 
     private final FakeModel model = new FakeModel();
@@ -72,6 +75,35 @@ class BenchCommandTests {
         String out = bench("-p", "0", "-n", "3", "-r", "1", "--greedy", "--no-warmup");
         assertEquals(List.of("truncate 0", "truncate 0", "generate 3 bos"), model.calls);
         assertTrue(out.contains("tg3 greedy"), out);
+    }
+
+    @Test
+    void aSweepMeasuresEachCombinationOfSettings() {
+        String out = bench(
+                "-p",
+                "0",
+                "-n",
+                "1",
+                "-r",
+                "1",
+                "--no-warmup",
+                "--set",
+                "x=y",
+                "--sweep",
+                "a.b=8,16",
+                "--sweep",
+                "c=1,2");
+        assertEquals(
+                List.of(
+                        Map.of("x", "y", "a.b", "8", "c", "1"),
+                        Map.of("x", "y", "a.b", "8", "c", "2"),
+                        Map.of("x", "y", "a.b", "16", "c", "1"),
+                        Map.of("x", "y", "a.b", "16", "c", "2")),
+                model.loads.stream().map(LoadRequest::settings).toList());
+        assertTrue(out.contains("| a.b=16 c=1 |"), out);
+        assertEquals(
+                1, out.lines().filter(l -> l.contains("tg1: fastest with a.b=")).count(), out);
+        assertFalse(bench("-p", "0", "-n", "1", "-r", "1", "--no-warmup").contains("fastest"));
     }
 
     @Test

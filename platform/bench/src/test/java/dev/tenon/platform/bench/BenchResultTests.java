@@ -5,12 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.tenon.api.device.PlanOptions.KvType;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class BenchResultTests {
     private static BenchResult result(BenchTest test, long... nanos) {
         return new BenchResult(
-                new BenchConfig(Path.of("m.gguf"), "", "", 2, 2048, 512, KvType.F16, KvType.F16),
+                new BenchConfig(Path.of("m.gguf"), "", "", 2, 2048, 512, KvType.F16, KvType.F16, Map.of()),
                 test,
                 new BenchResult.ModelFacts("t", 1, 1, "b", "d", "cpu", 1, 1, 1000, 10, 5),
                 Instant.EPOCH,

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -63,7 +64,7 @@ class LlamaBenchTests {
     }
 
     private static BenchConfig config(KvType keys) {
-        return new BenchConfig(Path.of("m.gguf"), "", "", 2, 2048, 512, keys, KvType.F16);
+        return new BenchConfig(Path.of("m.gguf"), "", "", 2, 2048, 512, keys, KvType.F16, Map.of());
     }
 
     @Test
