@@ -1,13 +1,17 @@
 #!/bin/sh
-# Compiles the CUDA sources to PTX, which the bundle carries for machines that have a driver but no compiler.
+# Compiles the CUDA sources to PTX for compute capability 8.0, which the bundle carries for machines that have a driver
+# but no compiler.
 # Run it after every change of src/main/resources/**/*.cu and *.cuh; a test says when it was forgotten.
 #
-# Environment: NVCC  the compiler (default: nvcc of the PATH), CUDA 12.8 or newer
+# Environment: NVCC  the compiler (default: nvcc of the PATH), CUDA 12.8 or newer; ptxas has to be on the PATH
+#              JAVA  a java of JDK 25 (default: java of the PATH)
 #              JOBS  compilers at the same time (default: number of processors)
 set -eu
 script=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
+packer=$(dirname "$script")/src/main/java/dev/tenon/kernels/nvidia/PtxText.java
 cd "$(dirname "$0")/src/main/resources/dev/tenon/kernels/nvidia"
 nvcc=${NVCC:-nvcc}
+java=${JAVA:-java}
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 formats="BF16 F16 F32 Q2_K Q3_K Q4_0 Q4_K Q5_K Q6_K Q8_0"
 # Pairs of formats in which llama.cpp's quantisation mixes keep query and key, and value.
@@ -15,32 +19,34 @@ pairs="Q2_K:Q3_K Q2_K:Q4_K Q2_K:Q6_K Q3_K:Q4_K Q3_K:Q5_K Q3_K:Q6_K Q4_0:Q6_K Q4_
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-list() { # list ARCHITECTURE: every module: NAME FILE MACROS...
-  # Small devices have less shared memory, in which the ring of these kernels lies: blocks of 256 threads there.
-  block= macro=
-  [ "$1" = compute_90a ] || block=.256 macro=-DTENON_BLOCK=256
+list() { # every module: NAME FILE MACROS...
   for file in small attention attention_prefill rows sample; do
     echo "$file $file.cu"
   done
+  # Small devices have less shared memory, in which the ring of these kernels lies: blocks of 256 threads.
   for format in $formats; do
     for file in embedding matmul; do
       echo "$file.$format $file.cu -DTENON_FORMAT=$format"
     done
-    echo "linear$block.$format linear.cu -DTENON_FORMAT=$format $macro"
-    echo "qkv$block.$format.$format qkv.cu -DTENON_FORMAT=$format -DTENON_FORMAT_V=$format $macro"
+    echo "linear.256.$format linear.cu -DTENON_FORMAT=$format -DTENON_BLOCK=256"
+    echo "qkv.256.$format.$format qkv.cu -DTENON_FORMAT=$format -DTENON_FORMAT_V=$format -DTENON_BLOCK=256"
   done
   for pair in $pairs; do
-    echo "qkv$block.${pair%:*}.${pair#*:} qkv.cu -DTENON_FORMAT=${pair%:*} -DTENON_FORMAT_V=${pair#*:} $macro"
+    echo "qkv.256.${pair%:*}.${pair#*:} qkv.cu -DTENON_FORMAT=${pair%:*} -DTENON_FORMAT_V=${pair#*:} -DTENON_BLOCK=256"
   done
 }
 
-compile() { # compile ARCHITECTURE NAME FILE MACROS...
-  architecture=$1 name=$2 file=$3
-  shift 3
-  # Comments name the compiler's build and folders; without them the same source gives the same bytes.
-  "$nvcc" -std=c++17 -ptx -arch="$architecture" "$@" -o "$work/$name.$architecture.ptx" "$file"
-  grep -v '^//' "$work/$name.$architecture.ptx" | gzip -n9 >"$work/$name.$architecture.ptx.gz"
-  rm "$work/$name.$architecture.ptx"
+compile() { # compile NAME FILE MACROS...
+  name=$1 file=$2
+  shift 2
+  "$nvcc" -std=c++17 -ptx -arch=compute_80 "$@" -o "$work/$name.ptx" "$file"
+  # What the kernels use is in PTX 7.8, which drivers from CUDA 11.8 on compile; nvcc writes its own version.
+  sed -i 's/^\.version .*/.version 7.8/' "$work/$name.ptx"
+  "$java" "$packer" "$work/$name.ptx" "$work/$name.compute_80.ptx.gz"
+  # The packed form numbers registers anew; this is what the driver will get.
+  "$java" "$packer" --unpack "$work/$name.compute_80.ptx.gz" "$work/$name.ptx"
+  ptxas -arch=sm_80 -O0 -o /dev/null "$work/$name.ptx"
+  rm "$work/$name.ptx"
 }
 
 if [ "${1-}" = compile ]; then
@@ -51,11 +57,8 @@ if [ "${1-}" = compile ]; then
   exit
 fi
 
-export PREBUILD_WORK="$work" NVCC="$nvcc"
-
-for architecture in compute_80 compute_90a; do
-  list "$architecture" | sed "s/^/$architecture /; s/ *$//"
-done | xargs -P "$jobs" -L 1 "$script" compile
+export PREBUILD_WORK="$work" NVCC="$nvcc" JAVA="$java"
+list | sed 's/^/compile /; s/ *$//' | xargs -P "$jobs" -L 1 "$script"
 
 mkdir -p prebuilt
 rm -f prebuilt/*.ptx.gz

@@ -66,17 +66,18 @@ final class CudaCompiler implements Compiler {
                     "graph " + request.graph().name() + " cannot run on the CUDA backend", issues);
         }
         MvSchedule schedule;
+        DeviceTraits planned = traits;
         try {
             schedule = MvSchedule.of(options.settings(), System.getenv());
             if (!kernels.canCompile()) {
-                schedule = schedule.forPrebuilt(traits);
+                schedule = schedule.forPrebuilt();
+                planned = traits.asOldest();
             }
         } catch (IllegalArgumentException e) {
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);
         }
-        PlannedGraph planned =
-                GraphPlanner.plan(graph, request.weights(), options, request.kernels(), traits, schedule);
-        return CudaPlan.create(planned, request.weights(), options, context, allocator, kernels, traits);
+        PlannedGraph made = GraphPlanner.plan(graph, request.weights(), options, request.kernels(), planned, schedule);
+        return CudaPlan.create(made, request.weights(), options, context, allocator, kernels, planned);
     }
 
     private PlanOptions withSettings(PlanOptions o) {

@@ -162,8 +162,7 @@ final class KernelLoader implements AutoCloseable {
                 return code;
             });
         }
-        Optional<byte[]> prebuilt =
-                mode.equals("compile") ? Optional.empty() : KernelCatalogue.prebuilt(module, traits);
+        Optional<byte[]> prebuilt = mode.equals("compile") ? Optional.empty() : KernelCatalogue.prebuilt(module);
         return prebuilt.orElseThrow(() -> new BackendException(
                 ErrorCode.BACKEND_UNAVAILABLE,
                 "there is no prebuilt code of kernel module " + module.name() + ", and it cannot be compiled: "

@@ -18,6 +18,12 @@ public record DeviceTraits(int major, int minor, int multiprocessors, int shared
         }
     }
 
+    /// {@return the same device as if it had the oldest compute capability: for code that was compiled for
+    ///     that one, without clusters and programmatic launch}
+    public DeviceTraits asOldest() {
+        return new DeviceTraits(OLDEST / 10, OLDEST % 10, multiprocessors, sharedBytes);
+    }
+
     /// {@return compute capability as one number, such as 87}
     public int capability() {
         return 10 * major + minor;

@@ -18,8 +18,8 @@ public final class KernelCatalogue {
     private static final Pattern INCLUDE = Pattern.compile("(?m)^\\s*#\\s*include\\s*\"([^\"]+)\"");
     private static final List<String> OPTIONS = List.of("--std=c++17");
 
-    /// What prebuilt code is made for, the best first.
-    private static final List<String> PREBUILT = List.of("compute_90a", "compute_80");
+    /// What prebuilt PTX is made for: every device can run it.
+    private static final String PREBUILT = "compute_80";
 
     private KernelCatalogue() {}
 
@@ -63,22 +63,14 @@ public final class KernelCatalogue {
         return options;
     }
 
-    /// {@return PTX of a module that was compiled when this bundle was built, for the newest
-    ///     architecture that the device can run; the driver compiles it}
+    /// {@return PTX of a module that was compiled when this bundle was built, for the oldest device;
+    ///     the driver compiles it. What launches it must be planned for [DeviceTraits#asOldest]}
     ///
     /// @param module the module
-    /// @param traits the device
-    public static Optional<byte[]> prebuilt(KernelModule module, DeviceTraits traits) {
-        for (String architecture : PREBUILT) {
-            if (!runs(architecture, traits)) {
-                continue;
-            }
-            Optional<byte[]> ptx = unpacked("prebuilt/" + module.name() + "." + architecture + ".ptx.gz");
-            if (ptx.isPresent()) {
-                return ptx;
-            }
-        }
-        return Optional.empty();
+    public static Optional<byte[]> prebuilt(KernelModule module) {
+        return unpacked("prebuilt/" + module.name() + "." + PREBUILT + ".ptx.gz")
+                .map(text -> PtxText.decode(new String(text, StandardCharsets.US_ASCII))
+                        .getBytes(StandardCharsets.US_ASCII));
     }
 
     private static Optional<byte[]> unpacked(String name) {
@@ -102,10 +94,6 @@ public final class KernelCatalogue {
     /// @param module the module
     public static String cubinFile(KernelModule module) {
         return module.name() + ".sm_87.cubin.gz";
-    }
-
-    private static boolean runs(String architecture, DeviceTraits traits) {
-        return architecture.endsWith("90a") ? traits.capability() == 90 : traits.capability() >= 80;
     }
 
     /// The text of a resource, or null if there is none.

@@ -55,11 +55,8 @@ public record MvSchedule(int threadsPerRow, int blockSize, int rowsPerThread, bo
 
     /// {@return the same knobs, where only the kernels of this bundle can be used: they are
     ///     compiled for one size of block}
-    ///
-    /// @param traits the device
-    public MvSchedule forPrebuilt(DeviceTraits traits) {
-        int block = traits.capability() == 90 ? MvGeometry.BLOCK : MvGeometry.BLOCK / 2;
-        return new MvSchedule(threadsPerRow, blockSize == 0 ? block : blockSize, rowsPerThread, true);
+    public MvSchedule forPrebuilt() {
+        return new MvSchedule(threadsPerRow, blockSize == 0 ? MvGeometry.BLOCK / 2 : blockSize, rowsPerThread, true);
     }
 
     private static void read(

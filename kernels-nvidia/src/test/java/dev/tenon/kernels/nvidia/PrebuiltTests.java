@@ -69,9 +69,10 @@ class PrebuiltTests {
         DeviceFormat.nativeIds().forEach(id -> pairs.add(id + " " + id));
         pairs.addAll(List.of("Q4_K Q6_K", "Q5_K Q6_K", "Q3_K Q5_K", "Q2_K Q3_K"));
         return pairs.stream()
-                .flatMap(pair -> Stream.of(TestGraphs.HOPPER, new DeviceTraits(8, 9, 128, 101376))
+                .flatMap(pair -> Stream.of(TestGraphs.HOPPER.asOldest(), new DeviceTraits(8, 9, 128, 101376).asOldest())
                         .map(traits -> DynamicTest.dynamicTest(
-                                pair + " " + traits.architecture(), () -> launches(pair.split(" "), traits))));
+                                pair + ", " + traits.sharedBytes() + " bytes shared",
+                                () -> launches(pair.split(" "), traits))));
     }
 
     private static void launches(String[] formats, DeviceTraits traits) throws IOException {
@@ -80,7 +81,7 @@ class PrebuiltTests {
             var graph = t.decoder(formats[0], formats[1], true);
             graph = fuse ? Fusion.fuse(graph) : graph.expanded();
             PlannedGraph planned = GraphPlanner.plan(
-                    graph, t, TestGraphs.options(256, 16), List.of(), traits, MvSchedule.DEFAULT.forPrebuilt(traits));
+                    graph, t, TestGraphs.options(256, 16), List.of(), traits, MvSchedule.DEFAULT.forPrebuilt());
             for (Launch launch : planned.launches(StepShape.choosing(2, 40))) {
                 check(launch, traits);
             }
@@ -114,9 +115,9 @@ class PrebuiltTests {
         String key = module.name() + traits.architecture();
         Map<String, List<String>> known = PARSED.get(key);
         if (known == null) {
-            byte[] ptx = KernelCatalogue.prebuilt(module, traits)
-                    .orElseThrow(() -> new AssertionError("there is no prebuilt " + module.name() + " for "
-                            + traits.architecture() + ": run kernels-nvidia/prebuild.sh"));
+            byte[] ptx = KernelCatalogue.prebuilt(module)
+                    .orElseThrow(() -> new AssertionError(
+                            "there is no prebuilt " + module.name() + ": run kernels-nvidia/prebuild.sh"));
             known = new HashMap<>();
             Matcher entry = ENTRY.matcher(new String(ptx, StandardCharsets.UTF_8));
             while (entry.find()) {

@@ -64,7 +64,7 @@ record TegraCompiler(TegraDevice device, DeviceTraits traits, Map<String, String
         }
         MvSchedule schedule;
         try {
-            schedule = MvSchedule.of(options.settings(), System.getenv()).forPrebuilt(traits);
+            schedule = MvSchedule.of(options.settings(), System.getenv()).forPrebuilt();
         } catch (IllegalArgumentException e) {
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);
         }
