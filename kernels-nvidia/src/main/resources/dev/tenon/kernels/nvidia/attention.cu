@@ -1,7 +1,11 @@
 // Attention of a few rows over paged keys and values, with the sequence split over blocks (flash decoding).
 //
 // A block takes one kv head, up to four of the query heads that share it, one row of the step, and one piece of the
-// sequence. In it, a position belongs to D / 8 lanes, each with eight elements of the key, the value, and the queries:
+// sequence. As long as a sequence has fewer pieces than there are blocks, blocks take fewer query heads each:
+//
+//   blocks (x)   short: | piece 0, head 0 | piece 0, head 1 | ... | piece 1, head 0 | ...   long: | piece 0 | piece 1 | ...
+//
+// In a block, a position belongs to D / 8 lanes, each with eight elements of the key, the value, and the queries:
 //
 //   warp      | position p, lanes 0 .. D/8 - 1 | position p + 1 | ...        D = 64: 4 positions a warp, D = 128: 2
 //   lane      | elements 8i .. 8i + 7 | of q[4], k, v and of four running sums, each with its maximum and weight
@@ -21,7 +25,6 @@ constexpr int THREADS_OF = D == 0 ? 128 : 256;
 constexpr int GROUP = 4; // query heads of a block
 constexpr int MAX_SPLITS = 64;
 constexpr int MAX_ROWS = 8;     // of a fused step
-constexpr int MIN_PIECE = 64;   // positions that are worth a block
 constexpr float NOTHING = -1e30f; // maximum of no scores
 constexpr float LOG2_E = 1.4426950408889634f;
 
@@ -68,6 +71,10 @@ struct Slice<Kv, 0> {
 
     static DEVICE int element(int lane, int j) { return lane + 32 * j; }
 };
+
+// Positions that are worth a block: joining two pieces takes as long as a few hundred positions.
+template <int D>
+constexpr int MIN_PIECE = D == 64 ? 256 : D == 128 ? 128 : 64;
 
 // Softmax so far of the query heads of a block, for the positions that a group of lanes has seen.
 struct Running {
@@ -156,25 +163,29 @@ struct Part {
     int sequence;  // of the row; below 0, the row only fills the bucket
     int position;  // of the row
     int kvHead;
-    int firstHead; // query heads firstHead .. firstHead + group - 1
+    int chunkHead; // query heads chunkHead .. chunkHead + chunk - 1 share the blocks of a y
+    int chunk;
+    int head; // of them, the block takes head .. head + group - 1
     int group;
-    bool appends;  // whether this block appends the row to the cache, when that is left to attention
-    int fresh;     // rows of this step, from this one back, that the block takes from k and v instead of the cache
-    int low;       // first position that the row sees
-    int pieces;    // in how many the cached positions are cut
-    int from;      // the block's cached positions are from .. end - 1
+    bool appends; // whether this block appends the row to the cache, when that is left to attention
+    int fresh;    // rows of this step, from this one back, that the block takes from k and v instead of the cache
+    int low;      // first position that the row sees
+    int pieces;   // in how many the cached positions are cut
+    int blocks;   // that have something to do
+    int piece;    // the block's; its cached positions are from .. end - 1
+    int from;
     int end;
 
-    // grid: piece (x), kv head and four of its query heads (y), row (z)
-    DEVICE Part(const int* positions, const int* sequences, const Shape& shape, int kvHeads, bool fused) {
+    // grid: piece and query head (x), kv head and four of its query heads (y), row (z)
+    DEVICE Part(const int* positions, const int* sequences, const Shape& shape, int kvHeads, bool fused, int minPiece) {
         const int perKv = shape.heads / kvHeads;
         const int chunks = (perKv + GROUP - 1) / GROUP;
         t = blockIdx.z;
         sequence = sequences[t];
         position = positions[t];
         kvHead = blockIdx.y / chunks;
-        firstHead = kvHead * perKv + blockIdx.y % chunks * GROUP;
-        group = min(GROUP, (kvHead + 1) * perKv - firstHead);
+        chunkHead = kvHead * perKv + blockIdx.y % chunks * GROUP;
+        chunk = min(GROUP, (kvHead + 1) * perKv - chunkHead);
         int rows = fused ? 1 : 0;
         while (fused && rows <= t && sequences[t - rows] == sequence) {
             rows++;
@@ -183,23 +194,35 @@ struct Part {
         const int cached = position + 1 - rows;
         const int length = max(0, cached - low);
         // pieces are multiples of 16 long, and none is empty
-        pieces = max(1, min((int) gridDim.x, (length + MIN_PIECE - 1) / MIN_PIECE));
-        const int piece = ((length + pieces - 1) / pieces + 15) & ~15;
-        pieces = piece == 0 ? 1 : (length + piece - 1) / piece;
-        from = low + blockIdx.x * piece;
-        end = min(cached, from + piece);
-        fresh = blockIdx.x == 0 ? rows : 0;
-        appends = fresh > 0 && blockIdx.y % chunks == 0;
+        pieces = max(1, min((int) gridDim.x, (length + minPiece - 1) / minPiece));
+        const int size = ((length + pieces - 1) / pieces + 15) & ~15;
+        pieces = size == 0 ? 1 : (length + size - 1) / size;
+        int sharing = chunk; // query heads of a block: 1, 2 or all
+        if (pieces * chunk <= (int) gridDim.x) {
+            sharing = 1;
+        } else if (pieces * ((chunk + 1) / 2) <= (int) gridDim.x) {
+            sharing = min(2, chunk);
+        }
+        const int blocksOfPiece = (chunk + sharing - 1) / sharing;
+        blocks = pieces * blocksOfPiece;
+        piece = blockIdx.x / blocksOfPiece;
+        const int first = blockIdx.x % blocksOfPiece * sharing;
+        head = chunkHead + first;
+        group = min(sharing, chunk - first);
+        from = low + piece * size;
+        end = min(cached, from + size);
+        fresh = piece == 0 ? rows : 0;
+        appends = fresh > 0 && first == 0 && blockIdx.y % chunks == 0;
     }
 };
 
-// Joins the pieces of a block's heads, as they stand in `partial`: for each piece the sums, the maximum, the weight.
+// Joins the pieces of all heads of a y, as they stand in `partial`: for each piece the sums, the maximum, the weight.
 static DEVICE void joinPieces(const Part& part, int valueLength, const float* partial, float* out) {
     __shared__ float shares[GROUP][MAX_SPLITS]; // of each piece in the result
     const int lane = threadIdx.x % 32;
     const int stride = valueLength + 2;
     const i64 nextHead = (i64) gridDim.x * stride;
-    for (int g = threadIdx.x / 32; g < part.group; g += blockDim.x / 32) {
+    for (int g = threadIdx.x / 32; g < part.chunk; g += blockDim.x / 32) {
         const float* of = partial + g * nextHead + valueLength;
         float maximum = NOTHING;
         for (int s = lane; s < part.pieces; s += 32) {
@@ -218,7 +241,7 @@ static DEVICE void joinPieces(const Part& part, int valueLength, const float* pa
         }
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < part.group * valueLength; i += blockDim.x) {
+    for (int i = threadIdx.x; i < part.chunk * valueLength; i += blockDim.x) {
         const int g = i / valueLength;
         const float* of = partial + g * nextHead + i % valueLength;
         float sum = 0.f;
@@ -230,13 +253,13 @@ static DEVICE void joinPieces(const Part& part, int valueLength, const float* pa
     }
 }
 
-// Whether all other pieces of the same work are done; the last to come leaves the counter at 0.
-static DEVICE bool isLastPiece(const Part& part, int* counter) {
+// Whether all other blocks of the same y are done; the last to come leaves the counter at 0.
+static DEVICE bool isLastBlock(const Part& part, int* counter) {
     __shared__ bool last;
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
-        last = atomicAdd(counter, 1) == part.pieces - 1;
+        last = atomicAdd(counter, 1) == part.blocks - 1;
         if (last) {
             *counter = 0;
         }
@@ -273,21 +296,23 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     const int lane = threadIdx.x % LANES;
     const int lanesGroup = threadIdx.x / LANES;
     const bool fused = k != nullptr;
-    const Part part(positions, sequences, shape, cache.heads, fused);
+    const Part part(positions, sequences, shape, cache.heads, fused, MIN_PIECE<D>);
     const int t = part.t;
     const int group = part.group;
     const int kvHead = part.kvHead;
-    out += ((i64) t * shape.heads + part.firstHead) * valueLength;
-    partial += ((i64) t * shape.heads + part.firstHead) * gridDim.x * (valueLength + 2);
+    // of the heads of this y
+    out += ((i64) t * shape.heads + part.chunkHead) * valueLength;
+    partial += ((i64) t * shape.heads + part.chunkHead) * gridDim.x * (valueLength + 2);
+    const int firstHead = part.head - part.chunkHead;
     if (part.sequence < 0) {
         waitForInputs();
-        for (int i = threadIdx.x; blockIdx.x == 0 && i < group * valueLength; i += THREADS) {
+        for (int i = threadIdx.x; blockIdx.x == 0 && i < part.chunk * valueLength; i += THREADS) {
             out[i] = 0.f;
         }
         return;
     }
-    if (blockIdx.x >= part.pieces) {
-        return; // the first piece waits for the kernels in front
+    if (blockIdx.x >= part.blocks) {
+        return; // the first block waits for the kernels in front
     }
 
     S keys[AT_ONCE];
@@ -312,7 +337,7 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     // queries, and keys and values of this step's rows, one warp a head
     for (int job = warp; job < group + 2 * part.fresh; job += WARPS) {
         if (job < group) {
-            const int h = part.firstHead + job;
+            const int h = part.head + job;
             prepareHead(query, t, q + ((i64) t * shape.heads + h) * keyLength, queries[job], keyLength,
                     threadIdx.x % 32);
             continue;
@@ -417,9 +442,9 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
             sum += factor * sums[w][g][e];
         }
         if (part.pieces == 1) {
-            out[i] = sum / weight;
+            out[firstHead * valueLength + i] = sum / weight;
         } else {
-            float* to = partial + ((i64) g * gridDim.x + blockIdx.x) * (valueLength + 2);
+            float* to = partial + ((i64) (firstHead + g) * gridDim.x + part.piece) * (valueLength + 2);
             to[e] = sum;
             if (e == 0) {
                 to[valueLength] = maximum;
@@ -427,7 +452,7 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
             }
         }
     }
-    if (part.pieces > 1 && isLastPiece(part, counters + t * gridDim.y + blockIdx.y)) {
+    if (part.pieces > 1 && isLastBlock(part, counters + t * gridDim.y + blockIdx.y)) {
         joinPieces(part, valueLength, partial, out);
     }
 }

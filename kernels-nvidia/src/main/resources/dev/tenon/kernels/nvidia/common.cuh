@@ -44,7 +44,7 @@ DEVICE int signedByte(u32 word, int i) {
     return r;
 }
 
-// a & b | c and (a & b) ^ c, each one instruction
+// a & b | c, (a & b) ^ c and mask & a | ~mask & b, each one instruction
 DEVICE u32 andOr(u32 a, u32 b, u32 c) {
     u32 r;
     asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
@@ -54,6 +54,12 @@ DEVICE u32 andOr(u32 a, u32 b, u32 c) {
 DEVICE u32 andXor(u32 a, u32 b, u32 c) {
     u32 r;
     asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
+    return r;
+}
+
+DEVICE u32 either(u32 mask, u32 a, u32 b) {
+    u32 r;
+    asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(r) : "r"(mask), "r"(a), "r"(b));
     return r;
 }
 
@@ -72,6 +78,19 @@ DEVICE float sumOver(float value, int lanes) {
         }
     }
     return value;
+}
+
+// Sums of two values over aligned groups of `lanes` >= 2 lanes: even lanes get that of `a`, odd lanes that of `b`. All
+// lanes take part in every exchange, so that no branch is needed.
+DEVICE float sumTwoOver(float a, float b, int lanes, bool odd) {
+    float sum = odd ? b : a;
+    sum += __shfl_xor_sync(FULL_WARP, odd ? a : b, 1);
+#pragma unroll
+    for (int o = 2; o < 32; o <<= 1) {
+        const float other = __shfl_xor_sync(FULL_WARP, sum, o);
+        sum += o < lanes ? other : 0.f;
+    }
+    return sum;
 }
 
 DEVICE float maxOver(float value, int lanes) {
@@ -154,7 +173,7 @@ DEVICE void copiesWait() {
 DEVICE float activated(float x, int activation) {
     switch (activation) {
         case 0: // SILU
-            return x / (1.f + __expf(-x));
+            return __fdividef(x, 1.f + __expf(-x));
         case 1: // GELU_TANH
             return 0.5f * x * (1.f + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
         default: // RELU

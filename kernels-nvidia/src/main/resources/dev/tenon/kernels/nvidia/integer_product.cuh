@@ -117,7 +117,7 @@ struct IntegerProduct {
     // Quantises four activations of row t, c .. c + 3; eight threads side by side share a scale.
     DEVICE void quantise(int t, int c, const float4& v) const {
         const float largest = maxOver(fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w))), 8);
-        const float inverse = largest > 0.f ? 127.f / largest : 0.f;
+        const float inverse = largest > 0.f ? __fdividef(127.f, largest) : 0.f;
         const int a = __float2int_rn(v.x * inverse);
         const int b = __float2int_rn(v.y * inverse);
         const int d = __float2int_rn(v.z * inverse);

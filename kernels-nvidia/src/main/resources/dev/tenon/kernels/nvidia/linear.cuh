@@ -68,8 +68,8 @@ struct Share {
 //   weights                         M of them, of one format
 //   rowOf(group, n)                 the n-th row of a group
 //   early(group, lane)              what `done` will need besides the sums; asked for before the products are made
-//   done(group, lane, acc, before)  takes the finished sums acc[N][T], which all lanes of a group of lanes have, and
-//                                   what `early` gave; `lane` counts from 0 in the group of lanes
+//   done(group, lane, acc, before)  takes the finished sums acc[N][T] and what `early` gave; `lane` counts from 0 in the
+//                                   group of lanes. Lane i has sum number i, i < N * T; of several weights, all sums
 template <class F, int T, int N, int M, class RowOf, class Early, class Done>
 static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Share share, int threadsPerRow, u8* shared,
         RowOf rowOf, Early early, Done done) {
@@ -158,11 +158,19 @@ static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Sha
             }
             stage = next(stage);
         }
+        if constexpr (N == 2 && T == 1) {
+            const bool odd = (lane & 1) != 0;
+            const float own = sumTwoOver(acc[0][0], acc[1][0], threadsPerRow, odd) * factor[0];
+            const float other = M == 1 ? own : __shfl_xor_sync(FULL_WARP, own, 1); // a single weight's sums stay apart
+            acc[0][0] = odd ? other : own;
+            acc[1][0] = odd ? own : other;
+        } else {
 #pragma unroll
-        for (int n = 0; n < N; n++) {
+            for (int n = 0; n < N; n++) {
 #pragma unroll
-            for (int t = 0; t < T; t++) {
-                acc[n][t] = sumOver(acc[n][t], threadsPerRow) * factor[t];
+                for (int t = 0; t < T; t++) {
+                    acc[n][t] = sumOver(acc[n][t], threadsPerRow) * factor[t];
+                }
             }
         }
         if (there) {

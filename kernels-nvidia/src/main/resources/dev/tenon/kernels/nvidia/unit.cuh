@@ -150,20 +150,21 @@ struct UnitQ4_0 {
     }
 };
 
-// Planes {ql:uint8[128], qh:uint8[64]}, scales:int8[16], d:f16
+// Planes {a, b, c: uint8[64]}, scales:int8[16], d:f16. Levels 0 to 2 are the upper six bits of a, b, c; the fourth is the
+// lower two of all three
 struct UnitQ6_K {
     using Row = PlanesRow<256, 192, 16, 2>;
-    uint4 a, b, h;
+    uint4 a, b, c;
     u32 scales;
     u16 d;
 
     DEVICE void load(const Row& row, int chunk, int u, int) {
         int block = chunk >> 1;
         int half = chunk & 1;
-        const u8* q = row.q + block * 192 + 16 * u;
-        a = loadBytes16(q + 64 * half);
-        b = loadBytes16(q + 64 * half + 32);
-        h = loadBytes16(q + 128 + 32 * half);
+        const u8* q = row.q + block * 192 + 32 * half + 16 * u;
+        a = loadBytes16(q);
+        b = loadBytes16(q + 64);
+        c = loadBytes16(q + 128);
         scales = __ldg((const u32*)(row.scales + block * 16 + 8 * half + 4 * u));
         d = __ldg((const u16*)row.d + block);
     }
@@ -175,9 +176,14 @@ struct UnitQ6_K {
             u32 scale = g ? twiceHigh(both) : twiceLow(both);
 #pragma unroll
             for (int i = 0; i < 4; i++) {
-                u32 low = bitsOf(word(g ? b : a, i), part ? -4 : 0, 0x0f0f0f0fu);
-                u32 high = bitsOf(word(h, i), 4 - 2 * (2 * part + g), 0x30303030u);
-                out[g][i] = scaled(low | high, 0x64206420u, scale);
+                u32 level;
+                if (part == 0 || g == 0) {
+                    level = bitsOf(word(part ? c : g ? b : a, i), -2, 0x3f3f3f3fu);
+                } else {
+                    level = bitsOf(word(a, i), 0, 0x03030303u) | bitsOf(word(b, i), 2, 0x0c0c0c0cu)
+                            | bitsOf(word(c, i), 4, 0x30303030u);
+                }
+                out[g][i] = scaled(level, 0x64206420u, scale);
             }
         }
     }
