@@ -2,19 +2,23 @@ package dev.tenon.backend.cuda;
 
 import dev.tenon.backend.cuda.CudaDriver.Hot;
 
-/// The primary context of a device, retained once, and the stream on which all of a device's work
-/// runs. Safe for any thread: a thread that is about to call the driver first calls [#enter].
+/// The primary context of a device, retained once, and a stream. A plan has a stream of its own, so that
+/// plans of one device do not meet in it: one may be capturing while another runs. Safe for any thread: a
+/// thread that is about to call the driver first calls [#enter].
 final class CudaContext implements AutoCloseable {
     private static final int STREAM_NON_BLOCKING = 1;
 
     private final int device;
     private final long context;
     private final long stream;
+    /// Whether the context is given back with the stream.
+    private final boolean retained;
     private boolean closed;
 
     /// @param ordinal the driver's number of the device
     CudaContext(int ordinal) {
         CudaDriver driver = CudaDriver.get();
+        retained = true;
         device = (int) driver.create(DriverCall.cuDeviceGet, ordinal);
         context = driver.create(DriverCall.cuDevicePrimaryCtxRetain, device);
         boolean done = false;
@@ -27,6 +31,19 @@ final class CudaContext implements AutoCloseable {
                 driver.call(DriverCall.cuDevicePrimaryCtxRelease_v2, device);
             }
         }
+    }
+
+    private CudaContext(CudaContext device) {
+        retained = false;
+        this.device = device.device;
+        context = device.context;
+        enter();
+        stream = CudaDriver.get().create(DriverCall.cuStreamCreate, STREAM_NON_BLOCKING);
+    }
+
+    /// {@return the same context with another stream; closed before this one}
+    CudaContext withOwnStream() {
+        return new CudaContext(this);
     }
 
     /// Makes the context that of the calling thread.
@@ -61,8 +78,10 @@ final class CudaContext implements AutoCloseable {
             closed = true;
             enter();
             CudaDriver.get().call(DriverCall.cuStreamDestroy_v2, stream);
-            Hot.setCurrent(0);
-            CudaDriver.get().call(DriverCall.cuDevicePrimaryCtxRelease_v2, device);
+            if (retained) {
+                Hot.setCurrent(0);
+                CudaDriver.get().call(DriverCall.cuDevicePrimaryCtxRelease_v2, device);
+            }
         }
     }
 }

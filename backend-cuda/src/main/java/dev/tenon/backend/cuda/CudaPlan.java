@@ -70,7 +70,7 @@ final class CudaPlan implements Plan {
     private CudaPlan(PlannedGraph planned, PlanOptions options, CudaContext context) {
         this.planned = planned;
         this.options = options;
-        this.context = context;
+        this.context = own(context.withOwnStream());
         this.result = new Result(planned.logitsWidth());
     }
 

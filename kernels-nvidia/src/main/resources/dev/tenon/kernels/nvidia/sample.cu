@@ -236,6 +236,5 @@ extern "C" __global__ void choose(const float* logits, int width, Choice* choice
     if (atomicInc(&counters[rows], rows - 1) == rows - 1) {
         steps[0] = step + 1;
         *(volatile int*) arrived = step + 1;
-        __threadfence_system();
     }
 }

@@ -161,6 +161,8 @@ final class ModelSession implements Session {
         private long lastToken;
         private FinishReason finish;
         private RuntimeException failed;
+        /// Whether the listener has not heard yet that the prompt, of one token, has run.
+        private boolean unheard;
 
         Generation(GenerationRequest request, GenerationListener listener) {
             this.request = request;
@@ -184,9 +186,18 @@ final class ModelSession implements Session {
             int prompt = item.pending();
             limit = request.maxTokens() < 0 ? Integer.MAX_VALUE : request.maxTokens();
             item.logitsFrom = sequence.length() - 1;
-            finish = prefill(prompt);
-            firstToken = System.nanoTime();
-            lastToken = firstToken;
+            if (prompt == 1 && limit > 0 && sequence.length() < model.contextLength()) {
+                // The device may choose the first token too.
+                unheard = true;
+                advance();
+                promptRan();
+            } else {
+                finish = prefill(prompt);
+            }
+            if (generated == 0) {
+                firstToken = System.nanoTime();
+                lastToken = firstToken;
+            }
             while (finish == null && generated < limit) {
                 int token = sampler.sample(item.row(0));
                 sampler.accept(token);
@@ -273,11 +284,19 @@ final class ModelSession implements Session {
             }
         }
 
+        private void promptRan() {
+            if (unheard) {
+                unheard = false;
+                listener.onPrefill(1, 1);
+            }
+        }
+
         /// Takes a token that the device chose.
         ///
         /// @return whether more are wanted
         private boolean take(int token) {
             try {
+                promptRan();
                 sampler.chosen(token);
                 heard(token);
             } catch (RuntimeException e) {

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
@@ -53,10 +54,31 @@ class DeviceGenerationTests {
             List<Integer> expected = FakeBackend.expected(prompt, VOCAB, 100);
             assertEquals(expected, generate(session, greedy(100, prompt)));
             // The host chooses the first token, behind the prompt.
-            assertEquals(List.of(64, 35), device.runs);
+            assertEquals(List.of(64, 35), List.copyOf(device.runs));
             assertEquals(107, session.length());
             session.truncate(50);
             assertEquals(expected.subList(44, 49), generate(session, greedy(5, expected.get(43))));
+        }
+    }
+
+    @Test
+    void behindAPromptOfOneTokenTheDeviceChoosesFromTheFirstOn() {
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            List<String> heard = new ArrayList<>();
+            session.generate(greedy(3, 8), new GenerationListener() {
+                @Override
+                public void onToken(int token, String text) {
+                    heard.add("token " + token);
+                }
+
+                @Override
+                public void onPrefill(int done, int total) {
+                    heard.add("prompt " + done + " of " + total);
+                }
+            });
+            assertEquals(List.of("prompt 1 of 1", "token 8", "token 16", "token 32"), heard.subList(0, 4));
+            assertEquals(List.of(3), List.copyOf(device.runs));
         }
     }
 
