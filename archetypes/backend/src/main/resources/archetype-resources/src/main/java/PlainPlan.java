@@ -48,20 +48,20 @@ final class PlainPlan implements Plan, KvPages {
                         .sum());
         pageBytes = rowBytes * TOKENS_PER_PAGE;
         vocabSize = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
+        ops = new PlainOps(request.weights());
+        List<PlanReport.Step> steps = graph.ops().stream()
+                .map(op -> new PlanReport.Step(
+                        op.kind(), op.outputs().getFirst().name(), "plain.java", Support.Level.GENERIC))
+                .toList();
+        long weightBytes = graph.weights().stream()
+                .mapToLong(w -> request.weights().info(w.name()).sizeBytes())
+                .sum();
+        // Last, so that nothing is left taken if something above fails.
         device.take(pages * pageBytes, "The KV cache");
         int slots = layers.isEmpty() ? 0 : pages * TOKENS_PER_PAGE;
         keys = new float[layers.size()][slots][];
         values = new float[layers.size()][slots][];
-        ops = new PlainOps(request.weights());
-        report = new PlanReport(
-                graph.ops().stream()
-                        .map(op -> new PlanReport.Step(
-                                op.kind(), op.outputs().getFirst().name(), "plain.java", Support.Level.GENERIC))
-                        .toList(),
-                graph.weights().stream()
-                        .mapToLong(w -> request.weights().info(w.name()).sizeBytes())
-                        .sum(),
-                device.use());
+        report = new PlanReport(steps, weightBytes, device.use());
     }
 
     @Override

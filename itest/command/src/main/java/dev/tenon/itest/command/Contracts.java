@@ -26,8 +26,9 @@ final class Contracts {
     /// @param device id of the device, or empty
     /// @param settings how it is opened
     /// @param rounds how often devices and plans are opened and closed
+    /// @param large whether sizes of real models are tested, too
     /// @param wanted ids of the formats that a backend is tested with; all if empty
-    record Choices(String device, Map<String, String> settings, int rounds, Set<String> wanted) {}
+    record Choices(String device, Map<String, String> settings, int rounds, boolean large, Set<String> wanted) {}
 
     private final List<Backend> backends;
     private final List<QuantFormat> formats;
@@ -41,10 +42,7 @@ final class Contracts {
     /// @param choices for the backend contract
     /// @param onFailure hears of each failure at once
     Contracts(
-            List<Backend> backends,
-            List<QuantFormat> formats,
-            Choices choices,
-            Consumer<ContractRun.Case> onFailure) {
+            List<Backend> backends, List<QuantFormat> formats, Choices choices, Consumer<ContractRun.Case> onFailure) {
         this.backends = backends;
         this.formats = formats;
         this.choices = choices;
@@ -73,7 +71,7 @@ final class Contracts {
         title.add("backend " + backend.id() + ": " + probe.reason());
         title.add("formats " + chosen.stream().map(QuantFormat::id).collect(Collectors.joining(" ")));
         SelectedBackendContract.select(new SelectedBackendContract.Selection(
-                backend, choices.device(), choices.settings(), chosen, choices.rounds()));
+                backend, choices.device(), choices.settings(), chosen, choices.rounds(), choices.large()));
         run("backend " + backend.id(), SelectedBackendContract.class);
     }
 
@@ -129,7 +127,8 @@ final class Contracts {
         }
         for (Backend backend : backends) {
             if (backend.probe().available()) {
-                SelectedNumbersContract.select(new SelectedNumbersContract.Selection(backend, tested, ownKernels));
+                SelectedNumbersContract.select(
+                        new SelectedNumbersContract.Selection(backend, tested, ownKernels, choices.large()));
                 run(String.join(" ", ids) + " on backend " + backend.id(), SelectedNumbersContract.class);
             }
         }

@@ -92,6 +92,9 @@ public final class ItestCommand implements TenonCommand {
             description = "How often plans and devices are opened and closed (default: ${DEFAULT-VALUE}).")
     private int rounds;
 
+    @Option(names = "--large", description = "Test sizes of real models, too: minutes on a CPU.")
+    private boolean large;
+
     @Option(
             names = "--set",
             paramLabel = "NAME=VALUE",
@@ -122,7 +125,7 @@ public final class ItestCommand implements TenonCommand {
         Contracts contracts = new Contracts(
                 backends,
                 sorted,
-                new Contracts.Choices(device, settings, rounds, wanted),
+                new Contracts.Choices(device, settings, rounds, large, wanted),
                 failure -> console.note("Failed: " + failure.title()));
         if (backend != null) {
             contracts.backend(installed());
@@ -169,6 +172,9 @@ public final class ItestCommand implements TenonCommand {
     private List<String> arguments() {
         List<String> arguments = new ArrayList<>(List.of("itest", "--here", "--device", device));
         arguments.addAll(List.of("--rounds", String.valueOf(rounds)));
+        if (large) {
+            arguments.add("--large");
+        }
         if (console.quiet()) {
             arguments.add("--quiet");
         }

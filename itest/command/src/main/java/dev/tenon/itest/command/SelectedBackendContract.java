@@ -23,8 +23,14 @@ final class SelectedBackendContract extends BackendContract {
     /// @param settings how it is opened
     /// @param formats formats to test with
     /// @param rounds how often devices and plans are opened and closed
+    /// @param large whether sizes of real models are tested, too
     record Selection(
-            Backend backend, String device, Map<String, String> settings, List<QuantFormat> formats, int rounds) {}
+            Backend backend,
+            String device,
+            Map<String, String> settings,
+            List<QuantFormat> formats,
+            int rounds,
+            boolean large) {}
 
     private final Selection selection = Objects.requireNonNull(selected, "nothing is selected");
 
@@ -50,6 +56,11 @@ final class SelectedBackendContract extends BackendContract {
     @Override
     protected DeviceOptions deviceOptions() {
         return new DeviceOptions(selection.device(), 0, selection.settings());
+    }
+
+    @Override
+    protected boolean large() {
+        return selection.large();
     }
 
     @Override

@@ -20,7 +20,8 @@ final class SelectedNumbersContract extends BackendBatchContract {
     /// @param backend an installed backend
     /// @param formats the bundle's formats, and those that its kernels read
     /// @param kernels the bundle's kernels
-    record Selection(Backend backend, List<QuantFormat> formats, List<KernelProvider> kernels) {}
+    /// @param large whether sizes of real models are tested, too
+    record Selection(Backend backend, List<QuantFormat> formats, List<KernelProvider> kernels, boolean large) {}
 
     private static volatile Selection selected;
 
@@ -43,6 +44,11 @@ final class SelectedNumbersContract extends BackendBatchContract {
     @Override
     protected Collection<KernelProvider> kernels() {
         return selection.kernels();
+    }
+
+    @Override
+    protected boolean large() {
+        return selection.large();
     }
 
     @Override

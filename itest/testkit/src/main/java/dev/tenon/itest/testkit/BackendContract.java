@@ -19,6 +19,7 @@ import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.UnsupportedModelException;
@@ -232,6 +233,26 @@ public abstract class BackendContract extends BackendLifeContract {
             assertEquals(ErrorCode.MEMORY, e.code());
         }
         assertEquals(before, device().allocator().use(), "after the refusal");
+    }
+
+    @Test
+    void aCompileThatFailsHalfWayGivesEverythingBack() {
+        MemoryUse before = device().allocator().use();
+        try (Model model = llama()) {
+            CompileRequest whole = Settings.of(4, 1, 8).request(model, 8);
+            AtomicInteger left = new AtomicInteger();
+            for (int lookUps = 0; lookUps < 60; lookUps += 7) {
+                left.set(lookUps);
+                Weights failing = new ForeignParts.FailingWeights(model.weights(), left);
+                CompileRequest request = new CompileRequest(whole.graph(), failing, whole.options(), whole.kernels());
+                try (Plan plan = device().compiler().compile(request)) {
+                    assertTrue(plan.kvPages().pageCount() > 0, "compiled without looking at the weight");
+                } catch (IllegalStateException e) {
+                    assertEquals(ForeignParts.FailingWeights.REASON, e.getMessage());
+                }
+                assertEquals(before, device().allocator().use(), "after a failure at look-up " + lookUps);
+            }
+        }
     }
 
     // --- supports and compile

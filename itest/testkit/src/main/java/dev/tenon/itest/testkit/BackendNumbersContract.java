@@ -79,6 +79,11 @@ public abstract class BackendNumbersContract {
         return Set.of(PlanOptions.KvType.values());
     }
 
+    /// {@return whether sizes of real models are tested, too: minutes on a CPU}
+    protected boolean large() {
+        return false;
+    }
+
     /// {@return kernels of other bundles that plans are compiled with; none by default}
     protected Collection<KernelProvider> kernels() {
         return List.of();
@@ -210,6 +215,40 @@ public abstract class BackendNumbersContract {
                 assertCloseTo(name, expected, got, count, tolerance("linear", format, cols));
             }
         }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> sizesOfRealModelsMatchTheReference() {
+        assumeTrue(large(), "sizes of real models are left to 'tenon itest --large'");
+        List<DynamicTest> tests = new ArrayList<>();
+        for (QuantFormat format : formats()) {
+            int block = format.blockSize();
+            for (int[] shape : new int[][] {{4096, 1024}, {11_008, 257}, {896, 4864}}) {
+                int cols = Math.max(1, shape[0] / block) * block;
+                tests.add(DynamicTest.dynamicTest(
+                        "linear " + format.id() + " " + shape[1] + "x" + cols,
+                        () -> linear(format, cols, shape[1], false)));
+            }
+            int unit = 64 * (block == 1 ? 1 : Math.max(1, block / 64));
+            Shape shape = new Shape(4, 8 * unit, 8, 2, unit, 24 * unit, 1031);
+            tests.add(DynamicTest.dynamicTest("model " + format.id(), () -> {
+                try (Model model = RandomModels.qwen3Like(18, format, shape)) {
+                    compare(model, tokens(18, 40, model.vocabSize()), format, 8 * shape.embeddingLength());
+                }
+            }));
+        }
+        tests.add(DynamicTest.dynamicTest("attention over 3000 positions", () -> {
+            try (Model model = llama();
+                    PlanDriver driver = new PlanDriver(device, model, settings(512, 1, 3000))) {
+                int[] tokens = tokens(19, 3000, model.vocabSize());
+                double[][] expected = new Reference(model.graph(), model.weights())
+                        .newSequence()
+                        .feed(tokens);
+                float[][] got = driver.feed(driver.open(), tokens, 512);
+                assertClose(model.name() + " length=3000", expected, got, tolerance("model", 4 * 3000));
+            }
+        }));
+        return tests.stream();
     }
 
     @TestFactory

@@ -1,6 +1,8 @@
 package dev.tenon.itest.testkit;
 
 import dev.tenon.api.device.RowKernel;
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Op;
@@ -63,6 +65,33 @@ final class ForeignParts {
         @Override
         public List<Op> expand() {
             return List.of(new CoreOp.Scale(x, 3, scaled), new CoreOp.Add(scaled, x, out));
+        }
+    }
+
+    /// Weights that cannot be read any more after so many look-ups, as of a file that was cut off.
+    record FailingWeights(Weights sound, AtomicInteger left) implements Weights {
+        static final String REASON = "the weights cannot be read";
+
+        private void lookUp() {
+            if (left.getAndDecrement() <= 0) {
+                throw new IllegalStateException(REASON);
+            }
+        }
+
+        @Override
+        public TensorInfo info(String name) {
+            return sound.info(name);
+        }
+
+        @Override
+        public QuantFormat format(String name) {
+            return sound.format(name);
+        }
+
+        @Override
+        public MemorySegment data(String name) {
+            lookUp();
+            return sound.data(name);
         }
     }
 

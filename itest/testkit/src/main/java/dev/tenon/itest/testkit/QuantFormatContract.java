@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.quant.QuantFormat;
@@ -190,7 +191,47 @@ public abstract class QuantFormatContract {
         }
     }
 
+    /// Wherever the scales are: NaN and infinity as float16 and as float32 at every place of a block.
+    @Test
+    void notANumberAndInfinityStayInTheirBlock() {
+        int size = format().blockBytes();
+        int elements = format().blockSize();
+        byte[] blocks = randomBlocks(3, 12);
+        float[] sound = decode(blocks);
+        for (int[] pattern : new int[][] {
+            {0x00, 0x7e}, {0x00, 0x7c}, {0x00, 0xfc}, {0, 0, 0xc0, 0x7f}, {0, 0, 0x80, 0x7f}, {0, 0, 0x80, 0xff}
+        }) {
+            for (int at = size; at + pattern.length <= 2 * size; at++) {
+                byte[] changed = blocks.clone();
+                for (int i = 0; i < pattern.length; i++) {
+                    changed[at + i] = (byte) pattern[i];
+                }
+                float[] got = decode(changed);
+                for (int i = 0; i < got.length; i++) {
+                    boolean neighbour = i < elements || i >= 2 * elements;
+                    if (neighbour && Float.floatToIntBits(sound[i]) != Float.floatToIntBits(got[i])) {
+                        fail("bytes " + Arrays.toString(pattern) + " at byte " + (at - size)
+                                + " of a block change element " + i + " of another from " + sound[i] + " to "
+                                + got[i]);
+                    }
+                }
+            }
+        }
+    }
+
     // --- encoder
+
+    @Test
+    void aBlockIsEncodedFromItsOwnValues() {
+        int n = format().blockSize();
+        float[] values = gaussian(3 * n, 1, 13);
+        byte[] together = encode(values);
+        for (int b = 0; b < 3; b++) {
+            byte[] alone = encode(Arrays.copyOfRange(values, b * n, (b + 1) * n));
+            int from = b * alone.length;
+            assertArrayEquals(alone, Arrays.copyOfRange(together, from, from + alone.length), "block " + b);
+        }
+    }
 
     @Test
     void theErrorOfARoundTripStaysInTheBound() {

@@ -65,6 +65,7 @@ public final class ReferenceBackend implements Backend {
         TOKENS_NOT_CHECKED,
         LIMITS_NOT_CHECKED,
         CLOSE_KEEPS_MEMORY,
+        FAILED_COMPILE_KEEPS_MEMORY,
         CLOSED_PLAN_RUNS,
         LATE_ROWS_MISS_THE_FIRST,
         A_THREAD_STAYS,
@@ -284,6 +285,9 @@ public final class ReferenceBackend implements Backend {
             int layers = graph.attentionLayers().size();
             bytes = Math.max(1, pages * pageBytes());
             device.take(bytes);
+            if (fault == Fault.FAILED_COMPILE_KEEPS_MEMORY) {
+                graph.weights().forEach(weight -> request.weights().data(weight.name()));
+            }
             keys = new double[layers][pages * PER_PAGE][];
             values = new double[layers][pages * PER_PAGE][];
             vocab = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();

@@ -2,9 +2,11 @@ package dev.tenon.itest.testkit;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestSource;
 import org.junit.platform.engine.support.descriptor.MethodSource;
@@ -23,9 +25,20 @@ final class ContractRunner {
     /// @param contract a concrete subclass of a contract
     /// @param atLeast how many tests have to succeed, so that an empty run does not count
     static Map<String, String> failuresOf(Class<?> contract, int atLeast) {
-        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
-                .selectors(selectClass(contract))
-                .build();
+        return failuresOf(selectClass(contract), atLeast);
+    }
+
+    /// {@return the reasons of failed cases of one test by its name}
+    ///
+    /// @param contract a concrete subclass of a contract
+    /// @param method the test
+    static Map<String, String> failuresOf(Class<?> contract, String method) {
+        return failuresOf(selectMethod(contract, method), 0);
+    }
+
+    private static Map<String, String> failuresOf(DiscoverySelector selector, int atLeast) {
+        LauncherDiscoveryRequest request =
+                LauncherDiscoveryRequestBuilder.request().selectors(selector).build();
         Map<String, String> failures = new TreeMap<>();
         int[] succeeded = new int[1];
         LauncherFactory.create().execute(request, new TestExecutionListener() {

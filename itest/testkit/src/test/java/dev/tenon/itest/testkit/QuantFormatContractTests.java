@@ -22,6 +22,8 @@ class QuantFormatContractTests {
         SHARES_A_BUFFER("manyThreadsMayUseItAtOnce"),
         ENCODES_WITH_HALF_THE_SCALE("theErrorOfARoundTripStaysInTheBound"),
         CHANGES_ITS_SOURCE("encodingIsRepeatableAndKeepsItsSource"),
+        KEEPS_NOT_A_NUMBER("notANumberAndInfinityStayInTheirBlock"),
+        SCALES_OVER_ALL_BLOCKS("aBlockIsEncodedFromItsOwnValues"),
         COUNTS_WRONG_BYTES("bytesForCountsWholeBlocks");
 
         private final String found;
@@ -90,6 +92,12 @@ class QuantFormatContractTests {
                 }
                 default -> SOUND.dequantize(source, offsetBytes, target, targetOffset, n);
             }
+            if (fault == Fault.KEEPS_NOT_A_NUMBER) {
+                for (int i = 1; i < n; i++) {
+                    // As a running sum over the elements would.
+                    target[targetOffset + i] += 0 * target[targetOffset + i - 1];
+                }
+            }
             if (fault == Fault.WRITES_BEHIND_THE_VALUES && targetOffset + n < target.length) {
                 target[targetOffset + n] = 0;
             }
@@ -100,6 +108,10 @@ class QuantFormatContractTests {
             Quantizer sound = SOUND.quantizer().orElseThrow();
             return Optional.of((source, at, target, offsetBytes, n) -> {
                 sound.quantize(source, at, target, offsetBytes, n);
+                if (fault == Fault.SCALES_OVER_ALL_BLOCKS && n > blockSize()) {
+                    byte q = target.get(ValueLayout.JAVA_BYTE, offsetBytes + 2);
+                    target.set(ValueLayout.JAVA_BYTE, offsetBytes + 2, (byte) (q / 2 + 1));
+                }
                 if (fault == Fault.CHANGES_ITS_SOURCE && n > 0) {
                     source[at] = 0;
                 }
@@ -115,7 +127,7 @@ class QuantFormatContractTests {
     @EnumSource(Fault.class)
     void aBrokenFormatFails(Fault fault) {
         current = fault;
-        Map<String, String> failures = ContractRunner.failuresOf(UnderTest.class, 5);
+        Map<String, String> failures = ContractRunner.failuresOf(UnderTest.class, fault.found);
         assertTrue(failures.containsKey(fault.found), () -> "failed: " + failures);
     }
 }
