@@ -7,10 +7,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.kernels.nvidia.CudaSource;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.KernelCatalogue;
 import dev.tenon.kernels.nvidia.KernelModule;
+import dev.tenon.kernels.nvidia.compile.CachedCompiler;
+import dev.tenon.kernels.nvidia.compile.CodeCache;
+import dev.tenon.kernels.nvidia.compile.Nvrtc;
+import dev.tenon.kernels.nvidia.compile.NvrtcFinder;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -153,14 +156,7 @@ final class KernelLoader implements AutoCloseable {
 
     private byte[] code(KernelModule module, Map<String, String> headers, Optional<Nvrtc> nvrtc) {
         if (nvrtc.isPresent()) {
-            CudaSource source = KernelCatalogue.source(module, headers);
-            List<String> options = KernelCatalogue.options(module, traits.architecture());
-            String key = CodeCache.key(source, options, "nvrtc " + nvrtc.get().version());
-            return cache.find(key).orElseGet(() -> {
-                byte[] code = nvrtc.get().compile(source, options);
-                cache.store(key, code);
-                return code;
-            });
+            return new CachedCompiler(nvrtc.get(), cache).compile(module, headers, traits.architecture());
         }
         Optional<byte[]> prebuilt = mode.equals("compile") ? Optional.empty() : KernelCatalogue.prebuilt(module);
         return prebuilt.orElseThrow(() -> new BackendException(

@@ -69,16 +69,18 @@ record TegraCompiler(TegraDevice device, DeviceTraits traits, Map<String, String
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);
         }
         PlannedGraph planned = GraphPlanner.plan(graph, request.weights(), options, List.of(), traits, schedule);
-        List<KernelModule> missing = device.code().missing(modules(planned, options));
+        List<KernelModule> missing = device.code().missing(modules(planned, shapes(planned, options)));
         if (!missing.isEmpty() && missing.stream().allMatch(m -> MANY_ROWS.contains(m.file()))) {
             LOG.info("prompts run on the kernels for few tokens: no machine code of {}", names(missing));
             options = with(options, Map.of(GraphPlanner.TENSOR_CORES, "off"));
             planned = GraphPlanner.plan(graph, request.weights(), options, List.of(), traits, schedule);
-            missing = device.code().missing(modules(planned, options));
+            missing = device.code().missing(modules(planned, shapes(planned, options)));
         }
         if (!missing.isEmpty()) {
-            throw KernelCode.refusal(missing);
+            throw device.code().refusal(missing);
         }
+        List<StepShape> usual = List.of(new StepShape(1, 1, false), StepShape.of(options.maxTokens(), 1, 1));
+        device.code().prepare(modules(planned, usual));
         return TegraPlan.create(planned, request.weights(), options, device);
     }
 
@@ -86,8 +88,8 @@ record TegraCompiler(TegraDevice device, DeviceTraits traits, Map<String, String
         return modules.stream().map(KernelModule::name).toList();
     }
 
-    /// The modules of every shape that a step can have.
-    private static List<KernelModule> modules(PlannedGraph planned, PlanOptions options) {
+    /// Every shape that a step can have.
+    private static List<StepShape> shapes(PlannedGraph planned, PlanOptions options) {
         List<StepShape> shapes = new ArrayList<>();
         int most = Buckets.of(options.maxTokens());
         for (int rows = 1; rows <= most; rows *= 2) {
@@ -99,6 +101,10 @@ record TegraCompiler(TegraDevice device, DeviceTraits traits, Map<String, String
                 }
             }
         }
+        return shapes;
+    }
+
+    private static List<KernelModule> modules(PlannedGraph planned, List<StepShape> shapes) {
         List<KernelModule> modules = new ArrayList<>(planned.modules(shapes));
         planned.matrices().stream()
                 .filter(w -> w.format().repacked())

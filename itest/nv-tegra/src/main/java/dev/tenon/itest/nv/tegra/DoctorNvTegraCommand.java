@@ -10,9 +10,10 @@ import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -74,7 +75,7 @@ public final class DoctorNvTegraCommand implements TenonCommand {
     public Integer call() throws IOException {
         Console console = (Console) spec.root().userObject();
         Path root = Path.of("/");
-        try (PrintWriter file = report == null ? null : new PrintWriter(Files.newBufferedWriter(report));
+        try (FileOutputStream file = report == null ? null : new FileOutputStream(report.toFile());
                 Board board = board()) {
             List<Finding> findings = BoardCheck.run(
                     board, device.equals(OWN), root, settings, finding -> tell(finding, console.out(), file));
@@ -101,7 +102,7 @@ public final class DoctorNvTegraCommand implements TenonCommand {
                 .open(settings);
     }
 
-    private static void tell(Finding finding, PrintWriter out, PrintWriter file) {
+    private static void tell(Finding finding, PrintWriter out, FileOutputStream file) {
         line(String.format("%-8s  %s: %s", finding.level(), finding.step(), finding.found()), out, file);
         if (finding.level() == Level.SURPRISE) {
             line("          expected: " + finding.expected(), out, file);
@@ -111,13 +112,17 @@ public final class DoctorNvTegraCommand implements TenonCommand {
         }
     }
 
-    /// Written at once: the step after it may be the last.
-    private static void line(String text, PrintWriter out, PrintWriter file) {
+    /// Brought to the disk at once: the machine may freeze in the step after it.
+    private static void line(String text, PrintWriter out, FileOutputStream file) {
         out.println(text);
         out.flush();
         if (file != null) {
-            file.println(text);
-            file.flush();
+            try {
+                file.write((text + "\n").getBytes(StandardCharsets.UTF_8));
+                file.getFD().sync();
+            } catch (IOException e) {
+                throw new TenonException(ErrorCode.IO, "the report cannot be written: " + e.getMessage(), e);
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.kernels.nvidia.compile;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
@@ -27,7 +27,7 @@ import java.util.Map;
 /// thread.
 ///
 /// The library stays open until the process ends.
-final class Nvrtc {
+public final class Nvrtc {
     private static final Map<String, Nvrtc> OPEN = new HashMap<>();
 
     private final SymbolLookup library;
@@ -53,7 +53,7 @@ final class Nvrtc {
             check((int) bind("nvrtcVersion", ADDRESS, ADDRESS).invokeExact(major, minor), "nvrtcVersion");
             version = major.get(JAVA_INT, 0) + "." + minor.get(JAVA_INT, 0);
         } catch (Throwable t) {
-            throw CudaDriver.rethrow(t);
+            throw rethrow(t);
         }
     }
 
@@ -63,7 +63,7 @@ final class Nvrtc {
     /// @param configured a file or folder from the settings, or empty
     /// @return the compiler
     /// @throws BackendException (`BACKEND-001`) listing what was tried
-    static Nvrtc open(NvrtcFinder finder, String configured) {
+    public static Nvrtc open(NvrtcFinder finder, String configured) {
         List<String> candidates = finder.candidates(configured);
         synchronized (OPEN) {
             for (String candidate : candidates) {
@@ -102,13 +102,23 @@ final class Nvrtc {
     }
 
     /// {@return where it was found}
-    String path() {
+    public String path() {
         return path;
     }
 
     /// {@return its version, such as `13.0`}
-    String version() {
+    public String version() {
         return version;
+    }
+
+    private static RuntimeException rethrow(Throwable t) {
+        if (t instanceof RuntimeException e) {
+            throw e;
+        }
+        if (t instanceof Error e) {
+            throw e;
+        }
+        throw new IllegalStateException(t);
     }
 
     private MethodHandle bind(String name, MemoryLayout... arguments) {
@@ -129,7 +139,7 @@ final class Nvrtc {
             MemorySegment text = (MemorySegment) errorString.invokeExact(result);
             return text.reinterpret(Long.MAX_VALUE).getString(0);
         } catch (Throwable t) {
-            throw CudaDriver.rethrow(t);
+            throw rethrow(t);
         }
     }
 
@@ -140,7 +150,7 @@ final class Nvrtc {
     ///     cubin
     /// @return the cubin
     /// @throws BackendException (`BACKEND-003`) with the compiler's log
-    byte[] compile(CudaSource source, List<String> options) {
+    public byte[] compile(CudaSource source, List<String> options) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment handle = arena.allocate(ADDRESS);
             List<String> names = new ArrayList<>(source.headers().keySet());
@@ -175,7 +185,7 @@ final class Nvrtc {
                 check((int) destroy.invokeExact(handle), "nvrtcDestroyProgram");
             }
         } catch (Throwable t) {
-            throw CudaDriver.rethrow(t);
+            throw rethrow(t);
         }
     }
 

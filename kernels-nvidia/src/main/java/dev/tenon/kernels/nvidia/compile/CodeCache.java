@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.kernels.nvidia.compile;
 
 import dev.tenon.kernels.nvidia.CudaSource;
 import java.io.IOException;
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /// recognised and made anew. It is written beside its place and moved there, so that processes
 /// which write the same one at the same time do not disturb each other. A cache that cannot be
 /// written costs time, not function. Safe for any thread.
-final class CodeCache {
+public final class CodeCache {
     private static final Logger LOG = LoggerFactory.getLogger(CodeCache.class);
     private static final byte[] MAGIC = "TENONCU1".getBytes(StandardCharsets.US_ASCII);
     private static final int DIGEST_BYTES = 32;
@@ -31,14 +31,14 @@ final class CodeCache {
     private final Path folder;
 
     /// @param folder where the files are; made when the first is written
-    CodeCache(Path folder) {
+    public CodeCache(Path folder) {
         this.folder = folder;
     }
 
     /// {@return the folder that is used without a setting: `tenon/cuda` in the user's cache folder}
     ///
     /// @param environment environment variables
-    static Path defaultFolder(Map<String, String> environment) {
+    public static Path defaultFolder(Map<String, String> environment) {
         String cache = environment.getOrDefault("XDG_CACHE_HOME", "");
         Path base = cache.isEmpty() ? Path.of(System.getProperty("user.home"), ".cache") : Path.of(cache);
         return base.resolve("tenon").resolve("cuda");

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.kernels.nvidia.compile;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,12 +20,12 @@ import java.util.Set;
 ///
 /// @param root `/`; another one in tests
 /// @param environment environment variables
-record NvrtcFinder(Path root, Map<String, String> environment) {
+public record NvrtcFinder(Path root, Map<String, String> environment) {
     /// The names of the library, newest first; those of CUDA 11 end in 11.2.
     static final List<String> NAMES = List.of("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2");
 
     /// {@return a finder for this machine}
-    static NvrtcFinder ofThisMachine() {
+    public static NvrtcFinder ofThisMachine() {
         return new NvrtcFinder(Path.of("/"), System.getenv());
     }
 

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.kernels.nvidia.compile;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -59,6 +59,6 @@ class NvrtcFinderTests {
         BackendException e = assertThrows(BackendException.class, () -> Nvrtc.open(finder, wanted));
         assertEquals(ErrorCode.BACKEND_UNAVAILABLE, e.code());
         assertTrue(e.getMessage().contains(wanted), e.getMessage());
-        assertTrue(e.getMessage().contains(KernelLoader.NVRTC), e.getMessage());
+        assertTrue(e.getMessage().contains("cuda.nvrtc"), e.getMessage());
     }
 }
