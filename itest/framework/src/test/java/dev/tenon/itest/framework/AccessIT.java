@@ -39,7 +39,6 @@ class AccessIT {
         Map<String, Set<String>> declared = new TreeMap<>();
         Map<String, Set<String>> found = new TreeMap<>();
         List<Path> jars = new ArrayList<>(Jars.ours());
-        jars.addAll(Jars.undistributed());
         jars.add(Jars.testkit());
         for (Path jar : jars) {
             String header = String.valueOf(Jars.attributes(jar).getValue("Tenon-Access"));
