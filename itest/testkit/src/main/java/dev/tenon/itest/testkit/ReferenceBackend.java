@@ -21,6 +21,7 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -347,6 +348,11 @@ public final class ReferenceBackend implements Backend {
                     }
                 }
             };
+        }
+
+        @Override
+        public Optional<TokenGenerator> generator() {
+            return Optional.of(new HostGenerator(this, vocab));
         }
 
         private final class PagedStore implements Reference.KvStore {

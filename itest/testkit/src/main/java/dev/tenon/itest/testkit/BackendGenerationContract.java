@@ -1,0 +1,252 @@
+package dev.tenon.itest.testkit;
+
+import static dev.tenon.itest.testkit.Closeness.assertClose;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.StepResult;
+import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.device.TokenGenerator;
+import dev.tenon.itest.testkit.RandomModels.Model;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/// The part of [BackendContract] that is about tokens chosen on the device; skipped where a plan has no
+/// [TokenGenerator].
+public abstract class BackendGenerationContract extends BackendBatchContract {
+    private static final int POSITIONS = 48;
+    private static final int STEPS = 20;
+    private static final int SEQUENCES = 3;
+
+    /// For subclasses.
+    protected BackendGenerationContract() {}
+
+    /// A plan with sequences whose prompts have run but for the last token.
+    private final class Run implements AutoCloseable {
+        final Model model = llama();
+        final Plan plan =
+                device().compiler().compile(settings(8, SEQUENCES, POSITIONS).request(model, 8 * POSITIONS));
+        final List<List<Integer>> sequences = new ArrayList<>();
+        final int[][] tables = new int[SEQUENCES][];
+
+        Run() {
+            int perPage = plan.kvPages().tokensPerPage();
+            int pages = (POSITIONS + perPage - 1) / perPage;
+            for (int s = 0; s < SEQUENCES; s++) {
+                tables[s] = new int[pages];
+                for (int i = 0; i < pages; i++) {
+                    // Neighbours in a sequence are no neighbours in the cache.
+                    tables[s][i] = i * SEQUENCES + (SEQUENCES - 1 - s);
+                }
+            }
+            restart();
+        }
+
+        void restart() {
+            sequences.clear();
+            for (int s = 0; s < SEQUENCES; s++) {
+                List<Integer> prompt = new ArrayList<>();
+                for (int token : tokens(70 + s, 5 - s, model.vocabSize())) {
+                    prompt.add(token);
+                }
+                sequences.add(prompt);
+                for (int p = 0; p < prompt.size() - 1; p++) {
+                    step(s, prompt.get(p), p);
+                }
+            }
+        }
+
+        /// Logits behind one token.
+        float[] step(int sequence, int token, int position) {
+            StepInput input = new StepInput();
+            input.addSequence(tables[sequence]);
+            input.addToken(token, position, true);
+            StepResult result = plan.run(input);
+            float[] logits = new float[model.vocabSize()];
+            result.logits(0, logits);
+            return logits;
+        }
+
+        TokenGenerator generator() {
+            assumeTrue(plan.generator().isPresent(), "the backend does not choose tokens");
+            return plan.generator().get();
+        }
+
+        StepInput input() {
+            StepInput input = new StepInput();
+            for (int s = 0; s < SEQUENCES; s++) {
+                input.addSequence(tables[s]);
+                input.addToken(sequences.get(s).getLast(), sequences.get(s).size() - 1, true);
+            }
+            return input;
+        }
+
+        /// Generates, and gives the tokens of each sequence behind its prompt.
+        void generate(List<TokenChoice> choices, int most, int enough) {
+            int[] heard = {0};
+            generator().generate(input(), choices, most, tokens -> {
+                assertEquals(SEQUENCES, tokens.length, "tokens of a step");
+                for (int s = 0; s < SEQUENCES; s++) {
+                    sequences.get(s).add(tokens[s]);
+                }
+                return ++heard[0] < enough;
+            });
+            assertEquals(Math.min(most, enough), heard[0], "steps heard of");
+        }
+
+        @Override
+        public void close() {
+            plan.close();
+            model.close();
+        }
+    }
+
+    private static List<TokenChoice> all(TokenChoice choice) {
+        return Collections.nCopies(SEQUENCES, choice);
+    }
+
+    /// How many tokens have a better logit than one, beyond rounding.
+    private static int better(float[] logits, int token) {
+        float spread = 0;
+        for (float logit : logits) {
+            spread = Math.max(spread, Math.abs(logit));
+        }
+        int better = 0;
+        for (float logit : logits) {
+            better += logit > logits[token] + 1e-2f * spread ? 1 : 0;
+        }
+        return better;
+    }
+
+    @Test
+    void greedyTokensOfTheDeviceAreTheBestOfTheLogits() {
+        try (Run run = new Run()) {
+            run.generate(all(TokenChoice.GREEDY), STEPS, STEPS);
+            for (int s = 0; s < SEQUENCES; s++) {
+                List<Integer> sequence = run.sequences.get(s);
+                int prompt = sequence.size() - STEPS;
+                for (int p = 0; p + 1 < sequence.size(); p++) {
+                    float[] logits = run.step(s, sequence.get(p), p);
+                    if (p + 1 >= prompt) {
+                        assertEquals(0, better(logits, sequence.get(p + 1)), "sequence " + s + ", position " + p);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void aGenerationEndsWhenTheSinkHasEnoughAndStepsGoOnBehindIt() {
+        try (Run run = new Run()) {
+            run.generate(all(TokenChoice.GREEDY), STEPS, 4);
+            run.generate(all(TokenChoice.GREEDY), 3, STEPS);
+            List<Integer> sequence = run.sequences.get(1);
+            int[] tokens = sequence.stream().mapToInt(i -> i).toArray();
+            double[][] expected = new Reference(run.model.graph(), run.model.weights())
+                    .newSequence()
+                    .feed(tokens);
+            float[] got = run.step(1, tokens[tokens.length - 1], tokens.length - 1);
+            assertClose(
+                    run.model.name(),
+                    new double[][] {expected[tokens.length - 1]},
+                    new float[][] {got},
+                    tolerance("model", 256));
+        }
+    }
+
+    @Test
+    void eachSequenceIsSampledInItsOwnWayAndASeedGivesTheSameTokens() {
+        try (Run run = new Run()) {
+            List<TokenChoice> choices = List.of(
+                    new TokenChoice(4, 5, 1, 0, 11, 0),
+                    TokenChoice.GREEDY,
+                    new TokenChoice(4, 40, 0.999f, 0.001f, 1L << 40, 7));
+            TokenGenerator generator = run.generator();
+            assumeTrue(choices.stream().allMatch(generator::supports), "the backend does not sample from top-k");
+            run.generate(choices, STEPS, STEPS);
+            List<List<Integer>> first = List.copyOf(run.sequences);
+            for (int s = 0; s < SEQUENCES; s++) {
+                List<Integer> sequence = first.get(s);
+                for (int p = 0; p + 1 < sequence.size(); p++) {
+                    float[] logits = run.step(s, sequence.get(p), p);
+                    if (p + 1 >= sequence.size() - STEPS) {
+                        int most = s == 0 ? 5 : s == 1 ? 1 : 40;
+                        assertTrue(better(logits, sequence.get(p + 1)) < most, "sequence " + s + ", position " + p);
+                    }
+                }
+            }
+            run.restart();
+            run.generate(choices, STEPS, STEPS);
+            assertEquals(first, run.sequences, "the same seeds");
+            run.restart();
+            // The numbers are counted: what follows behind half of the steps is what would have followed.
+            run.generate(choices, STEPS / 2, STEPS);
+            run.generate(
+                    List.of(
+                            new TokenChoice(4, 5, 1, 0, 11, STEPS / 2),
+                            TokenChoice.GREEDY,
+                            new TokenChoice(4, 40, 0.999f, 0.001f, 1L << 40, 7 + STEPS / 2)),
+                    STEPS / 2,
+                    STEPS);
+            assertEquals(first, run.sequences, "in two halves");
+            run.restart();
+            run.generate(List.of(new TokenChoice(4, 5, 1, 0, 12, 0), TokenChoice.GREEDY, choices.get(2)), STEPS, STEPS);
+            assertFalse(first.get(0).equals(run.sequences.get(0)), "another seed gives the same tokens");
+            assertEquals(first.subList(1, 3), run.sequences.subList(1, 3), "the other sequences");
+        }
+    }
+
+    @Test
+    void whatAGeneratorDoesNotTakeIsRefusedAndThePlanGoesOn() {
+        try (Run run = new Run()) {
+            TokenGenerator generator = run.generator();
+            StepInput twoTokens = run.input();
+            twoTokens.addToken(1, run.sequences.getLast().size(), true);
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> generator.generate(twoTokens, all(TokenChoice.GREEDY), 2, tokens -> true));
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> generator.generate(run.input(), List.of(TokenChoice.GREEDY), 2, tokens -> true));
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> generator.generate(run.input(), all(TokenChoice.GREEDY), 100_000, tokens -> true));
+            TokenChoice everything = new TokenChoice(1, 0, 1, 0, 0, 0);
+            if (!generator.supports(everything)) {
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> generator.generate(run.input(), all(everything), 2, tokens -> true));
+            }
+            RuntimeException thrown = assertThrows(
+                    IllegalStateException.class,
+                    () -> generator.generate(run.input(), all(TokenChoice.GREEDY), 5, tokens -> {
+                        throw new IllegalStateException("the sink's own");
+                    }));
+            assertEquals("the sink's own", thrown.getMessage());
+            List<List<Integer>> before =
+                    run.sequences.stream().map(List::copyOf).toList();
+            run.generate(all(TokenChoice.GREEDY), 4, 4);
+            int[][] once = tail(run, 4);
+            run.sequences.clear();
+            before.forEach(s -> run.sequences.add(new ArrayList<>(s)));
+            run.generate(all(TokenChoice.GREEDY), 4, 4);
+            assertArrayEquals(once, tail(run, 4), "the same generation once more");
+        }
+    }
+
+    private static int[][] tail(Run run, int count) {
+        return run.sequences.stream()
+                .map(s -> s.subList(s.size() - count, s.size()).stream()
+                        .mapToInt(i -> i)
+                        .toArray())
+                .toArray(int[][]::new);
+    }
+}
