@@ -95,7 +95,7 @@ struct Running {
     }
 
     DEVICE void rescale(int g, float newMaximum) {
-        const float factor = exp2f(maximum[g] - newMaximum);
+        const float factor = powerOfTwo(maximum[g] - newMaximum);
         maximum[g] = newMaximum;
         weight[g] *= factor;
 #pragma unroll
@@ -144,10 +144,12 @@ static DEVICE void attend(Running& run, const float (&q)[GROUP][8], int group, f
             score[n] = valid[n] ? dot * LOG2_E : NOTHING;
             maximum = fmaxf(maximum, score[n]);
         }
-        run.rescale(g, maximum);
+        if (maximum > run.maximum[g]) { // seldom, after the first positions
+            run.rescale(g, maximum);
+        }
 #pragma unroll
         for (int n = 0; n < N; n++) {
-            const float p = valid[n] ? exp2f(score[n] - maximum) : 0.f;
+            const float p = valid[n] ? powerOfTwo(score[n] - maximum) : 0.f;
             run.weight[g] += p;
 #pragma unroll
             for (int j = 0; j < 8; j++) {

@@ -26,6 +26,13 @@ DEVICE u16 floatToHalf(float value) {
     return bits;
 }
 
+// 2^x in one instruction; 0 instead of numbers below 2^-126
+DEVICE float powerOfTwo(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 DEVICE float lowHalf(u32 pair) { return halfToFloat((u16) pair); }
 
 DEVICE float highHalf(u32 pair) { return halfToFloat((u16) (pair >> 16)); }

@@ -22,6 +22,7 @@
 //                same unit of block b are b * STRIDE further on; a block has 1 << BLOCK_UNITS units
 //       piece4   where the i-th 4 bytes of the tensor's first unit are, i < PIECES4; those of unit u are
 //                4 * (u >> shift4(i)) further on
+//       PAIRS   (only Q8_0) blocks lie in pairs: pairs, sixteens instead of piece16
 //       Lane, lane        what is kept of a unit in registers, made of the pieces
 //       levels  the i-th 16 weights of the unit as 16 signed bytes in four words (shifted as `factor` undoes)
 //       scale, minimum, factor, minimumFactor      of the i-th chunk and of the unit:

@@ -10,6 +10,12 @@
 #pragma once
 #include "product.cuh"
 
+// Whether blocks of a format lie in pairs.
+template <class F, class = void>
+constexpr bool IN_PAIRS = false;
+template <class F>
+constexpr bool IN_PAIRS<F, decltype((void) F::PAIRS)> = F::PAIRS;
+
 template <class F, int T>
 struct IntegerProduct {
     static constexpr int UNIT = F::UNIT;
@@ -39,6 +45,7 @@ struct IntegerProduct {
     struct Weight {
         const u8* pieces16[PIECES16];
         const u8* pieces4[PIECES4 > 0 ? PIECES4 : 1];
+        u32 pairs; // of formats whose blocks lie in pairs
 
         DEVICE Weight() {}
 
@@ -46,7 +53,12 @@ struct IntegerProduct {
             const i64 blocks = (i64) rows * cols / F::BLOCK;
 #pragma unroll
             for (int i = 0; i < PIECES16; i++) {
-                pieces16[i] = kept(F::piece16(base, lane & ((1 << F::BLOCK_UNITS) - 1), i));
+                if constexpr (IN_PAIRS<F>) {
+                    pairs = F::pairs(blocks);
+                    pieces16[i] = kept(base + 16 * i * (1 + pairs));
+                } else {
+                    pieces16[i] = kept(F::piece16(base, lane & ((1 << F::BLOCK_UNITS) - 1), i));
+                }
             }
 #pragma unroll
             for (int i = 0; i < PIECES4; i++) {
@@ -58,6 +70,9 @@ struct IntegerProduct {
     // a or b, pointer by pointer, so that both stay in registers
     static DEVICE Weight choose(bool second, const Weight& a, const Weight& b) {
         Weight w;
+        if constexpr (IN_PAIRS<F>) {
+            w.pairs = second ? b.pairs : a.pairs;
+        }
 #pragma unroll
         for (int i = 0; i < PIECES16; i++) {
             w.pieces16[i] = second ? b.pieces16[i] : a.pieces16[i];
@@ -73,7 +88,11 @@ struct IntegerProduct {
         const u32 unit = (u32) row * units + u;
 #pragma unroll
         for (int i = 0; i < PIECES16; i++) {
-            copy16(slot.piece16(i), weight.pieces16[i] + (u64) (unit >> F::BLOCK_UNITS) * F::STRIDE, there);
+            if constexpr (IN_PAIRS<F>) {
+                copy16(slot.piece16(i), weight.pieces16[i] + (u64) F::sixteens(unit, weight.pairs) * 16, there);
+            } else {
+                copy16(slot.piece16(i), weight.pieces16[i] + (u64) (unit >> F::BLOCK_UNITS) * F::STRIDE, there);
+            }
         }
 #pragma unroll
         for (int i = 0; i < PIECES4; i++) {

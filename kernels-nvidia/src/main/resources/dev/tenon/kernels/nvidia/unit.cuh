@@ -98,9 +98,23 @@ DEVICE void loadScales4(u16 (&d)[4], const u8* row, int chunk, int cols) {
     }
 }
 
-// Planes q:int8[32], d:f16
+// Planes q:int8[32], d:f16; two blocks exchange halves if the tensor has an even number of blocks (format_Q8_0.cuh)
 struct UnitQ8_0 {
-    using Row = PlanesRow<32, 32, 0, 2>;
+    struct Row {
+        const u8* q; // of the tensor
+        const u8* d; // of the row
+        u32 first;
+        u32 pairs;
+
+        Row() = default;
+        DEVICE Row(const u8* w, int rows, int cols, int row) : q(w) {
+            u32 perRow = cols / 32;
+            i64 all = (i64)rows * perRow;
+            first = (u32)row * perRow;
+            pairs = (u32)all & 1 ^ 1;
+            d = w + all * 32 + 2ll * first;
+        }
+    };
     uint4 q[4];
     u16 d[4];
 
@@ -108,8 +122,9 @@ struct UnitQ8_0 {
         loadScales4(d, row.d, chunk, cols);
 #pragma unroll
         for (int g = 0; g < 4; g++) {
-            int col = chunk * 128 + g * 32;
-            q[g] = col < cols ? loadBytes16(row.q + col + 16 * u) : make_uint4(0, 0, 0, 0);
+            u32 block = row.first + 4 * chunk + g;
+            u32 sixteens = 2 * block - (block & row.pairs) + u * (1 + row.pairs);
+            q[g] = chunk * 128 + g * 32 < cols ? loadBytes16(row.q + 16ull * sixteens) : make_uint4(0, 0, 0, 0);
         }
     }
 
