@@ -25,9 +25,9 @@ list() { # every module: NAME FILE MACROS...
   done
   # Small devices have less shared memory, in which the ring of these kernels lies: blocks of 256 threads.
   for format in $formats; do
-    for file in embedding matmul; do
-      echo "$file.$format $file.cu -DTENON_FORMAT=$format"
-    done
+    echo "embedding.$format embedding.cu -DTENON_FORMAT=$format"
+    # F32 weights never go to tensor cores.
+    [ "$format" = F32 ] || echo "matmul.$format matmul.cu -DTENON_FORMAT=$format"
     echo "linear.256.$format linear.cu -DTENON_FORMAT=$format -DTENON_BLOCK=256"
     echo "qkv.256.$format.$format qkv.cu -DTENON_FORMAT=$format -DTENON_FORMAT_V=$format -DTENON_BLOCK=256"
   done
