@@ -104,7 +104,7 @@ final class LinearLaunches {
     private void vector(Emission e, Slot x, Norm norm, Product p) {
         DeviceWeight w = p.weight;
         int rows = e.rows(x);
-        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, w.cols(), schedule.rows(), w.format());
+        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, w.cols(), schedule.rows(), w.rows(), w.format());
         int tile = g.tile();
         Argument.Address out = e.out(p.out);
         for (int row = 0; row < rows; row += tile) {
@@ -137,9 +137,9 @@ final class LinearLaunches {
         int cols = q.weight.cols();
         DeviceFormat format = q.weight.format();
         DeviceFormat other = v.weight.format();
-        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, cols, schedule.rows(), format, other);
-        int tile = g.tile();
         int outRows = q.weight.rows() + k.weight.rows() + v.weight.rows();
+        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, cols, schedule.rows(), outRows, format, other);
+        int tile = g.tile();
         Argument.Address outQ = e.out(q.out);
         Argument.Address outK = e.out(k.out);
         Argument.Address outV = e.out(v.out);
@@ -212,7 +212,7 @@ final class LinearLaunches {
         }
         Argument.Address to = e.out(out);
         int pairs = 2 * Math.max(1, schedule.rows() / 2);
-        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, cols, pairs, gate.format());
+        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, cols, pairs, 2 * gate.rows(), gate.format());
         int tile = g.tile();
         for (int row = 0; row < rows; row += tile) {
             e.launch(

@@ -31,10 +31,17 @@ record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
     /// @param rows rows of activations: a power of two
     /// @param cols elements of a row
     /// @param weightRows rows of the weight that a thread streams at once
+    /// @param allRows rows of all weights of the launch
     /// @param formats formats of the weights
     /// @return the geometry
     static MvGeometry of(
-            MvSchedule schedule, DeviceTraits traits, int rows, int cols, int weightRows, DeviceFormat... formats) {
+            MvSchedule schedule,
+            DeviceTraits traits,
+            int rows,
+            int cols,
+            int weightRows,
+            int allRows,
+            DeviceFormat... formats) {
         int largest = schedule.blockSize() == 0 ? BLOCK : schedule.blockSize();
         int smallest = schedule.fixedBlock() ? largest : Math.min(SMALLEST_BLOCK, largest);
         for (int tile = Math.min(rows, StepShape.FEW); tile >= 1; tile /= 2) {
@@ -44,7 +51,10 @@ record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
                     shared = Math.max(shared, sharedBytes(format, tile, cols, block, weightRows));
                 }
                 if (shared <= traits.sharedBytes()) {
-                    return new MvGeometry(tile, block, threads(schedule, formats[0], cols), (int) shared);
+                    int groups = (allRows + weightRows - 1) / weightRows;
+                    int perBlock = (groups + traits.multiprocessors() - 1) / traits.multiprocessors();
+                    int threads = threads(schedule, formats[0], cols, perBlock, block);
+                    return new MvGeometry(tile, block, threads, (int) shared);
                 }
             }
         }
@@ -58,12 +68,25 @@ record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
         return activations + (long) STAGES * block * weightRows * slot;
     }
 
-    private static int threads(MvSchedule schedule, DeviceFormat format, int cols) {
+    /// Threads that share a row: the fewest rounds of a block count, and of two with as many the one
+    /// whose threads all have something to do.
+    ///
+    /// @param groups row groups of a block, each taken by as many threads as share a row
+    private static int threads(MvSchedule schedule, DeviceFormat format, int cols, int groups, int block) {
         if (schedule.threadsPerRow() != 0) {
             return schedule.threadsPerRow();
         }
-        int unit = format.integer() && format.blockSize() == 256 ? 64 : 32;
-        return cols / unit % 32 == 0 ? 32 : 16;
+        int steps32 = steps(format, cols, 32);
+        int steps16 = steps(format, cols, 16);
+        int rounds32 = steps32 * ((groups * 32 + block - 1) / block);
+        int rounds16 = steps16 * ((groups * 16 + block - 1) / block);
+        return rounds16 < rounds32 || rounds16 == rounds32 && steps16 == steps32 ? 16 : 32;
+    }
+
+    /// {@return how often the threads of a row must read until they have all of it}
+    private static int steps(DeviceFormat format, int cols, int threads) {
+        int atOnce = format.integer() ? 64 : format.blockSize() == 1 ? 64 / format.blockBytes() : 8;
+        return (cols + atOnce * threads - 1) / (atOnce * threads);
     }
 
     /// {@return the macros that the kernel is compiled with}
