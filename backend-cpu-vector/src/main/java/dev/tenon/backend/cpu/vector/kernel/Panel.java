@@ -9,20 +9,18 @@ import jdk.incubator.vector.FloatVector;
 /// Multiplies a panel of decoded weight rows with many tokens, in the order of [Strands].
 ///
 /// A tile of 4 rows and 4 tokens keeps one accumulator for each pair in a register and walks a slice of
-/// the columns
-/// once for each vector of strands: at 512 bits twice, strands 0 to 15 and then 16 to 31. Eight loads feed
-/// sixteen
-/// fused multiply-adds. Narrow machines have half the registers and take tiles of 2 by 4.
+/// the columns once for each vector of strands: at 512 bits twice, strands 0 to 15 and then 16 to 31. Eight
+/// loads feed sixteen fused multiply-adds. Narrow machines have half the registers and take tiles of 2 by 4.
+/// All rows of the panel take their turn with a slice of four tokens, which the first-level cache then holds.
 final class Panel {
     /// Rows of a panel.
     static final int ROWS = 16;
-    /// Strands of a tile in front of the decoded rows in the thread's scratch memory.
-    static final int SCRATCH = 16 * Strands.COUNT;
-
     /// Columns that a tile takes at once; rows and tokens of a slice stay in the first-level cache.
     private static final int SLICE = 1024;
     /// Tokens of a tile.
     private static final int TOKENS = 4;
+    /// Strands of a panel's rows and a tile's tokens, in front of the decoded rows in the thread's scratch memory.
+    static final int SCRATCH = ROWS * TOKENS * Strands.COUNT;
     /// Rows of a tile.
     private static final int TILE_ROWS = LANES == 16 ? 4 : 2;
 
@@ -50,19 +48,24 @@ final class Panel {
             int outStride,
             int firstRow) {
         int t = 0;
+        int whole = n - n % Strands.COUNT;
+        int tiled = rows - rows % TILE_ROWS;
         for (; t + TOKENS <= tokens; t += TOKENS) {
-            int r = 0;
-            for (; r + TILE_ROWS <= rows; r += TILE_ROWS) {
-                tile(scratch, panel + r * n, x, t * n, n);
-                for (int i = 0; i < TILE_ROWS; i++) {
-                    for (int j = 0; j < TOKENS; j++) {
-                        int at = (i * TOKENS + j) * Strands.COUNT;
-                        tail(scratch, panel + (r + i) * n, x, (t + j) * n, n, at);
-                        out[(t + j) * outStride + firstRow + r + i] = Strands.sum(scratch, at);
-                    }
+            Arrays.fill(scratch, 0, tiled * TOKENS * Strands.COUNT, 0f);
+            for (int k = 0; k < whole; k += SLICE) {
+                int length = Math.min(SLICE, whole - k);
+                for (int r = 0; r < tiled; r += TILE_ROWS) {
+                    tile(scratch, panel + r * n + k, x, t * n + k, n, length, r * TOKENS * Strands.COUNT);
                 }
             }
-            singles(scratch, panel, r, rows, x, n, t, t + TOKENS, out, outStride, firstRow);
+            for (int r = 0; r < tiled; r++) {
+                for (int j = 0; j < TOKENS; j++) {
+                    int at = (r * TOKENS + j) * Strands.COUNT;
+                    tail(scratch, panel + r * n, x, (t + j) * n, n, at);
+                    out[(t + j) * outStride + firstRow + r] = Strands.sum(scratch, at);
+                }
+            }
+            singles(scratch, panel, tiled, rows, x, n, t, t + TOKENS, out, outStride, firstRow);
         }
         singles(scratch, panel, 0, rows, x, n, t, tokens, out, outStride, firstRow);
     }
@@ -88,17 +91,13 @@ final class Panel {
         }
     }
 
-    private static void tile(float[] scratch, int w, float[] x, int xOffset, int n) {
-        Arrays.fill(scratch, 0, TILE_ROWS * TOKENS * Strands.COUNT, 0f);
-        int whole = n - n % Strands.COUNT;
-        for (int k = 0; k < whole; k += SLICE) {
-            int end = Math.min(k + SLICE, whole);
-            for (int s = 0; s < Strands.COUNT; s += LANES) {
-                if (LANES == 16) {
-                    tile4(scratch, w + k + s, x, xOffset + k + s, n, end - k, s);
-                } else {
-                    tile2(scratch, w + k + s, x, xOffset + k + s, n, end - k, s);
-                }
+    /// A slice of a tile; all indexes are those of its first column.
+    private static void tile(float[] scratch, int w, float[] x, int xOffset, int n, int length, int strands) {
+        for (int s = 0; s < Strands.COUNT; s += LANES) {
+            if (LANES == 16) {
+                tile4(scratch, w + s, x, xOffset + s, n, length, strands + s);
+            } else {
+                tile2(scratch, w + s, x, xOffset + s, n, length, strands + s);
             }
         }
     }
