@@ -54,6 +54,11 @@ class LauncherIT {
                             ((List<?>) context.getService(found.iterator().next()).get()).forEach(System.out::println);
                         }
                         case "bundle" -> System.out.println(state(context, args[1]));
+                        case "late" -> {
+                            System.out.println("ready");
+                            new Scanner(System.in).nextLine();
+                            System.out.println(new Late());
+                        }
                         case "watch" -> {
                             System.out.println("ready");
                             var in = new Scanner(System.in);
@@ -68,6 +73,10 @@ class LauncherIT {
                         default -> { return 2; }
                     }
                     return 0;
+                }
+                static class Late {
+                    @Override
+                    public String toString() { return "what was checked"; }
                 }
                 private String now(BundleContext context, String what) {
                     return what.equals("backend") ? String.valueOf(config.get(what)) : state(context, what);
@@ -327,6 +336,35 @@ class LauncherIT {
         while (Files.exists(home.resolve("cache/aot.lock"))) {
             Thread.sleep(50);
         }
+    }
+
+    @Test
+    void underAPolicyRunsWhatWasCheckedAndNothingElse() throws Exception {
+        List<String> digests = new ArrayList<>();
+        for (Path folder : List.of(home.resolve("bundles/system"), home.resolve("bundles"))) {
+            for (Path jar : Home.files(folder, ".jar")) {
+                digests.add(SignedJar.read(jar).sha256());
+            }
+        }
+        Files.write(home.resolve("etc/trusted-bundles.txt"), digests);
+        Files.writeString(home.resolve("etc/dev.tenon.platform.bundles.cfg"), "bundles.trust = listed\n");
+        FakeBundle unlisted = new FakeBundle("fake.dropped");
+        unlisted.write(home.resolve("deploy/dropped.jar"));
+        assertEquals(List.of("inactive"), run("bundle", "fake.dropped").out);
+
+        Path jar = home.resolve("bundles/fake-cli.jar");
+        byte[] other = Files.readAllBytes(new FakeBundle("fake.other").write(folder.resolve("other.jar")));
+        Process running = start(List.of(script(), "late"), "");
+        assertEquals("ready", running.inputReader(StandardCharsets.UTF_8).readLine());
+        Files.write(jar, other); // in place: whoever reads the file itself reads this
+        tell(running, "go on");
+        assertEquals(List.of("what was checked"), finish(running).out);
+
+        Result refused = run("echo", "x");
+        assertEquals(1, refused.code);
+        assertEquals(List.of(), refused.out);
+        assertTrue(contains(refused.err, "fake-cli.jar", "BUNDLE-005"), refused.err::toString);
+        assertTrue(contains(refused.err, "tenon bundles trust --installed"), refused.err::toString);
     }
 
     private static FakeBundle cliBundle() {
