@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Writes down the launches of matrix products: matrix-vector kernels for up to 8 rows, tensor core
+/// Writes down the launches of matrix products: matrix-vector kernels for up to 4 rows, tensor core
 /// kernels for more.
 ///
 /// A product may be normed before (`norm`), and biased and added to a residual behind.

@@ -21,6 +21,8 @@ record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
             "F32", 64);
     private static final int THIRD_PARTY_SLOT_BYTES = 32;
     private static final int SMALLEST_BLOCK = 64;
+    /// Most rows of activations that the kernels take at once.
+    private static final int MOST_ROWS = 8;
     /// Stages of the ring, as compiled.
     private static final int STAGES = 2;
 
@@ -44,7 +46,7 @@ record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
             DeviceFormat... formats) {
         int largest = schedule.blockSize() == 0 ? BLOCK : schedule.blockSize();
         int smallest = schedule.fixedBlock() ? largest : Math.min(SMALLEST_BLOCK, largest);
-        for (int tile = Math.min(rows, StepShape.FEW); tile >= 1; tile /= 2) {
+        for (int tile = Math.min(rows, MOST_ROWS); tile >= 1; tile /= 2) {
             for (int block = largest; block >= smallest; block /= 2) {
                 long shared = 0;
                 for (DeviceFormat format : formats) {

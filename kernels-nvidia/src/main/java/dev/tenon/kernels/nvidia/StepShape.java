@@ -8,8 +8,8 @@ package dev.tenon.kernels.nvidia;
 /// @param candidates most tokens that the device chooses among, see [TokenRing]; 0 leaves the choice
 ///     to the host
 public record StepShape(int rows, int logitRows, boolean decode, int candidates) {
-    /// Most rows that the matrix-vector kernels take at once.
-    public static final int FEW = 8;
+    /// Steps of more rows run on tensor cores.
+    public static final int FEW = 4;
 
     /// A shape of which the host chooses the tokens.
     ///

@@ -71,7 +71,15 @@ class GraphPlannerTests {
         List<String> without = entries(planned, new StepShape(4, 0, false));
         assertEquals(with.subList(0, with.size() - 2), without);
         assertEquals(List.of("select_rows", "linear_Q8_0_t1"), with.subList(with.size() - 2, with.size()));
-        assertEquals(List.of("select_rows", "linear_Q8_0_t8"), entries(planned, new StepShape(0, 8, false)));
+        assertEquals(List.of("select_rows", "linear_Q8_0_t4"), entries(planned, new StepShape(0, 4, false)));
+    }
+
+    @Test
+    void fiveRowsRunOnTensorCoresAndFourDoNot() {
+        TestGraphs t = new TestGraphs();
+        PlannedGraph planned = plan(t, Fusion.fuse(t.decoder("Q4_K", "Q6_K", true)), TestGraphs.options(8, 8));
+        assertTrue(entries(planned, StepShape.of(5, 1, 5)).contains("matmul_gate_up_Q4_K_n16"));
+        assertTrue(entries(planned, StepShape.of(4, 1, 4)).contains("gate_up_Q4_K_t4"));
     }
 
     @Test
@@ -182,8 +190,9 @@ class GraphPlannerTests {
         TestGraphs t = new TestGraphs();
         Graph graph = t.decoder("Q4_K", "Q4_K", false);
         DeviceTraits tiny = new DeviceTraits(8, 7, 4, 20480);
-        PlannedGraph planned =
-                GraphPlanner.plan(Fusion.fuse(graph), t, TestGraphs.options(8, 1), List.of(), tiny, MvSchedule.DEFAULT);
+        PlanOptions options =
+                new PlanOptions(8, 1, 4096, KvType.F16, KvType.F16, true, Map.of(GraphPlanner.TENSOR_CORES, "off"));
+        PlannedGraph planned = GraphPlanner.plan(Fusion.fuse(graph), t, options, List.of(), tiny, MvSchedule.DEFAULT);
         List<Launch> launches = planned.launches(new StepShape(8, 1, false));
         List<String> entries = launches.stream().map(Launch::entry).toList();
         // Rows of 512 elements fit eight at a time, those of 1024 four, with blocks of 64 threads.
