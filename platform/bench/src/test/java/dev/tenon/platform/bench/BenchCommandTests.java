@@ -103,6 +103,10 @@ class BenchCommandTests {
         assertTrue(out.contains("| a.b=16 c=1 |"), out);
         assertEquals(
                 1, out.lines().filter(l -> l.contains("tg1: fastest with a.b=")).count(), out);
+    }
+
+    @Test
+    void withoutASweepNothingIsNamedFastest() {
         assertFalse(bench("-p", "0", "-n", "1", "-r", "1", "--no-warmup").contains("fastest"));
     }
 
