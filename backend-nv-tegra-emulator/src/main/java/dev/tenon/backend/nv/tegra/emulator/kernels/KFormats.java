@@ -18,7 +18,9 @@ final class KFormats {
         return (subBlock & 8) + 4 * (subBlock & 1) + (subBlock >> 1 & 3);
     }
 
-    /// Planes `{ql: uint8[128], qh: uint8[64]}`, `scales: int8[16]`, `d: f16`.
+    /// Planes `{a, b, c: uint8[64]}`, `scales: int8[16]`, `d: f16`. Byte `32h + 16s + l` of a, b and c has
+    /// the levels of p = 0, 1 and 2 in its upper six bits; in the lower two, bits 0-1, 2-3 and 4-5 of
+    /// the level of p = 3.
     static final class Q6K extends WeightFormat {
         Q6K() {
             super(BLOCK, 210, 210);
@@ -34,16 +36,29 @@ final class KFormats {
                 int s = sub & 1;
                 float factor = d * tensor.get(BYTE, blocks * 192 + number * 16 + place(sub));
                 for (int l = 0; l < 16; l++) {
-                    int low = unsigned(tensor, q + 64 * h + 32 * (p & 1) + 16 * s + l) >> 4 * (p >> 1) & 15;
-                    int high = unsigned(tensor, q + 128 + 32 * h + 16 * s + l) >> 2 * p & 3;
-                    out[at + 16 * sub + l] = factor * ((low | high << 4) - 32);
+                    int level = 0;
+                    for (int plane = 0; plane < 3; plane++) {
+                        int bits = unsigned(tensor, q + 64 * plane + 32 * h + 16 * s + l);
+                        level |= p == 3 ? (bits & 3) << 2 * plane : p == plane ? bits >> 2 : 0;
+                    }
+                    out[at + 16 * sub + l] = factor * (level - 32);
                 }
             }
         }
 
         @Override
         void repack(MemorySegment in, MemorySegment out, long blocks, long number) {
-            copy(in, 0, out, number * 192, 192);
+            for (int i = 0; i < 64; i++) {
+                int[] levels = new int[4];
+                for (int p = 0; p < 4; p++) {
+                    int low = unsigned(in, (i & 32) * 2 + 32 * (p & 1) + (i & 31)) >> 4 * (p >> 1) & 15;
+                    levels[p] = low | (unsigned(in, 128 + i) >> 2 * p & 3) << 4;
+                }
+                for (int plane = 0; plane < 3; plane++) {
+                    int bits = levels[plane] << 2 | levels[3] >> 2 * plane & 3;
+                    out.set(BYTE, number * 192 + 64 * plane + i, (byte) bits);
+                }
+            }
             for (int sub = 0; sub < 16; sub++) {
                 copy(in, 192 + sub, out, blocks * 192 + number * 16 + place(sub), 1);
             }

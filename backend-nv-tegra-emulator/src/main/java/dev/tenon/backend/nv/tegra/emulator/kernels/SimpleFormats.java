@@ -9,7 +9,8 @@ import java.lang.foreign.MemorySegment;
 final class SimpleFormats {
     private SimpleFormats() {}
 
-    /// Planes `int8[32]`, `d: f16`.
+    /// Planes `int8[32]`, `d: f16`. Blocks 2i and 2i + 1 exchange halves, so that the first halves of both
+    /// come before the second ones, unless the tensor has an odd number of blocks.
     static final class Q8 extends WeightFormat {
         Q8() {
             super(32, 34, 34);
@@ -19,14 +20,20 @@ final class SimpleFormats {
         void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
             float d = half(tensor, blocks * 32 + 2 * number);
             for (int i = 0; i < 32; i++) {
-                out[at + i] = d * tensor.get(BYTE, number * 32 + i);
+                out[at + i] = d * tensor.get(BYTE, place(blocks, number, i));
             }
         }
 
         @Override
         void repack(MemorySegment in, MemorySegment out, long blocks, long number) {
-            copy(in, 2, out, number * 32, 32);
+            copy(in, 2, out, place(blocks, number, 0), 16);
+            copy(in, 18, out, place(blocks, number, 16), 16);
             copy(in, 0, out, blocks * 32 + 2 * number, 2);
+        }
+
+        private static long place(long blocks, long number, int i) {
+            boolean pairs = blocks % 2 == 0;
+            return pairs ? (number & ~1L) * 32 + (i & 16) * 2 + (number & 1) * 16 + (i & 15) : number * 32 + i;
         }
     }
 
