@@ -197,7 +197,7 @@ final class KernelCode implements AutoCloseable {
         Cubin parsed = new Cubin(cubin, name);
         board.loads(cubin);
         LoadedModule loaded = device.load(parsed);
-        LOG.debug("kernel module {} loaded, {} bytes", name, cubin.length);
+        LOG.trace("kernel module {} loaded, {} bytes", name, cubin.length);
         return loaded;
     }
 
