@@ -227,15 +227,19 @@ public final class BundleManager {
                         next.getBundleId(), part.old() == null ? -1 : part.old().getBundleId());
             }
             for (int i = 0; i < parts.size(); i++) {
-                Bundle next = entered.get(i);
                 trying = parts.get(i).jar();
                 step = "is made for another version of the api";
-                refuse(ApiPackages.missing(next, context));
+                refuse(ApiPackages.missing(entered.get(i), context));
                 step = "did not start";
-                next.start();
-                awaitServices(next, parts.get(i).old());
+                entered.get(i).start();
+                awaitServices(entered.get(i), parts.get(i).old());
+            }
+            // Not before all have started: one may need what a later one offers to it alone.
+            for (int i = 0; i < parts.size(); i++) {
+                trying = parts.get(i).jar();
                 step = "failed its self-check";
-                refuse(engine.check(next.getBundleId(), places.get(next.getBundleId())));
+                long next = entered.get(i).getBundleId();
+                refuse(engine.check(next, places.get(next)));
             }
             if (old == null) {
                 engine.release(entered.getFirst().getBundleId());
