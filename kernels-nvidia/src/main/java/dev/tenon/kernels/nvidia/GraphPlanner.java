@@ -246,7 +246,9 @@ public final class GraphPlanner {
         Slot x = pool.get(n.x());
         boolean whole = n.weight().cols() == n.x().width();
         List<Op> reading = readingOps.getOrDefault(n.out().id(), List.of());
-        if (whole && readers.getOrDefault(n.out().id(), 0) == 1 && reading.getFirst() instanceof CoreOp.Linear) {
+        // The one reader may also be the graph's output, which is no op.
+        boolean once = readers.getOrDefault(n.out().id(), 0) == 1 && !reading.isEmpty();
+        if (whole && once && reading.getFirst() instanceof CoreOp.Linear) {
             // The linear reads x itself, so x must live until then.
             folded.put(n.out().id(), n);
             pool.share(n.out(), x);

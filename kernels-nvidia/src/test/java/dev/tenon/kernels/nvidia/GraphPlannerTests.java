@@ -11,8 +11,11 @@ import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.error.Issue;
+import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Value;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +41,26 @@ class GraphPlannerTests {
         expected.addAll(layer);
         expected.add("linear_Q4_K_t1");
         assertEquals(expected, entries(planned, new StepShape(1, 1, false)));
+    }
+
+    @Test
+    void aGraphMayEndBehindAnyOp() {
+        TestGraphs t = new TestGraphs();
+        Graph whole = t.decoder("Q8_0", "Q8_0", true);
+        for (int i = 0; i < whole.ops().size(); i++) {
+            List<Op> ops = new ArrayList<>(whole.ops().subList(0, i + 1));
+            Value output = ops.getLast().outputs().getFirst();
+            if (ops.stream().noneMatch(CoreOp.SelectRows.class::isInstance)) {
+                Value rows = new Value(whole.valueCount(), "rows", output.width());
+                ops.add(new CoreOp.SelectRows(output, rows));
+                output = rows;
+            }
+            Graph cut = new Graph("cut", ops, output);
+            for (Graph graph : List.of(cut, Fusion.fuse(cut))) {
+                List<String> entries = entries(plan(t, graph, TestGraphs.options(8, 1)), new StepShape(1, 1, false));
+                assertFalse(entries.isEmpty(), "no kernels up to " + output);
+            }
+        }
     }
 
     @Test

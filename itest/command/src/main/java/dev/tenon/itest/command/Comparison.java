@@ -6,6 +6,7 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.itest.testkit.Cut;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -58,9 +59,10 @@ final class Comparison {
     record Worst(double error, int token, int element, float a, float b) {}
 
     private static final Pattern LAYER = Pattern.compile("blk\\.(\\d+)\\.");
-    /// Softmax makes differences of its scores exponentially larger.
-    private static final double ATTENTION_GAIN = 16;
     private static final double GAIN = 4;
+    /// Softmax makes differences of its scores exponentially larger; a product makes the differences of one
+    /// factor as much larger as the other factor's largest elements are.
+    private static final double LARGE_GAIN = 16;
     /// Rows that are almost zero are seen beside the others.
     private static final double SMALL_ROW = 1e-3;
 
@@ -160,7 +162,8 @@ final class Comparison {
             for (Value input : op.inputs()) {
                 inputs = Math.max(inputs, errors.getOrDefault(input.id(), 0.0));
             }
-            double opGain = op instanceof CoreOp.Attention ? ATTENTION_GAIN : GAIN;
+            boolean large = op instanceof CoreOp.Attention || op instanceof CoreOp.Multiply;
+            double opGain = large ? LARGE_GAIN : GAIN;
             own = group.size() == 1 ? own(op) : Math.min(opGain, 2) * own + own(op);
             gain = Math.max(gain, opGain);
         }

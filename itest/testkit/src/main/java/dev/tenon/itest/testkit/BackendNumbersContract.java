@@ -18,6 +18,7 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.PlanDriver.Chunk;
@@ -283,6 +284,36 @@ public abstract class BackendNumbersContract {
             }));
         }
         return tests.stream();
+    }
+
+    /// What `tenon compare` asks for.
+    @TestFactory
+    Stream<DynamicTest> theOutputOfEachOpMayBeTheGraphs() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (boolean fuse : new boolean[] {true, false}) {
+            for (Model made : List.of(llama(), qwen3())) {
+                tests.add(DynamicTest.dynamicTest(made.graph().name() + (fuse ? " fused" : ""), () -> {
+                    try (Model model = made) {
+                        for (int op = 0; op < model.graph().ops().size(); op++) {
+                            cut(model, op, fuse);
+                        }
+                    }
+                }));
+            }
+        }
+        return tests.stream();
+    }
+
+    private void cut(Model model, int op, boolean fuse) {
+        Graph graph = Cut.behind(model.graph(), op);
+        String name = model.graph().ops().get(op).outputs().getFirst().name() + " of " + model.name();
+        int[] tokens = tokens(20, 6, model.vocabSize());
+        double[][] expected =
+                new Reference(graph, model.weights()).newSequence().feed(tokens);
+        Model until = new Model(name, graph, model.weights(), model.vocabSize());
+        try (PlanDriver driver = new PlanDriver(device, until, settings(8, 1, 8).withFuse(fuse))) {
+            assertClose(name, expected, driver.feed(driver.open(), tokens, 5), tolerance("model", 256));
+        }
     }
 
     @TestFactory

@@ -1,4 +1,4 @@
-package dev.tenon.itest.command;
+package dev.tenon.itest.testkit;
 
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
@@ -8,14 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// Makes graphs that end early, so that any backend gives the output of any op.
-final class Cut {
+public final class Cut {
     private Cut() {}
 
     /// {@return the graph up to an op, with that op's output as its own}
     ///
     /// @param graph a graph of core ops
-    /// @param index number of the op
-    static Graph behind(Graph graph, int index) {
+    /// @param index number of the op, 0-based
+    public static Graph behind(Graph graph, int index) {
         List<Op> ops = new ArrayList<>(graph.ops().subList(0, index + 1));
         Value output = ops.getLast().outputs().getFirst();
         if (ops.stream().noneMatch(CoreOp.SelectRows.class::isInstance)) {
