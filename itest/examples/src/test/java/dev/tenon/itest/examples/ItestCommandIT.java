@@ -65,7 +65,8 @@ class ItestCommandIT {
         }
         Element suites = report(file);
         assertEquals("testsuites", suites.getTagName());
-        assertEquals(5, suites.getElementsByTagName("testsuite").getLength(), text);
+        // One more for each further backend that can work here, on which the format is tried too.
+        assertTrue(suites.getElementsByTagName("testsuite").getLength() >= 5, text);
         assertEquals(0, suites.getElementsByTagName("failure").getLength(), text);
         int cases = suites.getElementsByTagName("testcase").getLength();
         assertTrue(cases > 300, cases + " cases");
