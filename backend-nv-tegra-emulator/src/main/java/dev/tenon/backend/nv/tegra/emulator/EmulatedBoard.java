@@ -102,7 +102,10 @@ public final class EmulatedBoard implements Syscalls, AutoCloseable {
                 list.addAll(addressSpace.openMappings());
             }
         });
-        mappings.forEach((address, mapped) -> list.add(mapped.length + " bytes mapped into the process"));
+        mappings.values().stream()
+                .map(mapped -> mapped.length)
+                .sorted()
+                .forEach(bytes -> list.add(bytes + " bytes mapped into the process"));
         if (memoryInUse != 0) {
             list.add(memoryInUse + " bytes of memory");
         }
