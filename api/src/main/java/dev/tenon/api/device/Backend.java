@@ -12,7 +12,7 @@ public interface Backend {
     String id();
 
     /// {@return how much `auto` prefers it; the highest available rank wins. The CPU backend has 100, GPUs
-    /// have more}
+    /// have more; one below 0 is used only when it is named}
     int rank();
 
     /// Finds out whether it can work here. Cheap enough to be called for a listing; never throws for

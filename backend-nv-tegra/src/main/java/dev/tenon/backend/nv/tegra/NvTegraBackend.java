@@ -81,11 +81,11 @@ public final class NvTegraBackend implements Backend {
         return ID;
     }
 
-    /// Below the CPU backend: whoever wants it names it, because it has never run on a board, and because
-    /// an emulated one is slow.
+    /// Whoever wants it names it, because it has never run on a board, and because an emulated one is
+    /// slow.
     @Override
     public int rank() {
-        return 80;
+        return -1;
     }
 
     @Override

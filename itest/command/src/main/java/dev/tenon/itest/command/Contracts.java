@@ -115,7 +115,8 @@ final class Contracts {
         ownBackends.forEach(this::backend);
     }
 
-    /// Models in the bundle's formats, and with its kernels, on each installed backend that can work here.
+    /// Models in the bundle's formats, and with its kernels, on each installed backend that can work here and that
+    /// `auto` may choose.
     private void onBackends(List<QuantFormat> ownFormats, List<KernelProvider> ownKernels, List<QuantFormat> known) {
         Set<String> ids = new LinkedHashSet<>();
         ownFormats.forEach(format -> ids.add(format.id()));
@@ -126,7 +127,7 @@ final class Contracts {
             return;
         }
         for (Backend backend : backends) {
-            if (backend.probe().available()) {
+            if (backend.rank() >= 0 && backend.probe().available()) {
                 SelectedNumbersContract.select(
                         new SelectedNumbersContract.Selection(backend, tested, ownKernels, choices.large()));
                 run(String.join(" ", ids) + " on backend " + backend.id(), SelectedNumbersContract.class);

@@ -166,6 +166,9 @@ final class Explanation {
         if (!wanted.equals("auto") && !wanted.equals(backend.id())) {
             return "setting backend=" + wanted + " names another";
         }
+        if (wanted.equals("auto") && backend.rank() < 0) {
+            return "rank " + backend.rank() + ": used only when it is named";
+        }
         List<String> problem = new ArrayList<>();
         if (chosen(() -> registry.backend(backend.id()), problem)
                 .filter(b -> b == backend)

@@ -68,6 +68,10 @@ final class Placer {
         List<String> refusals = new ArrayList<>();
         List<String> absent = new ArrayList<>();
         for (Backend backend : candidates(config)) {
+            if (wanted(config).equals("auto") && backend.rank() < 0) {
+                absent.add(backend.id() + ": used only when it is named");
+                continue;
+            }
             Probe probe = backend.probe();
             if (!probe.available()) {
                 absent.add(backend.id() + ": " + probe.reason());

@@ -431,4 +431,17 @@ class EngineTests {
         assertEquals(ErrorCode.CONFIG, e.code());
         assertFalse(e.getMessage().isEmpty());
     }
+
+    @Test
+    void autoNeverTakesABackendOfNegativeRank() {
+        registry.add(new FakeBackend("odd", -1));
+        fast.available = false;
+        slow.available = false;
+        BackendException e = assertThrows(BackendException.class, () -> engine.load(request()));
+        assertEquals(ErrorCode.BACKEND_UNAVAILABLE, e.code());
+        assertTrue(e.getMessage().contains("odd: used only when it is named"), e.getMessage());
+        try (LoadedModel model = engine.load(request().withBackend("odd"))) {
+            assertEquals("odd", model.backend());
+        }
+    }
 }

@@ -81,6 +81,22 @@ class ExplanationTests {
     }
 
     @Test
+    void aBackendOfNegativeRankIsUsedOnlyWhenItIsNamed() {
+        registry.add(new FakeBackend("odd", -1));
+        fast.available = false;
+        slow.available = false;
+        assertEquals(
+                List.of(
+                        "- fast: not available: switched off",
+                        "- slow: not available: switched off",
+                        "- odd: rank -1: used only when it is named"),
+                explain("backend", Map.of()));
+        assertEquals(
+                "+ odd: rank -1, fake",
+                explain("backend", Map.of("backend", "odd")).getLast());
+    }
+
+    @Test
     void backendsTellRankProbeSettingsAndWhatTheyDoNotSupport() {
         assertEquals(List.of("+ fast: rank 2, fake", "- slow: rank 1 is below fast's 2"), explain("backend", Map.of()));
         fast.available = false;
