@@ -4,6 +4,8 @@ import dev.tenon.backend.nv.tegra.abi.AddressSpaceAbi;
 import dev.tenon.backend.nv.tegra.abi.ChannelAbi;
 import dev.tenon.backend.nv.tegra.abi.ChannelAbi.AllocObjCtx;
 import dev.tenon.backend.nv.tegra.abi.ChannelAbi.GetParam;
+import dev.tenon.backend.nv.tegra.abi.ChannelAbi.Notification;
+import dev.tenon.backend.nv.tegra.abi.ChannelAbi.SetErrorNotifier;
 import dev.tenon.backend.nv.tegra.abi.ChannelAbi.SetupBind;
 import dev.tenon.backend.nv.tegra.abi.ChannelAbi.Wdt;
 import dev.tenon.backend.nv.tegra.abi.CtrlAbi;
@@ -28,6 +30,7 @@ final class TegraChannel implements GpuChannel {
     private static final int GRAPHICS_RUNLIST = -1;
     private static final int WATCHDOG_OFF = 1;
     private static final int USERD_BYTES = 4096;
+    private static final int NOTIFIER_BYTES = 4096;
     /// Deterministic, and rings written by user space; the first is required by the second.
     private static final int SETUP_FLAGS = 0x0A;
 
@@ -41,6 +44,8 @@ final class TegraChannel implements GpuChannel {
     private int token;
     private TegraMemory ring;
     private TegraMemory userd;
+    /// Null where the driver does not want one.
+    private TegraMemory notifier;
 
     /// What a channel is opened with.
     ///
@@ -85,6 +90,9 @@ final class TegraChannel implements GpuChannel {
         undo.add(ring::close);
         userd = TegraMemory.allocate(source.memory, USERD_BYTES, MemoryKind.USERD, "USERD of " + name);
         undo.add(userd::close);
+        TegraMemory notes =
+                TegraMemory.allocate(source.memory, NOTIFIER_BYTES, MemoryKind.NOTIFIER, "error notifier of " + name);
+        undo.add(notes::close);
         try (Record record = new Record(OpenChannel.STRUCT)) {
             record.set(OpenChannel.CHANNEL_FD, GRAPHICS_RUNLIST);
             driver.ioctl(source.ctrl, CtrlAbi.OPEN_CHANNEL, record, name);
@@ -115,6 +123,16 @@ final class TegraChannel implements GpuChannel {
                 ChannelAbi.ALLOC_OBJ_CTX,
                 AllocObjCtx.STRUCT,
                 record -> record.set(AllocObjCtx.CLASS_NUM, engineClass));
+        notifier = isWanted(notes) ? notes : null;
+    }
+
+    /// Offers memory for the reason of an error. A driver that refuses it works all the same.
+    private boolean isWanted(TegraMemory notes) {
+        try (Record record = new Record(SetErrorNotifier.STRUCT)) {
+            record.set(SetErrorNotifier.SIZE, Notification.STRUCT.sizeBytes())
+                    .set(SetErrorNotifier.MEM, notes.dmaBuf());
+            return driver.tryIoctl(fd, ChannelAbi.SET_ERROR_NOTIFIER, record) >= 0;
+        }
     }
 
     private void call(
@@ -160,6 +178,28 @@ final class TegraChannel implements GpuChannel {
             driver.ioctl(fd, ChannelAbi.GET_TIMEDOUT, record, name);
             return MemorySegment.ofAddress(record.address()).reinterpret(4).get(ValueLayout.JAVA_INT, 0) != 0;
         }
+    }
+
+    /// {@return why the channel was torn down, as the driver's note says; to be put behind a sentence}
+    String reason() {
+        if (notifier == null || Record.get(Notification.STATUS, notifier.host()) == 0) {
+            return "";
+        }
+        int code = (int) Record.get(Notification.INFO32, notifier.host());
+        return ", error " + code + ": "
+                + switch (code) {
+                    case 8 -> "idle for too long";
+                    case 12 -> "a software method";
+                    case 13 -> "an exception of the graphics engine, which runs kernels, too";
+                    case 24 -> "a semaphore that nobody released";
+                    case 25 -> "a notification that is not allowed";
+                    case 31 -> "an access where nothing is mapped";
+                    case 32 -> "command words or ring entries that make no sense";
+                    case 37 -> "a method of the firmware";
+                    case 43 -> "it was reset";
+                    case 80 -> "a checksum of command words";
+                    default -> "unknown";
+                };
     }
 
     boolean isClosed() {

@@ -247,7 +247,7 @@ public final class TegraGpu implements GpuInterface {
 
     @Override
     public GpuMemory allocate(long bytes, MemoryKind kind, String purpose) {
-        if (kind == MemoryKind.RING || kind == MemoryKind.USERD) {
+        if (kind.isDriverMemory()) {
             throw new IllegalArgumentException(kind + " belongs to a channel");
         }
         return TegraMemory.allocate(memory, bytes, kind, purpose);
@@ -268,7 +268,7 @@ public final class TegraGpu implements GpuInterface {
         List<String> lines = new ArrayList<>();
         for (TegraChannel channel : channels) {
             if (!channel.isClosed() && channel.isTornDown()) {
-                lines.add("The driver has torn the " + channel.name() + " down.");
+                lines.add("The driver has torn the " + channel.name() + " down" + channel.reason() + ".");
             }
         }
         lines.addAll(errorStates());

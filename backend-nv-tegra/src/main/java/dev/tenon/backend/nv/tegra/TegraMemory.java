@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /// A buffer: an nvmap handle, its dma-buf, and its mappings into this process and into the GPU's
 /// address space.
 ///
-/// There is no memory of the GPU's own on a Tegra; both see the same pages. Rings and USERD pages
-/// are not mapped for the GPU here, because the driver does that itself.
+/// There is no memory of the GPU's own on a Tegra; both see the same pages. Rings, USERD pages
+/// and error notifiers are not mapped for the GPU here; the driver does that itself where it needs to.
 final class TegraMemory implements GpuMemory {
     /// Buffers from this size on are aligned to [#LARGE_ALIGNMENT].
     static final long LARGE_BYTES = 8L << 20;
@@ -125,7 +125,7 @@ final class TegraMemory implements GpuMemory {
             dmaBuf = driver.returnedFd(record, CreateHandle.FD);
         }
         undo.add(() -> driver.close(dmaBuf, "dma-buf of " + purpose));
-        if (kind != MemoryKind.RING && kind != MemoryKind.USERD) {
+        if (!kind.isDriverMemory()) {
             va = mapForGpu(source, size, purpose);
         }
         long address = driver.mmap(size, dmaBuf, purpose);

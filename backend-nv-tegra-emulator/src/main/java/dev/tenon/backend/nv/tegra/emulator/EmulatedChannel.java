@@ -7,6 +7,8 @@ import static dev.tenon.backend.nv.tegra.sys.Linux.ENOTTY;
 
 import dev.tenon.backend.nv.tegra.abi.ChannelAbi;
 import dev.tenon.backend.nv.tegra.abi.ChannelAbi.AllocObjCtx;
+import dev.tenon.backend.nv.tegra.abi.ChannelAbi.Notification;
+import dev.tenon.backend.nv.tegra.abi.ChannelAbi.SetErrorNotifier;
 import dev.tenon.backend.nv.tegra.abi.ChannelAbi.SetupBind;
 import dev.tenon.backend.nv.tegra.abi.ChannelAbi.Wdt;
 import dev.tenon.backend.nv.tegra.abi.Ioctl;
@@ -42,6 +44,8 @@ final class EmulatedChannel extends EmulatedFile {
     final Set<Integer> objects = new HashSet<>();
 
     private boolean watchdog = true;
+    private DmaBuf notifier;
+    private MemorySegment notification;
 
     EmulatedChannel(EmulatedBoard board, int token) {
         super('H', ChannelAbi.LAST_NR, ChannelAbi.MAX_ARGUMENT_BYTES, true, ChannelAbi.ioctls());
@@ -70,6 +74,9 @@ final class EmulatedChannel extends EmulatedFile {
         }
         if (request == ChannelAbi.ALLOC_OBJ_CTX) {
             return allocateObject(struct);
+        }
+        if (request == ChannelAbi.SET_ERROR_NOTIFIER) {
+            return setNotifier(struct);
         }
         if (request == ChannelAbi.SUBMIT_GPFIFO) {
             return -EINVAL;
@@ -144,6 +151,44 @@ final class EmulatedChannel extends EmulatedFile {
         return 0;
     }
 
+    private int setNotifier(MemorySegment struct) {
+        int file = (int) Record.get(SetErrorNotifier.MEM, struct);
+        if (file == 0) {
+            return -EINVAL;
+        }
+        if (!(board.file(file) instanceof DmaBufFile dmaBuf)) {
+            return board.file(file) == null ? -EBADF : -EINVAL;
+        }
+        long offset = Record.get(SetErrorNotifier.OFFSET, struct);
+        long bytes = Notification.STRUCT.sizeBytes();
+        if (offset < 0 || offset > dmaBuf.buffer.size - bytes) {
+            return -EINVAL;
+        }
+        forgetNotifier();
+        notifier = dmaBuf.buffer;
+        notifier.retain();
+        notification = notifier.pages().asSlice(offset, bytes);
+        notification.fill((byte) 0);
+        return 0;
+    }
+
+    private void forgetNotifier() {
+        if (notifier != null) {
+            notifier.release();
+            notifier = null;
+        }
+    }
+
+    /// The driver recovers from an error: nothing goes on here, and the notifier says why.
+    void tearDown(GpuFault fault, long time) {
+        tornDown = true;
+        if (notifier != null) {
+            Record.set(Notification.TIME_STAMP, notification, time);
+            Record.set(Notification.INFO32, notification, fault.code());
+            Record.set(Notification.STATUS, notification, 0xFFFF);
+        }
+    }
+
     /// The driver maps its own things above the range that was asked for; the hardware has 40 bits
     /// for their addresses.
     private void driverMemory(long bytes, String what, boolean fatal) {
@@ -162,6 +207,7 @@ final class EmulatedChannel extends EmulatedFile {
     void released() {
         board.gpu().forget(this);
         board.giveChannel(token);
+        forgetNotifier();
         if (ring != null) {
             ring.release();
             userd.release();

@@ -160,7 +160,7 @@ final class EmulatedGpu {
 
     private void tearDown(EmulatedChannel channel, GpuFault fault) {
         log.add("channel " + channel.token + ": " + fault.getMessage());
-        channel.tornDown = true;
+        channel.tearDown(fault, clock());
         channel.group.globalError = 4;
         channel.group.warpError = WARP_ERROR;
         hosts.remove(channel);

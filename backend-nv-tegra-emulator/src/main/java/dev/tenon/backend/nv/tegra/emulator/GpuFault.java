@@ -24,31 +24,43 @@ final class GpuFault extends RuntimeException {
         }
     }
 
-    private GpuFault(String text) {
+    private static final int EXCEPTION = 13;
+    private static final int MMU = 31;
+    private static final int PBDMA = 32;
+
+    private final int code;
+
+    private GpuFault(int code, String text) {
         super(text);
+        this.code = code;
+    }
+
+    /// {@return what the driver writes into the channel's error notifier}
+    int code() {
+        return code;
     }
 
     static GpuFault mmu(long va, String what) {
-        return new GpuFault("mmu fault: " + what + " at 0x" + Long.toHexString(va) + ", where nothing is mapped");
+        return new GpuFault(MMU, "mmu fault: " + what + " at 0x" + Long.toHexString(va) + ", where nothing is mapped");
     }
 
     static GpuFault pbdma(String what) {
-        return new GpuFault("pbdma intr: " + what);
+        return new GpuFault(PBDMA, "pbdma intr: " + what);
     }
 
     static GpuFault semaphore(String what) {
-        return new GpuFault("pbdma intr: semaphore: " + what);
+        return new GpuFault(PBDMA, "pbdma intr: semaphore: " + what);
     }
 
     static GpuFault sked(Sked error, String what) {
-        return new GpuFault(String.format("sked exception esr 0x%08x: %s", 1 << error.bit, what));
+        return new GpuFault(EXCEPTION, String.format("sked exception esr 0x%08x: %s", 1 << error.bit, what));
     }
 
     static GpuFault exception(String what) {
-        return new GpuFault("gr exception notifier: " + what);
+        return new GpuFault(EXCEPTION, "gr exception notifier: " + what);
     }
 
     static GpuFault copyEngine(String what) {
-        return new GpuFault("CE exception: " + what);
+        return new GpuFault(EXCEPTION, "CE exception: " + what);
     }
 }

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /// Bring-up from the first call to the first submissions, and what is left when something fails.
 class BringUpTests {
+    private static final String NOTIFIER = "NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER";
     private static final TegraOptions OPTIONS = TegraOptions.defaults();
     private static final TegraOptions RESERVED = new TegraOptions(AddressLayout.RESERVED_WINDOWS, 1024, true, 30_000);
 
@@ -44,7 +45,8 @@ class BringUpTests {
         }
     }
 
-    /// raw 1 to 7. Oracle: hardware log for the order of calls; a board has accepted this one.
+    /// raw 1 to 7. Oracle: hardware log for the order of calls; a board has accepted this one. The
+    /// error notifier at the end of a channel was not part of it: belief.
     @Test
     void theOrderOfCallsIsTheOneThatABoardAccepted() {
         EmulatedBoard board = board();
@@ -71,8 +73,9 @@ class BringUpTests {
                         "NVGPU_IOCTL_CHANNEL_WDT",
                         "NVGPU_IOCTL_CHANNEL_SETUP_BIND",
                         "NVGPU_IOCTL_CHANNEL_ALLOC_OBJ_CTX",
+                        NOTIFIER,
                         "NVGPU_GPU_IOCTL_OPEN_CHANNEL"),
-                calls.subList(first, first + 7));
+                calls.subList(first, first + 8));
         board.close();
     }
 
@@ -116,7 +119,8 @@ class BringUpTests {
     void whicheverCallFailsEverythingIsGivenBack() {
         EmulatedBoard counting = board();
         bringUp(counting, RESERVED);
-        int count = counting.faults().calls().size();
+        List<String> counted = List.copyOf(counting.faults().calls());
+        int count = counted.size();
         counting.close();
         assertTrue(count > 50, count + " calls");
         int[] errnos = {
@@ -139,8 +143,13 @@ class BringUpTests {
             for (int errno : errnos) {
                 String where = "call " + call + " with " + Linux.name(errno);
                 board.faults().failCall(call, errno);
-                TenonException e = assertThrows(TenonException.class, () -> bringUp(board, RESERVED), where);
-                assertTrue(e.getMessage().contains(Linux.name(errno)), where + ": " + e.getMessage());
+                if (counted.get(call).equals(NOTIFIER)) {
+                    // It only says more about errors.
+                    bringUp(board, RESERVED);
+                } else {
+                    TenonException e = assertThrows(TenonException.class, () -> bringUp(board, RESERVED), where);
+                    assertTrue(e.getMessage().contains(Linux.name(errno)), where + ": " + e.getMessage());
+                }
                 assertEquals(
                         List.of(),
                         board.open(),

@@ -446,4 +446,34 @@ class DriverRulesTests {
             assertEquals(-ENOTTY, board.ioctl((int) channel, 0xC030486BL, large.address()), "48 bytes, not 24");
         }
     }
+
+    /// H5, the notifier: 16 bytes inside of a dma-buf, which the driver zeroes and keeps. Oracle: driver
+    /// source.
+    @Test
+    void h5TheErrorNotifierLiesInsideOfADmaBuf() {
+        long channel = calls.channel(-1);
+        int buffer = calls.buffer(4096);
+        assertEquals(-EINVAL, notifier(channel, 0, 0));
+        assertEquals(-EBADF, notifier(channel, 999, 0));
+        assertEquals(-EINVAL, notifier(channel, calls.ctrl, 0));
+        assertEquals(-EINVAL, notifier(channel, buffer, 4081));
+        assertEquals(-EINVAL, notifier(channel, buffer, -1));
+        assertEquals(0, notifier(channel, buffer, 4080));
+        assertEquals(0, notifier(channel, buffer, 0), "it may be moved");
+    }
+
+    private long notifier(long channel, int fd, long offset) {
+        return calls.call(
+                (int) channel,
+                ChannelAbi.SET_ERROR_NOTIFIER,
+                ChannelAbi.SetErrorNotifier.STRUCT,
+                Map.of(
+                        ChannelAbi.SetErrorNotifier.MEM,
+                        (long) fd,
+                        ChannelAbi.SetErrorNotifier.SIZE,
+                        16L,
+                        ChannelAbi.SetErrorNotifier.OFFSET,
+                        offset),
+                null);
+    }
 }

@@ -15,5 +15,13 @@ public enum MemoryKind {
     /// Ring of a channel; the driver maps it for the GPU itself.
     RING,
     /// GET and PUT of a channel.
-    USERD
+    USERD,
+    /// Where the driver writes why it tore a channel down.
+    NOTIFIER;
+
+    /// {@return whether only the driver and the processor use it, so that nobody maps it for the GPU
+    /// here}
+    public boolean isDriverMemory() {
+        return this == RING || this == USERD || this == NOTIFIER;
+    }
 }
