@@ -1,7 +1,6 @@
 package dev.tenon.platform.cli.bundles;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import java.io.IOException;
@@ -24,7 +23,6 @@ import org.osgi.framework.BundleContext;
 /// @param pid number of the process
 /// @param socket its control channel
 record ControlClient(long pid, Path socket) {
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     /// {@return the folder with a file for each running platform of an installation}
     ///
@@ -74,12 +72,13 @@ record ControlClient(long pid, Path socket) {
     /// @throws TenonException what the platform refused, or `BUNDLE-004` if it does not answer
     String ask(String command, String argument) {
         try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
-            String request = JSON.writeValueAsString(Map.of("command", command, "argument", argument)) + "\n";
+            String request =
+                    ControlJson.MAPPER.writeValueAsString(Map.of("command", command, "argument", argument)) + "\n";
             ByteBuffer bytes = ByteBuffer.wrap(request.getBytes(StandardCharsets.UTF_8));
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
             }
-            JsonNode reply = JSON.readTree(Channels.newReader(channel, StandardCharsets.UTF_8));
+            JsonNode reply = ControlJson.MAPPER.readTree(Channels.newReader(channel, StandardCharsets.UTF_8));
             if (reply == null || !reply.path("ok").isBoolean()) {
                 throw new IOException("it closed the channel without an answer");
             }

@@ -1,7 +1,6 @@
 package dev.tenon.platform.cli.bundles;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -38,7 +37,6 @@ import org.slf4j.LoggerFactory;
 @Component(service = ControlServer.class, immediate = true)
 public final class ControlServer {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
-    private static final ObjectMapper JSON = new ObjectMapper();
     private static final int LONGEST_REQUEST = 64 * 1024;
 
     private final BundleShell shell;
@@ -113,9 +111,9 @@ public final class ControlServer {
         for (int c = in.read(); c >= 0 && c != '\n' && line.length() < LONGEST_REQUEST; c = in.read()) {
             line.append((char) c);
         }
-        ObjectNode reply = JSON.createObjectNode();
+        ObjectNode reply = ControlJson.MAPPER.createObjectNode();
         try {
-            JsonNode request = JSON.readTree(line.toString());
+            JsonNode request = ControlJson.MAPPER.readTree(line.toString());
             String text = shell.run(
                     request.path("command").asText(), request.path("argument").asText());
             reply.put("ok", true).put("text", text);
@@ -124,7 +122,8 @@ public final class ControlServer {
         } catch (IOException | RuntimeException e) {
             reply.put("ok", false).put("code", ErrorCode.CONTROL).put("text", "The request failed: " + e);
         }
-        ByteBuffer bytes = ByteBuffer.wrap((JSON.writeValueAsString(reply) + "\n").getBytes(StandardCharsets.UTF_8));
+        ByteBuffer bytes =
+                ByteBuffer.wrap((ControlJson.MAPPER.writeValueAsString(reply) + "\n").getBytes(StandardCharsets.UTF_8));
         while (bytes.hasRemaining()) {
             peer.write(bytes);
         }
