@@ -50,7 +50,6 @@ final class ModelSession implements Session {
         begin();
         boolean ended = false;
         try {
-            model.scheduler().expect(item);
             append(tokens);
             int base = sequence.length() - tokens.length;
             item.logitsFrom = switch (which) {

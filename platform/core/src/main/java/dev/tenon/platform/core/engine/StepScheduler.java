@@ -1,6 +1,5 @@
 package dev.tenon.platform.core.engine;
 
-import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
@@ -13,10 +12,9 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongUnaryOperator;
+import java.util.function.LongBinaryOperator;
 import java.util.function.Predicate;
 
 /// Gathers what the sessions of a model want into flat batches and runs them.
@@ -25,16 +23,13 @@ import java.util.function.Predicate;
 /// batch, runs the step, hands out the results, and stops leading. A single session therefore runs its
 /// steps on its own thread.
 ///
-/// Before it runs a step, the leader waits for the sessions that are expected: those that took part in
-/// the last step or have just begun a call, and have not left since. The wait is bounded by a share of
-/// the last step's time, and whoever lets it run out is not expected again until it has come, so a slow
-/// consumer costs the others at most that share of one step in two.
+/// A step begins when all sessions are there that are [expected][Gathering]; the last one to come leads.
+///
+/// Sessions meet after every step, and there may be many of them: nobody wakes more than a few, who wake
+/// the others ([StepItem#wakeOthers]), and they come back without being put to sleep for the lock.
 final class StepScheduler {
-    /// Of the last step's time, what the next one may wait for: an eighth.
-    private static final int WAIT_SHARE = 8;
-
-    private static final long LEAST_WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
-    private static final int MAX_LOGIT_ROWS = 64;
+    /// How often to try to get the lock without being put to sleep; a few microseconds.
+    private static final int TRIES = 200;
 
     private final ReentrantLock lock = new ReentrantLock();
     /// Signalled when no step runs any more.
@@ -44,15 +39,10 @@ final class StepScheduler {
     private final List<StepItem> batch = new ArrayList<>();
     private final StepInput input = new StepInput();
     private final PlacementSource source;
-    private final LongUnaryOperator longestWait;
-    private final int maxTokens;
-    private final int maxSequences;
+    private final Gathering gathering;
+    private final BatchComposer composer;
     private Placement placement;
     private PagePool pool;
-    /// The session that waits for others, or null.
-    private StepItem gatherer;
-    /// Sessions with [StepItem#expected].
-    private int expected;
     /// Whether a step is being placed, composed or run.
     private boolean leading;
     /// Changes that wait for the running step; no other step begins before them.
@@ -73,28 +63,23 @@ final class StepScheduler {
     }
 
     StepScheduler(Placement placement, PlacementSource source, int maxTokens, int maxSequences) {
-        this(
-                placement,
-                source,
-                maxTokens,
-                maxSequences,
-                stepNanos -> Math.max(LEAST_WAIT_NANOS, stepNanos / WAIT_SHARE));
+        this(placement, source, maxTokens, maxSequences, Gathering::longestWait);
     }
 
     /// Makes a scheduler with another rule for waiting.
     ///
-    /// @param longestWait nanoseconds to wait for expected sessions, from the nanoseconds of the last step
+    /// @param longestWait nanoseconds to wait for expected sessions, from the nanoseconds of the last step and
+    ///     the number of sessions that are missing
     StepScheduler(
             Placement placement,
             PlacementSource source,
             int maxTokens,
             int maxSequences,
-            LongUnaryOperator longestWait) {
+            LongBinaryOperator longestWait) {
         this.placement = placement;
         this.source = source;
-        this.longestWait = longestWait;
-        this.maxTokens = maxTokens;
-        this.maxSequences = maxSequences;
+        this.gathering = new Gathering(longestWait);
+        this.composer = new BatchComposer(maxTokens, maxSequences);
         this.pool = new PagePool(placement.plan().kvPages().pageCount());
     }
 
@@ -112,7 +97,6 @@ final class StepScheduler {
                         sessions.size(),
                         limit);
             }
-            item.ready = lock.newCondition();
             sessions.add(item);
         } finally {
             lock.unlock();
@@ -122,7 +106,7 @@ final class StepScheduler {
     /// Forgets a session and gives back its pages.
     void close(StepItem item) {
         exclusively(() -> {
-            unexpect(item);
+            gathering.leave(item);
             if (sessions.remove(item) && placement != null) {
                 item.sequence.truncate(0, placement.plan().kvPages().tokensPerPage(), pool);
             }
@@ -144,9 +128,8 @@ final class StepScheduler {
     void expect(StepItem item) {
         lock.lock();
         try {
-            if (!item.expected && sessions.contains(item)) {
-                item.expected = true;
-                expected++;
+            if (sessions.contains(item)) {
+                gathering.expect(item);
             }
         } finally {
             lock.unlock();
@@ -157,72 +140,79 @@ final class StepScheduler {
     void leave(StepItem item) {
         lock.lock();
         try {
-            unexpect(item);
+            gathering.leave(item);
         } finally {
             lock.unlock();
-        }
-    }
-
-    private void unexpect(StepItem item) {
-        if (item.expected) {
-            item.expected = false;
-            expected--;
-            if (expected == 0 && gatherer != null) {
-                gatherer.ready.signal();
-            }
         }
     }
 
     /// Runs a step that includes the item; returns when it is done. Throws what made it fail.
     void step(StepItem item) {
-        lock.lock();
-        try {
-            requireOpen();
-            item.reset();
-            waiting.add(item);
-            wanted = true;
-            unexpect(item);
-            while (!item.done) {
-                if (leading || gatherer != null || changes > 0) {
-                    item.ready.awaitUninterruptibly();
-                } else if (gather(item) && !leading && changes == 0) {
-                    lead(item);
-                }
+        long sleep = look(item, true);
+        while (!item.done) {
+            item.sleep(sleep);
+            if (!item.done) {
+                sleep = look(item, false);
             }
-        } finally {
-            lock.unlock();
         }
+        item.wakeOthers();
         item.rethrow();
     }
 
-    /// Waits for the expected sessions, but not longer than the rule allows. The placement may change
-    /// meanwhile.
+    /// Runs a step if the item has to lead now.
     ///
-    /// @return whether the item still wants a step
-    private boolean gather(StepItem item) {
-        if (expected == 0) {
-            return true;
-        }
-        gatherer = item;
+    /// @param comes whether it has just come
+    /// @return how long to sleep before the item looks again, if it is not done
+    private long look(StepItem item, boolean comes) {
+        StepItem first;
+        enter();
         try {
-            long left = longestWait.applyAsLong(lastStepNanos);
-            while (expected > 0 && left > 0 && !item.done) {
-                left = item.ready.awaitNanos(left);
+            if (comes) {
+                requireOpen();
+                come(item);
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            long sleep = 0;
+            if (!item.done) {
+                sleep = leading || changes > 0 ? Long.MAX_VALUE : gathering.nanosToWait(item, lastStepNanos, sessions);
+            }
+            if (item.done || sleep > 0) {
+                return sleep;
+            }
+            first = lead(item);
         } finally {
-            gatherer = null;
+            lock.unlock();
         }
-        if (expected > 0) {
-            sessions.forEach(late -> late.expected = false);
-            expected = 0;
+        if (first != item) {
+            first.wake();
         }
-        return !item.done;
+        return 0;
     }
 
-    private void lead(StepItem leader) {
+    private void come(StepItem item) {
+        item.reset(Thread.currentThread());
+        waiting.add(item);
+        wanted = true;
+        gathering.come(item);
+    }
+
+    /// Takes the lock, which nobody holds for long: threads that come at the same time, after a common
+    /// step, rather try again than be put to sleep and woken one by one.
+    private void enter() {
+        for (int i = 0; i < TRIES; i++) {
+            if (lock.tryLock()) {
+                return;
+            }
+            Thread.onSpinWait();
+        }
+        lock.lock();
+    }
+
+    /// Runs a step.
+    ///
+    /// @return the item whose thread is to be woken first; it wakes the others
+    private StepItem lead(StepItem leader) {
         leading = true;
+        gathering.end();
         batch.clear();
         input.clear();
         Throwable failure = null;
@@ -230,7 +220,7 @@ final class StepScheduler {
         try {
             failure = ensurePlaced();
             if (failure == null) {
-                compose();
+                composer.compose(waiting, batch, input, placement.plan().kvPages(), pool);
                 wanted = waiting.size() > batch.size() || changes > 0;
                 tokens = run.prepare(placement.plan(), pool, batch, input, leader, wanted);
             }
@@ -241,7 +231,8 @@ final class StepScheduler {
             batch.clear();
             batch.addAll(waiting);
         }
-        waiting.removeAll(batch);
+        batch.forEach(item -> item.inBatch = true);
+        waiting.removeIf(item -> item.inBatch);
         lock.unlock();
         try {
             if (tokens > 0) {
@@ -257,11 +248,11 @@ final class StepScheduler {
             lock.lock();
             finish(failure == null ? null : asException(failure));
         }
+        return StepItem.done(batch, leader);
     }
 
-    /// An error, such as a class that a stopped bundle can no longer load, must not end the leader alone: everyone who
-    /// waits
-    /// has to hear of it.
+    /// An error, such as a class that a stopped bundle can no longer load, must not end the leader alone:
+    /// everyone who waits has to hear of it.
     private static RuntimeException asException(Throwable failure) {
         return failure instanceof RuntimeException exception
                 ? exception
@@ -293,66 +284,6 @@ final class StepScheduler {
         return failure;
     }
 
-    /// Fills the batch: decode rows first, then prefill chunks with the room that is left.
-    private void compose() {
-        input.clear();
-        KvPages pages = placement.plan().kvPages();
-        int room = maxTokens;
-        int logitRoom = Math.max(MAX_LOGIT_ROWS, maxSequences);
-        for (int pass = 0; pass < 2; pass++) {
-            for (StepItem item : waiting) {
-                boolean decode = item.pending() == 1;
-                if (decode != (pass == 0) || room == 0 || input.sequenceCount() == maxSequences) {
-                    continue;
-                }
-                int count = Math.min(item.pending(), room);
-                int first = item.sequence.computed();
-                int rows = Math.max(0, first + count - Math.max(first, item.logitsFrom));
-                if (rows > logitRoom) {
-                    count -= rows - logitRoom;
-                    rows = logitRoom;
-                }
-                if (count <= 0 && item.pending() > 0) {
-                    continue;
-                }
-                batch.add(item);
-                try {
-                    ensurePages(item.sequence, first + count, pages);
-                } catch (RuntimeException e) {
-                    item.error = e;
-                    continue;
-                }
-                item.ran = count;
-                item.rows = rows;
-                item.firstRow = first + count - rows;
-                input.addSequence(item.sequence.pageTable());
-                for (int p = first; p < first + count; p++) {
-                    input.addToken(item.sequence.token(p), p, p >= item.logitsFrom);
-                }
-                room -= count;
-                logitRoom -= rows;
-            }
-        }
-        if (batch.stream().allMatch(item -> item.unread)) {
-            input.leaveLogits();
-        }
-    }
-
-    private void ensurePages(TokenSequence sequence, int length, KvPages pages) {
-        int needed = (length + pages.tokensPerPage() - 1) / pages.tokensPerPage();
-        int writing = sequence.computed() / pages.tokensPerPage();
-        if (writing < sequence.pageCount() && pool.shared(sequence.pageTable()[writing])) {
-            int old = sequence.pageTable()[writing];
-            int own = pool.take();
-            pages.copy(old, own);
-            pool.release(old);
-            sequence.pageTable()[writing] = own;
-        }
-        while (sequence.pageCount() < needed) {
-            sequence.addPage(pool.take());
-        }
-    }
-
     private void run(Plan plan) {
         long start = System.nanoTime();
         StepResult result = plan.run(input);
@@ -378,11 +309,8 @@ final class StepScheduler {
                 if (item.chosen == 0) {
                     item.sequence.advance(item.ran);
                 }
-                item.expected = true;
-                expected++;
+                gathering.expectAgain(item);
             }
-            item.done = true;
-            item.ready.signal();
         }
         run.end(placement, pool);
         leading = false;
@@ -407,10 +335,12 @@ final class StepScheduler {
         }
     }
 
-    /// Lets the session that waits longest lead, if nothing forbids it.
+    /// Lets the session that gathers the others lead, or the one that waits longest, if nothing forbids it.
     private void wakeNext() {
-        if (!waiting.isEmpty()) {
-            waiting.getFirst().ready.signal();
+        if (gathering.gatherer() != null) {
+            gathering.gatherer().call();
+        } else if (!waiting.isEmpty()) {
+            waiting.getFirst().call();
         }
     }
 
@@ -504,10 +434,12 @@ final class StepScheduler {
             sessions.clear();
             for (StepItem item : waiting) {
                 item.error = closedError();
-                item.done = true;
-                item.ready.signal();
+            }
+            if (!waiting.isEmpty()) {
+                StepItem.done(waiting, waiting.getFirst()).wake();
             }
             waiting.clear();
+            gathering.end();
             if (placement != null) {
                 placement.close();
                 placement = null;

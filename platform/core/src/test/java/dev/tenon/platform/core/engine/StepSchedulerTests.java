@@ -21,19 +21,19 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.LongUnaryOperator;
+import java.util.function.LongBinaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Who waits for whom. Waits are an hour or nothing, so that no outcome depends on the machine's speed.
 @Timeout(60)
 class StepSchedulerTests {
-    private static final LongUnaryOperator AN_HOUR = stepNanos -> TimeUnit.HOURS.toNanos(1);
+    private static final LongBinaryOperator AN_HOUR = (stepNanos, missing) -> TimeUnit.HOURS.toNanos(1);
     private static final int MAX_SEQUENCES = 8;
 
     private final RecordingPlan plan = new RecordingPlan();
 
-    private StepScheduler scheduler(LongUnaryOperator longestWait) {
+    private StepScheduler scheduler(LongBinaryOperator longestWait) {
         Placement placement =
                 new Placement(new FakeBackend("fake", 1), new FakeBackend("fake", 1).open(null), plan, null, Set.of());
         return new StepScheduler(
@@ -125,7 +125,7 @@ class StepSchedulerTests {
     @Test
     void whoeverDoesNotComeInTimeIsWaitedForOnlyOnce() {
         AtomicInteger waits = new AtomicInteger();
-        StepScheduler scheduler = scheduler(stepNanos -> {
+        StepScheduler scheduler = scheduler((stepNanos, missing) -> {
             waits.incrementAndGet();
             return 0;
         });
@@ -140,6 +140,45 @@ class StepSchedulerTests {
         assertEquals(1, waits.get());
         steps(scheduler, quick, 2);
         assertEquals(2, waits.get());
+    }
+
+    @Test
+    void whoeverIsLateAgainAndAgainIsWaitedForEverMoreSeldom() {
+        AtomicInteger waits = new AtomicInteger();
+        StepScheduler scheduler = scheduler((stepNanos, missing) -> {
+            assertEquals(1, missing);
+            waits.incrementAndGet();
+            return 0;
+        });
+        StepItem quick = open(scheduler);
+        StepItem slow = open(scheduler);
+        List<Integer> heard = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            steps(scheduler, slow, 1);
+            scheduler.leave(quick);
+            int before = waits.get();
+            steps(scheduler, quick, 1);
+            heard.add(waits.get() - before);
+            scheduler.leave(quick);
+        }
+        assertEquals(List.of(1, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1), heard);
+    }
+
+    @Test
+    void whoComesInTimeIsNoLongerOneWhoIsLate() {
+        AtomicInteger waits = new AtomicInteger();
+        StepScheduler scheduler = scheduler((stepNanos, missing) -> {
+            waits.incrementAndGet();
+            return 0;
+        });
+        StepItem quick = open(scheduler);
+        StepItem other = open(scheduler);
+        for (int i = 0; i < 4; i++) {
+            steps(scheduler, other, 2);
+            steps(scheduler, quick, 1);
+            assertEquals(i + 1, waits.get());
+            scheduler.leave(quick);
+        }
     }
 
     @Test
