@@ -49,11 +49,13 @@ final class KernelCode implements AutoCloseable {
     static final String CACHE = "cuda.cache";
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelCode.class);
-    private static final String ARCHITECTURE = "sm_87";
+    /// What the bundle of kernels has machine code for.
+    private static final String BUNDLED = "sm_87";
     private static final int MOST_COMPILERS = 8;
 
     private final Board board;
     private final GpuDevice device;
+    private final String architecture;
     private final Map<String, String> settings;
     private final String folder;
     private final String mode;
@@ -64,11 +66,13 @@ final class KernelCode implements AutoCloseable {
 
     /// @param board knows whether there are stand-ins
     /// @param device where code is loaded
+    /// @param architecture what for, such as `sm_87`
     /// @param settings see above
     /// @throws IllegalArgumentException if a setting is not understood
-    KernelCode(Board board, GpuDevice device, Map<String, String> settings) {
+    KernelCode(Board board, GpuDevice device, String architecture, Map<String, String> settings) {
         this.board = board;
         this.device = device;
+        this.architecture = architecture;
         this.settings = settings;
         this.folder = settings.getOrDefault(FOLDER, "");
         this.mode = settings.getOrDefault(KERNELS, "auto");
@@ -95,7 +99,7 @@ final class KernelCode implements AutoCloseable {
     synchronized BackendException refusal(List<KernelModule> missing) {
         return new BackendException(
                 ErrorCode.BACKEND_UNAVAILABLE,
-                "there is no machine code for sm_87 of the kernel modules "
+                "there is no machine code for " + architecture + " of the kernel modules "
                         + missing.stream()
                                 .map(KernelModule::name)
                                 .distinct()
@@ -145,7 +149,7 @@ final class KernelCode implements AutoCloseable {
     }
 
     private byte[] compiled(KernelModule module) {
-        return compiler.compile(module, Map.of(), ARCHITECTURE);
+        return compiler.compile(module, Map.of(), architecture);
     }
 
     /// Whether NVRTC is there; looked for once.
@@ -224,7 +228,10 @@ final class KernelCode implements AutoCloseable {
 
     private Optional<byte[]> lookedUp(KernelModule module) {
         Path file = Path.of(folder, KernelCatalogue.cubinFile(module));
-        return !folder.isEmpty() && Files.exists(file) ? Optional.of(unpacked(file)) : KernelCatalogue.cubin(module);
+        if (!folder.isEmpty() && Files.exists(file)) {
+            return Optional.of(unpacked(file));
+        }
+        return architecture.equals(BUNDLED) ? KernelCatalogue.cubin(module) : Optional.empty();
     }
 
     private static byte[] unpacked(Path file) {

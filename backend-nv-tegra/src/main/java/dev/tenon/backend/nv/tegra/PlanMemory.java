@@ -1,5 +1,6 @@
 package dev.tenon.backend.nv.tegra;
 
+import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.BufferSpec.Kind;
@@ -16,29 +17,41 @@ final class PlanMemory implements AutoCloseable {
     private final List<BufferSpec> specs;
     private final long[] offsets;
     private final Map<Kind, TegraAllocator.Buffer> slabs = new EnumMap<>(Kind.class);
+    private final BufferSpec logits;
+    private TegraAllocator.Buffer logitsMemory;
 
     /// Allocates all buffers, zeroed; if that fails, everything has been given back.
     ///
     /// @param specs buffers, in the order of their ids
+    /// @param logits the buffer that the processor reads after a step
     /// @param allocator gives the memory
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-003`) if there is not enough
-    PlanMemory(List<BufferSpec> specs, TegraAllocator allocator) {
+    PlanMemory(List<BufferSpec> specs, BufferSpec logits, TegraAllocator allocator) {
         this.specs = specs;
+        this.logits = logits;
         this.offsets = new long[specs.size()];
         Map<Kind, Long> sizes = new EnumMap<>(Kind.class);
         for (BufferSpec spec : specs) {
+            if (spec.id() == logits.id()) {
+                continue;
+            }
             long bytes = Math.addExact(spec.bytes(), ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             offsets[spec.id()] = sizes.merge(spec.kind(), bytes, Math::addExact) - bytes;
         }
         boolean done = false;
         try {
-            sizes.forEach((kind, bytes) -> slabs.put(kind, allocator.allocate(bytes, purpose(kind))));
+            sizes.forEach((kind, bytes) -> slabs.put(kind, allocator.allocate(bytes, memoryKind(kind), purpose(kind))));
+            logitsMemory = allocator.allocate(logits.bytes(), MemoryKind.READ_BACK, "logits");
             done = true;
         } finally {
             if (!done) {
                 close();
             }
         }
+    }
+
+    private static MemoryKind memoryKind(Kind kind) {
+        return kind == Kind.HOST ? MemoryKind.READ_BACK : MemoryKind.DATA;
     }
 
     private static String purpose(Kind kind) {
@@ -58,25 +71,35 @@ final class PlanMemory implements AutoCloseable {
             return 0;
         }
         BufferSpec spec = specs.get(address.buffer());
-        return slabs.get(spec.kind()).va() + offsets[spec.id()] + address.offsetBytes();
+        long start = spec.id() == logits.id()
+                ? logitsMemory.va()
+                : slabs.get(spec.kind()).va() + offsets[spec.id()];
+        return start + address.offsetBytes();
     }
 
     /// {@return a buffer as the processor sees it}
     MemorySegment host(BufferSpec spec) {
         BufferSpec own = specs.get(spec.id());
+        if (own.id() == logits.id()) {
+            return logitsMemory.memory();
+        }
         return slabs.get(own.kind()).memory().asSlice(offsets[own.id()], own.bytes());
     }
 
     /// {@return bytes allocated}
     long sizeBytes() {
         return slabs.values().stream()
-                .mapToLong(TegraAllocator.Buffer::sizeBytes)
-                .sum();
+                        .mapToLong(TegraAllocator.Buffer::sizeBytes)
+                        .sum()
+                + logitsMemory.sizeBytes();
     }
 
     @Override
     public void close() {
         slabs.values().forEach(TegraAllocator.Buffer::close);
         slabs.clear();
+        if (logitsMemory != null) {
+            logitsMemory.close();
+        }
     }
 }

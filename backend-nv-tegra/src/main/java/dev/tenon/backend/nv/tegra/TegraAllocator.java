@@ -3,6 +3,7 @@ package dev.tenon.backend.nv.tegra;
 import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.DeviceBuffer;
 import dev.tenon.api.device.MemoryUse;
+import dev.tenon.backend.nv.tegra.gpu.GpuInterface;
 import dev.tenon.backend.nv.tegra.gpu.GpuMemory;
 import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
 import java.lang.foreign.MemorySegment;
@@ -11,21 +12,30 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// Memory that processor and GPU share, so that every buffer has a host view and nothing is ever
+/// Memory that processor and GPU both see, so that every buffer has a host view and nothing is ever
 /// staged. Safe for any thread.
 ///
 /// Memory that was mapped from a file cannot be seen by the GPU, so that binding copies it, once.
 final class TegraAllocator implements Allocator {
-    private final TegraGpu gpu;
+    private final GpuInterface gpu;
     private final AtomicLong allocated = new AtomicLong();
 
-    TegraAllocator(TegraGpu gpu) {
+    TegraAllocator(GpuInterface gpu) {
         this.gpu = gpu;
     }
 
     @Override
     public Buffer allocate(long bytes, String purpose) {
-        Buffer buffer = new Buffer(gpu.allocate(bytes, MemoryKind.DATA, purpose), allocated);
+        return allocate(bytes, MemoryKind.DATA, purpose);
+    }
+
+    /// {@return a new buffer; the caller closes it}
+    ///
+    /// @param bytes size
+    /// @param kind who reads and writes it
+    /// @param purpose what messages call it
+    Buffer allocate(long bytes, MemoryKind kind, String purpose) {
+        Buffer buffer = new Buffer(gpu.allocate(bytes, kind, purpose), allocated);
         allocated.addAndGet(bytes);
         return buffer;
     }

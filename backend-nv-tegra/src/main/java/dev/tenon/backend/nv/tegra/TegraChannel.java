@@ -16,6 +16,7 @@ import dev.tenon.backend.nv.tegra.abi.Record;
 import dev.tenon.backend.nv.tegra.abi.Struct;
 import dev.tenon.backend.nv.tegra.gpu.GpuChannel;
 import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
+import dev.tenon.backend.nv.tegra.sys.Undo;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;

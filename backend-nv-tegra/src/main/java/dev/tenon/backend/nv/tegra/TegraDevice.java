@@ -6,15 +6,20 @@ import dev.tenon.api.device.DeviceInfo;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
+import dev.tenon.backend.nv.tegra.gpu.GpuInterface;
 import dev.tenon.backend.nv.tegra.sys.Board;
+import dev.tenon.backend.nv.tegra.sys.Undo;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import java.util.Map;
+import java.util.function.Function;
 
 /// An open board: its GPU, memory, kernels and compiler. Safe for any thread.
 final class TegraDevice implements Device {
     /// Shared memory that a block can be given: 100 KiB are known to work, of which the hardware
     /// keeps 1 KiB and kernels up to 4 KiB of their own.
     private static final int SHARED_BYTES = 95 * 1024;
+
+    private static final int SM = 87;
 
     private final DeviceInfo info;
     private final Undo undo = new Undo();
@@ -30,22 +35,39 @@ final class TegraDevice implements Device {
     /// @param board the board; closed with the device, and if this throws
     /// @param settings choices, see [TegraOptions] and [KernelCode]
     TegraDevice(DeviceInfo info, Board board, Map<String, String> settings) {
+        this(info, board, settings, options -> TegraGpu.open(board.calls(), options), SHARED_BYTES);
+    }
+
+    /// Opens a GPU behind some driver.
+    ///
+    /// @param info what it is
+    /// @param board what it is on; closed with the device, and if this throws
+    /// @param settings choices, see [TegraOptions] and [KernelCode]
+    /// @param opener opens the GPU
+    /// @param sharedBytes shared memory that a block can be given
+    TegraDevice(
+            DeviceInfo info,
+            Board board,
+            Map<String, String> settings,
+            Function<TegraOptions, GpuInterface> opener,
+            int sharedBytes) {
         this.info = info;
         undo.add(board::close);
         boolean done = false;
         try {
             TegraOptions options = TegraOptions.of(settings);
-            TegraGpu driver = TegraGpu.open(board.calls(), options);
+            GpuInterface driver = opener.apply(options);
             undo.add(driver::close);
             allocator = new TegraAllocator(driver);
             gpu = new GpuDevice(driver, options.timeoutMillis());
             undo.add(gpu::close);
-            code = new KernelCode(board, gpu, settings);
-            undo.add(code::close);
             int sm = driver.traits().sm();
             DeviceTraits traits =
-                    new DeviceTraits(sm / 10, sm % 10, driver.traits().multiprocessors(), SHARED_BYTES);
-            compiler = new TegraCompiler(this, traits, settings);
+                    new DeviceTraits(sm / 10, sm % 10, driver.traits().multiprocessors(), sharedBytes);
+            code = new KernelCode(board, gpu, traits.architecture(), settings);
+            undo.add(code::close);
+            // Launches have neither clusters nor early starts.
+            compiler = new TegraCompiler(this, sm > SM ? traits.asOldest() : traits, settings);
             done = true;
         } catch (IllegalArgumentException e) {
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);

@@ -24,6 +24,7 @@ import dev.tenon.backend.nv.tegra.gpu.NvErrors;
 import dev.tenon.backend.nv.tegra.gpu.QmdFormat;
 import dev.tenon.backend.nv.tegra.sys.Linux;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
+import dev.tenon.backend.nv.tegra.sys.Undo;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -153,7 +154,8 @@ public final class TegraGpu implements GpuInterface {
                     SM,
                     sms.getInt(NumVsms.NUM_VSMS),
                     (int) Record.get(Characteristics.SM_ARCH_WARP_COUNT, facts),
-                    QmdFormat.V3);
+                    QmdFormat.V3,
+                    true);
         }
     }
 

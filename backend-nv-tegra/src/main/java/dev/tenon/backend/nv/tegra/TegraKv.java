@@ -1,20 +1,22 @@
 package dev.tenon.backend.nv.tegra;
 
 import dev.tenon.api.device.KvPages;
+import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.PlannedGraph;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /// The pages of a plan's KV cache. The plan owns the memory; nothing runs between steps, so that
-/// the processor copies pages itself.
+/// the processor copies pages itself where it reads all memory fast.
 ///
 /// @param memory the plan's memory
 /// @param buffers keys and values of the layers
 /// @param pageCount number of pages
-record TegraKv(PlanMemory memory, List<KvBuffer> buffers, int pageCount) implements KvPages {
-    TegraKv(PlanMemory memory, PlannedGraph planned) {
-        this(memory, planned.cache(), planned.pageCount());
+/// @param device copies where the processor does not
+record TegraKv(PlanMemory memory, List<KvBuffer> buffers, int pageCount, GpuDevice device) implements KvPages {
+    TegraKv(PlanMemory memory, PlannedGraph planned, GpuDevice device) {
+        this(memory, planned.cache(), planned.pageCount(), device);
     }
 
     @Override
@@ -34,9 +36,14 @@ record TegraKv(PlanMemory memory, List<KvBuffer> buffers, int pageCount) impleme
                     "copy of page " + from + " to " + to + "; the cache has pages 0 to " + (pageCount - 1));
         }
         for (KvBuffer buffer : buffers) {
-            MemorySegment all = memory.host(buffer.buffer());
             long bytes = buffer.pageBytes();
-            MemorySegment.copy(all, from * bytes, all, to * bytes, bytes);
+            if (device.gpu().traits().sharedMemory()) {
+                MemorySegment all = memory.host(buffer.buffer());
+                MemorySegment.copy(all, from * bytes, all, to * bytes, bytes);
+            } else if (from != to) {
+                long start = memory.address(buffer.buffer().at(0));
+                device.await(device.copy(start + from * bytes, start + to * bytes, bytes));
+            }
         }
     }
 }

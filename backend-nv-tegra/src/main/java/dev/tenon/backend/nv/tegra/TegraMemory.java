@@ -15,6 +15,7 @@ import dev.tenon.backend.nv.tegra.gpu.GpuMemory;
 import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
 import dev.tenon.backend.nv.tegra.gpu.NvErrors;
 import dev.tenon.backend.nv.tegra.sys.Linux;
+import dev.tenon.backend.nv.tegra.sys.Undo;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -68,7 +68,7 @@ final class TegraPlan implements Plan {
 
     private void open(Weights weights, TegraDevice device) {
         TegraAllocator allocator = device.allocator();
-        memory = new PlanMemory(planned.buffers(), allocator);
+        memory = new PlanMemory(planned.buffers(), planned.logits(), allocator);
         stepInput = memory.host(planned.step());
         pageTables = memory.host(planned.pages());
         logits = memory.host(planned.logits());
@@ -137,7 +137,7 @@ final class TegraPlan implements Plan {
 
     @Override
     public KvPages kvPages() {
-        return new TegraKv(memory, planned);
+        return new TegraKv(memory, planned, launcher.device());
     }
 
     @Override

@@ -29,7 +29,7 @@ class BundlesIT {
     static final String BACKEND = "dev.tenon.api.device.Backend";
     static final String ENGINE = "dev.tenon.api.engine.Engine";
     /// The backends of the distribution.
-    static final Set<String> BACKENDS = Set.of("cpu-vector", "cuda", "nv-tegra");
+    static final Set<String> BACKENDS = Set.of("cpu-vector", "cuda", "nv", "nv-tegra");
 
     static final Set<String> FORMATS = new TreeSet<>(Set.of(
             "F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q3_K", "Q2_K", "Q4_0", "Q4_1", "Q5_0", "Q5_1",

@@ -48,7 +48,7 @@ class LaunchChecksTests {
             kernel.write(block.host(), block.va(), Geometry.of(1, 32), 0, arguments);
             spoil.accept(new Qmd(V3, block.host().asSlice(kernel.qmdOffset())), block.host());
             PushBuffer words = new PushBuffer();
-            Commands.launch(words, block.va() + kernel.qmdOffset());
+            Commands.launch(words, block.va() + kernel.qmdOffset(), QmdFormat.V3);
             submit(orin, words, expected);
         });
     }
@@ -141,7 +141,10 @@ class LaunchChecksTests {
                 words("the copy class elsewhere", "class 0xc7b5", b -> Commands.setObject(b, 1, 0xC7B5)),
                 words("a software subchannel", "software method", b -> b.incrementing(6, 0x200, 1)),
                 words("a subchannel without a class", "has no class", b -> b.incrementing(4, 0x300, 0x182)),
-                words("a descriptor that is not there", "launch descriptor", b -> Commands.launch(b, 0x10000)),
+                words(
+                        "a descriptor that is not there",
+                        "launch descriptor",
+                        b -> Commands.launch(b, 0x10000, QmdFormat.V3)),
                 words(
                         "a semaphore that is not aligned",
                         "no multiple of 8",

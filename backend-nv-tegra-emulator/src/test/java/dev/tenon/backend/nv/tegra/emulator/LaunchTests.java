@@ -11,6 +11,7 @@ import dev.tenon.backend.nv.tegra.gpu.Geometry;
 import dev.tenon.backend.nv.tegra.gpu.GpuMemory;
 import dev.tenon.backend.nv.tegra.gpu.GpuSignal;
 import dev.tenon.backend.nv.tegra.gpu.PushBuffer;
+import dev.tenon.backend.nv.tegra.gpu.QmdFormat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Random;
@@ -95,7 +96,7 @@ class LaunchTests {
                             orin.arguments("add_one").set(0, first.va()));
             long qmd = block.va() + orin.kernel("add_one").qmdOffset();
             long value = orin.device.submit(words(b -> {
-                Commands.launch(b, qmd);
+                Commands.launch(b, qmd, QmdFormat.V3);
                 Commands.acquire(b, hold.va(), 1);
             }));
             orin.kernel("add_one")

@@ -41,6 +41,11 @@ public final class Record implements AutoCloseable {
         return body.address();
     }
 
+    /// {@return the struct's memory; valid until it is closed}
+    public MemorySegment bytes() {
+        return body;
+    }
+
     /// Sets a field; the value is cut to the field's size.
     ///
     /// @param field a field of this struct

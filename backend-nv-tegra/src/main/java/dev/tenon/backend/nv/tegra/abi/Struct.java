@@ -39,7 +39,7 @@ public final class Struct {
     /// @param offset in bytes
     /// @param bytes its size
     /// @return the field
-    Field field(String fieldName, int offset, int bytes) {
+    public Field field(String fieldName, int offset, int bytes) {
         if (offset < 0 || offset + bytes > sizeBytes) {
             throw new IllegalArgumentException(name + "." + fieldName + " lies outside of " + sizeBytes + " bytes");
         }

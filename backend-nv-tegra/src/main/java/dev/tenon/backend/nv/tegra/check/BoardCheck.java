@@ -3,6 +3,7 @@ package dev.tenon.backend.nv.tegra.check;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.backend.nv.tegra.check.Finding.Level;
 import dev.tenon.backend.nv.tegra.sys.Board;
+import dev.tenon.backend.nv.tegra.sys.Syscalls;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,11 +50,28 @@ public final class BoardCheck {
             check.note("power and clocks", machine.power());
         }
         if (ready) {
-            try (GpuSteps steps = new GpuSteps(board, settings)) {
+            try (GpuSteps steps = new GpuSteps(Target.of(board), settings)) {
                 ready = steps.run(check);
             }
             if (own) {
                 check.step("kernel log", "none of the driver's alarms", machine::log);
+            }
+        }
+        return List.copyOf(check.findings);
+    }
+
+    /// Checks a server's Hopper GPU behind NVIDIA's kernel driver, and measures what a launch costs.
+    ///
+    /// @param calls the system
+    /// @param settings the device's settings by name
+    /// @param listener hears of each step at once
+    /// @return as [#run]
+    /// @throws IllegalArgumentException if a setting is not understood
+    public static List<Finding> runRm(Syscalls calls, Map<String, String> settings, Consumer<Finding> listener) {
+        BoardCheck check = new BoardCheck(listener);
+        try (GpuSteps steps = new GpuSteps(Target.of(calls, settings), settings)) {
+            if (steps.run(check)) {
+                check.step("dispatch latency", "a figure", steps::latency);
             }
         }
         return List.copyOf(check.findings);

@@ -1,6 +1,5 @@
 package dev.tenon.backend.nv.tegra.check;
 
-import dev.tenon.backend.nv.tegra.TegraGpu;
 import dev.tenon.backend.nv.tegra.TegraOptions;
 import dev.tenon.backend.nv.tegra.gpu.AddressLayout;
 import dev.tenon.backend.nv.tegra.gpu.Arguments;
@@ -8,17 +7,17 @@ import dev.tenon.backend.nv.tegra.gpu.CommandList;
 import dev.tenon.backend.nv.tegra.gpu.Cubin;
 import dev.tenon.backend.nv.tegra.gpu.Geometry;
 import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
+import dev.tenon.backend.nv.tegra.gpu.GpuInterface;
 import dev.tenon.backend.nv.tegra.gpu.GpuMemory;
 import dev.tenon.backend.nv.tegra.gpu.GpuTraits;
 import dev.tenon.backend.nv.tegra.gpu.LoadedKernel;
 import dev.tenon.backend.nv.tegra.gpu.LoadedModule;
 import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
-import dev.tenon.backend.nv.tegra.sys.Board;
-import dev.tenon.kernels.nvidia.KernelCatalogue;
 import dev.tenon.kernels.nvidia.KernelModule;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.Locale;
 import java.util.Map;
@@ -35,20 +34,23 @@ final class GpuSteps implements AutoCloseable {
     private static final int DEPENDENT = 200;
     private static final int SUBMISSIONS = 1200;
     private static final int LIST_RUNS = 100;
+    private static final int TIMED_LAUNCHES = 10_000;
+    private static final int TIMED_LISTS = 1000;
+    private static final int STEP_LAUNCHES = 230;
     private static final double NANOS = 1e9;
     private static final double MB = 1e6;
 
-    private final Board board;
+    private final Target target;
     private final Map<String, String> settings;
     private final Deque<Runnable> taken = new ArrayDeque<>();
-    private TegraGpu gpu;
+    private GpuInterface gpu;
     private GpuDevice device;
     private GpuMemory from;
     private GpuMemory to;
     private LoadedKernel add;
 
-    GpuSteps(Board board, Map<String, String> settings) {
-        this.board = board;
+    GpuSteps(Target target, Map<String, String> settings) {
+        this.target = target;
         this.settings = settings;
     }
 
@@ -56,7 +58,7 @@ final class GpuSteps implements AutoCloseable {
     ///
     /// @return whether all passed
     boolean run(BoardCheck check) {
-        return check.step("characteristics", "ga10b with coherent memory and rings for user space", this::look)
+        return check.step("characteristics", target.expected(), this::look)
                 && check.step("address space and group", "opened in the layout asked for", this::open)
                 && check.step("memory", "zeroed, the same for processor and driver", this::memory)
                 && check.step("memory speed", "a figure: copies by the processor", this::copySpeed)
@@ -69,7 +71,7 @@ final class GpuSteps implements AutoCloseable {
     }
 
     private String look() {
-        GpuTraits traits = TegraGpu.describe(board.calls());
+        GpuTraits traits = target.describe();
         return String.format(
                 "%s, sm_%d, %d multiprocessors, compute class 0x%x, copy class 0x%x",
                 traits.name(), traits.sm(), traits.multiprocessors(), traits.computeClass(), traits.copyClass());
@@ -77,8 +79,8 @@ final class GpuSteps implements AutoCloseable {
 
     private String open() {
         TegraOptions options = TegraOptions.of(settings);
-        gpu = take(TegraGpu.open(board.calls(), options), TegraGpu::close);
-        AddressLayout layout = options.layout();
+        gpu = take(target.open(options), GpuInterface::close);
+        AddressLayout layout = gpu.layout();
         return String.format(
                 "buffers from 0x%x to 0x%x, windows at 0x%x and 0x%x",
                 layout.start(), layout.end(), layout.localWindow(), layout.sharedWindow());
@@ -148,10 +150,9 @@ final class GpuSteps implements AutoCloseable {
 
     private String kernel() throws Surprise {
         KernelModule module = KernelModule.of("small.cu");
-        byte[] bytes = KernelCatalogue.cubin(module)
+        byte[] bytes = target.cubin(module)
                 .orElseThrow(
                         () -> new Surprise("the bundle of kernels has no machine code of small.cu", "Get it anew."));
-        board.loads(bytes);
         LoadedModule loaded = take(device.load(new Cubin(bytes, module.name())), LoadedModule::close);
         add = loaded.kernel("add");
         for (int i = 0; i < NUMBERS; i++) {
@@ -234,6 +235,38 @@ final class GpuSteps implements AutoCloseable {
             expect(0, 2 * LIST_RUNS);
             return String.format(Locale.ROOT, "%.1f us from submission to result", micros);
         }
+    }
+
+    /// What a launch costs, alone and as one of a list, by the processor's clock.
+    String latency() {
+        return wall("one launch", TIMED_LAUNCHES, () -> device.await(launch())) + "; " + dependentLatency();
+    }
+
+    private String dependentLatency() {
+        try (CommandList list = list(STEP_LAUNCHES)) {
+            return wall(
+                    "a list of " + STEP_LAUNCHES + " dependent launches", TIMED_LISTS, () -> device.await(list.run()));
+        }
+    }
+
+    private static String wall(String what, int times, Runnable work) {
+        double[] micros = new double[times];
+        for (int round = 0; round < 2; round++) {
+            for (int i = 0; i < times; i++) {
+                long begin = System.nanoTime();
+                work.run();
+                micros[i] = (System.nanoTime() - begin) / 1e3;
+            }
+        }
+        Arrays.sort(micros);
+        return String.format(
+                Locale.ROOT,
+                "%s: mean %.2f, p50 %.2f, p99 %.2f us (%d times)",
+                what,
+                Arrays.stream(micros).average().orElseThrow(),
+                micros[times / 2],
+                micros[times * 99 / 100],
+                times);
     }
 
     @Override

@@ -67,21 +67,25 @@ public final class CommandList implements AutoCloseable {
             throw new IllegalStateException(entries.isEmpty() ? "the list is empty" : "the list has been built");
         }
         Entry last = entries.getLast();
-        blocks = device.gpu()
-                .allocate(last.offset + last.kernel.blockBytes(), MemoryKind.DATA, "launches of a command list");
+        long bytes = last.offset + last.kernel.blockBytes();
+        blocks = device.gpu().allocate(bytes, MemoryKind.LAUNCHES, "launches of a command list");
+        // Made elsewhere, because it is read while it is made.
+        MemorySegment shadow = MemorySegment.ofArray(new byte[Math.toIntExact(bytes)]);
+        QmdFormat format = device.gpu().traits().qmd();
         boolean done = false;
         try {
             acquire = Commands.acquire(words, 0, 0);
             Commands.memoryBarrier(words);
             for (int i = 0; i < entries.size(); i++) {
                 Entry e = entries.get(i);
-                e.kernel.write(block(i), blocks.va() + e.offset, e.geometry, e.dynamicShared, e.arguments);
+                e.kernel.write(block(shadow, i), blocks.va() + e.offset, e.geometry, e.dynamicShared, e.arguments);
                 if (i > 0 && barriers.get(i)) {
                     Commands.waitForIdle(words);
                     Commands.memoryBarrier(words);
                 }
-                Commands.launch(words, blocks.va() + e.offset + e.kernel.qmdOffset());
+                Commands.launch(words, blocks.va() + e.offset + e.kernel.qmdOffset(), format);
             }
+            blocks.host().copyFrom(shadow);
             release = Commands.release(words, 0, 0);
             wordMemory = device.gpu().allocate(4L * words.size(), MemoryKind.COMMANDS, "words of a command list");
             words.copyTo(wordMemory.host(), 0);
@@ -93,9 +97,9 @@ public final class CommandList implements AutoCloseable {
         }
     }
 
-    private MemorySegment block(int index) {
+    private MemorySegment block(MemorySegment all, int index) {
         Entry entry = entries.get(index);
-        return blocks.host().asSlice(entry.offset, entry.kernel.blockBytes());
+        return all.asSlice(entry.offset, entry.kernel.blockBytes());
     }
 
     /// {@return number of command words of a run}
@@ -111,7 +115,7 @@ public final class CommandList implements AutoCloseable {
     public void patch(int launch, int parameter, long value) {
         checkSize(launch, parameter, 8);
         awaitRun();
-        block(launch)
+        block(blocks.host(), launch)
                 .set(
                         java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED,
                         entries.get(launch).kernel.parameterOffset(parameter),
@@ -126,7 +130,7 @@ public final class CommandList implements AutoCloseable {
     public void patch(int launch, int parameter, int value) {
         checkSize(launch, parameter, 4);
         awaitRun();
-        block(launch)
+        block(blocks.host(), launch)
                 .set(
                         java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED,
                         entries.get(launch).kernel.parameterOffset(parameter),
@@ -139,7 +143,7 @@ public final class CommandList implements AutoCloseable {
     /// @param geometry new blocks and threads
     public void patch(int launch, Geometry geometry) {
         awaitRun();
-        entries.get(launch).kernel.geometry(block(launch), geometry);
+        entries.get(launch).kernel.geometry(block(blocks.host(), launch), geometry);
     }
 
     private void checkSize(int launch, int parameter, int bytes) {

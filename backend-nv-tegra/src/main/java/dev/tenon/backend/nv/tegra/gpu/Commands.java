@@ -5,6 +5,11 @@ package dev.tenon.backend.nv.tegra.gpu;
 /// else.
 public final class Commands {
     private static final long MAX_LOCAL_WINDOW = 1L << 49;
+    private static final int HOPPER_SPA = 0x900;
+    /// Launch descriptors 4.0; the oldest that may come is 0.1.
+    private static final int HOPPER_QMD = 0x10040;
+    private static final int REFERENCE_COUNTERS = 64;
+    private static final int REFERENCE_VALUE = 0x2100;
 
     private Commands() {}
 
@@ -34,6 +39,20 @@ public final class Commands {
         sharedWindow(to, layout.sharedWindow());
     }
 
+    /// What CUDA sets beside the windows on a Hopper GPU.
+    ///
+    /// @param to the list
+    /// @param va memory for launches that the scheduler has to put aside
+    /// @param bytes its size
+    public static void setUpHopper(PushBuffer to, long va, long bytes) {
+        to.incrementing(Methods.COMPUTE, Methods.SPA_VERSION, HOPPER_SPA);
+        to.incrementing(Methods.COMPUTE, Methods.QMD_VERSION, HOPPER_QMD);
+        for (int counter = 0; counter < REFERENCE_COUNTERS; counter++) {
+            to.incrementing(Methods.COMPUTE, Methods.CWD_REF_COUNTER, REFERENCE_VALUE << 8 | counter);
+        }
+        to.incrementing(Methods.COMPUTE, Methods.VALID_SPAN_OVERFLOW_A, high(va), low(va), (int) bytes);
+    }
+
     static void localWindow(PushBuffer to, long va) {
         to.incrementing(Methods.COMPUTE, Methods.LOCAL_WINDOW_A, high(va), low(va));
     }
@@ -47,13 +66,14 @@ public final class Commands {
     /// @param to the list
     /// @param va its address
     /// @param bytesPerTpc bytes for each TPC, a multiple of 32 KiB
-    public static void localMemory(PushBuffer to, long va, long bytesPerTpc) {
+    /// @param most at most how many of them there are
+    public static void localMemory(PushBuffer to, long va, long bytesPerTpc, int most) {
         if (va >= MAX_LOCAL_WINDOW) {
             throw new IllegalArgumentException("local memory at 0x" + Long.toHexString(va));
         }
         to.incrementing(Methods.COMPUTE, Methods.LOCAL_MEMORY_A, high(va), low(va));
         to.incrementing(
-                Methods.COMPUTE, Methods.LOCAL_MEMORY_NON_THROTTLED_A, high(bytesPerTpc), low(bytesPerTpc), 0xFF);
+                Methods.COMPUTE, Methods.LOCAL_MEMORY_NON_THROTTLED_A, high(bytesPerTpc), low(bytesPerTpc), most);
     }
 
     /// Waits until a signal has reached a value.
@@ -141,14 +161,20 @@ public final class Commands {
     ///
     /// @param to the list
     /// @param qmdVa address of its launch descriptor, a multiple of 256 below 2^40
+    /// @param format version of the descriptor
     /// @return index of the word with the address divided by 256
-    public static int launch(PushBuffer to, long qmdVa) {
+    public static int launch(PushBuffer to, long qmdVa, QmdFormat format) {
         if (qmdVa % Qmd.ALIGNMENT != 0 || qmdVa < 0 || qmdVa >= 1L << 40) {
             throw new IllegalArgumentException("launch descriptor at 0x" + Long.toHexString(qmdVa)
                     + "; expected a multiple of " + Qmd.ALIGNMENT + " below 2^40");
         }
         int index = to.incrementing(Methods.COMPUTE, Methods.SEND_PCAS_A, (int) (qmdVa >> 8));
-        to.incrementing(Methods.COMPUTE, Methods.SEND_SIGNALING_PCAS2_B, Methods.PCAS_PREFETCH_SCHEDULE);
+        to.incrementing(
+                Methods.COMPUTE,
+                Methods.SEND_SIGNALING_PCAS2_B,
+                format == QmdFormat.V4
+                        ? Methods.PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE
+                        : Methods.PCAS_PREFETCH_SCHEDULE);
         return index;
     }
 

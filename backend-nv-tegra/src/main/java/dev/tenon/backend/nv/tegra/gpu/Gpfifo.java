@@ -28,6 +28,8 @@ public final class Gpfifo {
     private final MemorySegment ring;
     private final MemorySegment userd;
     private int put;
+    /// GET when it was last read: reading it can mean a way over a bus.
+    private int get;
 
     /// @param channel a channel that nobody has submitted to yet
     /// @param wait how to wait
@@ -53,6 +55,11 @@ public final class Gpfifo {
         return va | (long) words << 42 | LEVEL;
     }
 
+    private int readGet() {
+        get = (int) INT.getOpaque(userd, (long) GET);
+        return get;
+    }
+
     /// Has the GPU execute command words. Returns as soon as the entry is in the ring.
     ///
     /// @param va address of the words
@@ -60,8 +67,8 @@ public final class Gpfifo {
     public void submit(long va, int words) {
         long entry = entry(va, words);
         int next = (put + 1) % channel.entries();
-        if ((int) INT.getOpaque(userd, (long) GET) == next) {
-            wait.until(() -> (int) INT.getOpaque(userd, (long) GET) != next, "space in the ring");
+        if (get == next) {
+            wait.until(() -> readGet() != next, "space in the ring");
         }
         LONG.setOpaque(ring, 8L * put, entry);
         // The entry and the words are there before PUT moves, and PUT before the doorbell rings.

@@ -1,5 +1,6 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,7 +20,10 @@ public final class GpuDevice implements AutoCloseable {
     private static final int SHADOW_OFFSET = 16;
     private static final int WARP = 32;
     private static final int TPC_UNIT = 0x8000;
+    private static final int MOST_TPCS = 0xFF;
     private static final int TOTAL_UNIT = 0x20000;
+    /// What CUDA gives the scheduler of a Hopper GPU for launches that it has to put aside.
+    private static final long SPILL_PER_MULTIPROCESSOR = 0x8000;
 
     private final GpuInterface gpu;
     private final GpuWait wait;
@@ -56,7 +60,7 @@ public final class GpuDevice implements AutoCloseable {
             GpuMemory signals = memory(SIGNAL_BYTES, MemoryKind.SIGNAL, "signals");
             timeline = new Timeline(new GpuSignal(signals, 0), new GpuSignal(signals, SHADOW_OFFSET), lastValue, wait);
             commands = new GpuRing(memory(commandBytes, MemoryKind.COMMANDS, "commands"), timeline);
-            launches = new GpuRing(memory(launchBytes, MemoryKind.DATA, "launches"), timeline);
+            launches = new GpuRing(memory(launchBytes, MemoryKind.LAUNCHES, "launches"), timeline);
             compute = new Gpfifo(channel(GpuInterface.Engine.COMPUTE), wait);
             copy = new Gpfifo(channel(GpuInterface.Engine.COPY), wait);
             setUp();
@@ -84,6 +88,11 @@ public final class GpuDevice implements AutoCloseable {
         PushBuffer words = new PushBuffer();
         Commands.setObject(words, Methods.COMPUTE, gpu.traits().computeClass());
         Commands.windows(words, gpu.layout());
+        if (gpu.traits().qmd() == QmdFormat.V4) {
+            long bytes = gpu.traits().multiprocessors() * SPILL_PER_MULTIPROCESSOR;
+            Commands.setUpHopper(
+                    words, memory(bytes, MemoryKind.DATA, "spilled launches").va(), bytes);
+        }
         submit(words);
         words.clear();
         Commands.setObject(words, Methods.COPY, gpu.traits().copyClass());
@@ -147,7 +156,7 @@ public final class GpuDevice implements AutoCloseable {
         GpuMemory larger = gpu.allocate(total, MemoryKind.DATA, "local memory");
         PushBuffer words = new PushBuffer();
         Commands.waitForIdle(words);
-        Commands.localMemory(words, larger.va(), perTpc);
+        Commands.localMemory(words, larger.va(), perTpc, traits.qmd() == QmdFormat.V4 ? traits.tpcs() : MOST_TPCS);
         submit(words);
         synchronize();
         if (localMemory != null) {
@@ -171,10 +180,14 @@ public final class GpuDevice implements AutoCloseable {
     public synchronized long launch(LoadedKernel kernel, Geometry geometry, int dynamicShared, Arguments arguments) {
         renewTimeline();
         long at = launches.take(kernel.blockBytes(), Qmd.ALIGNMENT);
-        kernel.write(launches.host(at, kernel.blockBytes()), launches.va(at), geometry, dynamicShared, arguments);
+        // Made elsewhere, because it is read while it is made.
+        MemorySegment block = MemorySegment.ofArray(new byte[kernel.blockBytes()]);
+        kernel.write(block, launches.va(at), geometry, dynamicShared, arguments);
+        launches.host(at, block.byteSize()).copyFrom(block);
         PushBuffer words = new PushBuffer();
         Commands.memoryBarrier(words);
-        Commands.launch(words, launches.va(at) + kernel.qmdOffset());
+        Commands.launch(
+                words, launches.va(at) + kernel.qmdOffset(), gpu.traits().qmd());
         return submit(words);
     }
 

@@ -9,6 +9,7 @@ package dev.tenon.backend.nv.tegra.gpu;
 /// @param multiprocessors number of streaming multiprocessors
 /// @param warpsPerMultiprocessor most warps on one
 /// @param qmd version of launch descriptors
+/// @param sharedMemory whether the processor reads all memory as fast as the GPU does
 public record GpuTraits(
         String name,
         int computeClass,
@@ -16,7 +17,8 @@ public record GpuTraits(
         int sm,
         int multiprocessors,
         int warpsPerMultiprocessor,
-        QmdFormat qmd) {
+        QmdFormat qmd,
+        boolean sharedMemory) {
     /// Multiprocessors of a TPC on all GPUs with these classes.
     public static final int MULTIPROCESSORS_PER_TPC = 2;
 

@@ -24,6 +24,11 @@ public final class LoadedKernel {
     private static final int STACK_POINTER = 0x28;
     private static final int DYNAMIC_SHARED = 0x2C;
     private static final int REGISTER_FILE = 65536;
+    /// Hopper: blocks of a cluster in each direction, clusters in each direction, blocks of a cluster.
+    private static final int CLUSTER = 0x144;
+
+    private static final int CLUSTERS = 0x15C;
+    private static final int CLUSTER_BLOCKS = 0x188;
 
     private final CubinKernel kernel;
     private final QmdFormat format;
@@ -105,6 +110,13 @@ public final class LoadedKernel {
         }
         block.asSlice(0, qmdOffset()).fill((byte) 0);
         sizes(block, geometry);
+        if (format == QmdFormat.V4) {
+            // A cluster of one block.
+            for (int at = CLUSTER; at < CLUSTER + 12; at += 4) {
+                block.set(JAVA_INT_UNALIGNED, at, 1);
+            }
+            block.set(JAVA_INT_UNALIGNED, CLUSTER_BLOCKS, 1);
+        }
         block.set(JAVA_LONG_UNALIGNED, SHARED_WINDOW, layout.sharedWindow());
         block.set(JAVA_LONG_UNALIGNED, LOCAL_WINDOW, layout.localWindow());
         block.set(JAVA_INT_UNALIGNED, STACK_POINTER, STACK_TOP);
@@ -135,7 +147,12 @@ public final class LoadedKernel {
         return new Qmd(format, block.asSlice(qmdOffset()));
     }
 
-    private static void sizes(MemorySegment block, Geometry geometry) {
+    private void sizes(MemorySegment block, Geometry geometry) {
+        if (format == QmdFormat.V4) {
+            block.set(JAVA_INT_UNALIGNED, CLUSTERS, geometry.gridX());
+            block.set(JAVA_INT_UNALIGNED, CLUSTERS + 4, geometry.gridY());
+            block.set(JAVA_INT_UNALIGNED, CLUSTERS + 8, geometry.gridZ());
+        }
         block.set(JAVA_INT_UNALIGNED, 0x00, geometry.blockX());
         block.set(JAVA_INT_UNALIGNED, 0x04, geometry.blockY());
         block.set(JAVA_INT_UNALIGNED, 0x08, geometry.blockZ());

@@ -1,9 +1,13 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
-/// What memory is for, which decides how it is cached and who maps it.
+/// What memory is for, which decides how it is cached and where it is.
 public enum MemoryKind {
-    /// Weights, activations, KV cache, launch descriptors, parameters.
+    /// Weights, activations, KV cache.
     DATA,
+    /// Launch descriptors and their constant bank 0: the processor fills them, and never reads them.
+    LAUNCHES,
+    /// What the GPU writes and the processor reads.
+    READ_BACK,
     /// Machine code and constants.
     CODE,
     /// Command words. Never write-combined: words that are still in a write buffer when the

@@ -48,6 +48,12 @@ public final class Methods {
     public static final int WAIT_FOR_IDLE = 0x110;
     /// Compute: invalidates caches after waiting for idle.
     public static final int INVALIDATE_SHADER_CACHES = 0x21C;
+    /// Hopper's compute: where the scheduler may put launches aside: address high and low, size.
+    public static final int VALID_SPAN_OVERFLOW_A = 0x200;
+    /// Hopper's compute: a counter of references of a group of launches.
+    public static final int CWD_REF_COUNTER = 0x248;
+    /// Compute: version of launch descriptors.
+    public static final int QMD_VERSION = 0x288;
     /// Compute: base of the shared memory window, high word; the low word follows.
     public static final int SHARED_WINDOW_A = 0x2A0;
     /// Compute: QMD address divided by 256.
@@ -56,6 +62,8 @@ public final class Methods {
     public static final int SEND_SIGNALING_PCAS2_B = 0x2C0;
     /// Compute: local memory per TPC, high and low word, then the most SMs.
     public static final int LOCAL_MEMORY_NON_THROTTLED_A = 0x2E4;
+    /// Compute: version of the multiprocessors.
+    public static final int SPA_VERSION = 0x310;
     /// Compute: local memory, high word; the low word follows.
     public static final int LOCAL_MEMORY_A = 0x790;
     /// Compute: base of the local memory window, high word; the low word follows.
@@ -69,6 +77,9 @@ public final class Methods {
     public static final int PCAS_SCHEDULE = 2;
     /// SEND_SIGNALING_PCAS2_B: fetch ahead, then schedule.
     public static final int PCAS_PREFETCH_SCHEDULE = 9;
+    /// SEND_SIGNALING_PCAS2_B: forget an older descriptor at this address, then as before; what CUDA
+    /// uses on Hopper.
+    public static final int PCAS_INVALIDATE_PREFETCH_COPY_SCHEDULE = 10;
 
     /// Copy: semaphore address, high word; low word and payload follow.
     public static final int COPY_SEMAPHORE_A = 0x240;

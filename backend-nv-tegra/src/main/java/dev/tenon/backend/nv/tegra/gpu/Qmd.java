@@ -123,13 +123,13 @@ public final class Qmd {
     }
 
     private int sharedConfig(int bytes) {
-        for (int kib : new int[] {32, 64, 100}) {
+        for (int kib : format.sharedConfigs()) {
             if (bytes <= kib * 1024) {
                 return kib / 4 + 1;
             }
         }
-        throw new IllegalArgumentException(
-                "a block with " + bytes + " bytes of shared memory; at most 102400 are known to work");
+        throw new IllegalArgumentException("a block with " + bytes + " bytes of shared memory; at most "
+                + format.sharedConfigs().getLast() + " KiB are known to work");
     }
 
     /// Sets the number of blocks and threads.

@@ -1,5 +1,7 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
+import java.util.List;
+
 /// Where the fields of a launch descriptor (QMD) are, by version. Bit b is bit b mod 32 of word b /
 /// 32.
 public enum QmdFormat {
@@ -34,6 +36,11 @@ public enum QmdFormat {
     /// {@return size of a descriptor}
     public int bytes() {
         return bytes;
+    }
+
+    /// {@return how much of a cache can be shared memory, in KiB, the smallest first}
+    List<Integer> sharedConfigs() {
+        return this == V3 ? List.of(32, 64, 100) : List.of(32, 64, 100, 132, 164, 196, 228);
     }
 
     int major() {

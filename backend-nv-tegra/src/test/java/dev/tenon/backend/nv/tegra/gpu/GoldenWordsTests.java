@@ -47,7 +47,7 @@ class GoldenWordsTests {
         });
         map.put("memory_barrier", Commands::memoryBarrier);
         map.put("inval shader caches 021c", Commands::invalidateShaderCaches);
-        map.put("launch qmd 0x9abcdef200", b -> Commands.launch(b, 0x9ABCDEF200L));
+        map.put("launch qmd 0x9abcdef200", b -> Commands.launch(b, 0x9ABCDEF200L, QmdFormat.V3));
         map.put("copy 0x9a00000000->0x9b00000000 4096", b -> Commands.copy(b, 0x9A00000000L, 0x9B00000000L, 4096));
         map.put("copy signal 0x5566778890=9", b -> Commands.copySignal(b, SEMAPHORE, 9));
         return map;
@@ -56,7 +56,7 @@ class GoldenWordsTests {
     /// A part of the words that place local memory.
     private static PushBuffer part(int from, int to, long va, long bytesPerTpc) {
         PushBuffer all = new PushBuffer();
-        Commands.localMemory(all, va, bytesPerTpc);
+        Commands.localMemory(all, va, bytesPerTpc, 0xFF);
         PushBuffer part = new PushBuffer();
         // A header tells how many words follow it.
         part.incrementing(
@@ -112,8 +112,8 @@ class GoldenWordsTests {
     @Test
     void impossibleCommandsAreRefused() {
         PushBuffer buffer = new PushBuffer();
-        assertThrows(IllegalArgumentException.class, () -> Commands.launch(buffer, 0x10080));
-        assertThrows(IllegalArgumentException.class, () -> Commands.launch(buffer, 1L << 40));
+        assertThrows(IllegalArgumentException.class, () -> Commands.launch(buffer, 0x10080, QmdFormat.V3));
+        assertThrows(IllegalArgumentException.class, () -> Commands.launch(buffer, 1L << 40, QmdFormat.V3));
         assertThrows(IllegalArgumentException.class, () -> buffer.incrementing(8, 0, 1));
         assertThrows(IllegalArgumentException.class, () -> buffer.incrementing(0, 2, 1));
         assertThrows(IllegalArgumentException.class, () -> buffer.incrementing(0, 0));

@@ -63,6 +63,51 @@ class QmdTests {
         assertTrue(covered.size() > 60, "the golden list was not read: " + covered.size());
     }
 
+    /// Oracle: hardware log. The words that CUDA wrote on an H200 for a kernel of 0xA00 bytes with 16
+    /// registers at 0x7F3A277A0000, a grid of 3 x 2 blocks of 32 x 2 threads; of word 18 without
+    /// the invalidation of constants, which here is that of the bank.
+    @Test
+    void version4IsWhatCudaWrites() {
+        Qmd qmd = new Qmd(QmdFormat.V4, MemorySegment.ofArray(new long[QmdFormat.V4.bytes() / 8]));
+        qmd.program(0x7F3A277A0000L, 0xA00, new KernelResources(16, 0x400, 1, 0x640));
+        qmd.geometry(new Geometry(3, 2, 1, 32, 2, 1));
+        qmd.constantBank(0, 0x7F3A26280000L, 0x300, true);
+        int[][] words = {
+            {16, 0x90000000},
+            {17, 0x03000640},
+            {18, 0x3C040040},
+            {19, 0x00009E89},
+            {32, 3},
+            {33, 2},
+            {34, 1},
+            {36, 0x00020020},
+            {37, 0x08100001},
+            {38, 0x277A0000},
+            {39, 0x7F3A},
+            {42, 0x3A277A00},
+            {43, 0x0014007F},
+            {48, 0xE898A000},
+            {49, 0x018001FC}
+        };
+        for (int[] word : words) {
+            assertEquals(
+                    Integer.toHexString(word[1]),
+                    Integer.toHexString(
+                            qmd.memory().get(java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED, 4L * word[0])),
+                    "word " + word[0]);
+        }
+    }
+
+    @Test
+    void sharedMemoryOfHopperGoesOnTo228KiB() {
+        Qmd qmd = qmd(QmdFormat.V4, 0x200, 0x240);
+        int[][] cases = {{0x400, 9}, {102528, 34}, {200832, 58}, {228 * 1024, 58}};
+        for (int[] each : cases) {
+            qmd.sharedBytes(each[0]);
+            assertEquals(each[1], qmd.get(QmdFormat.V4.minSharedConfig()), each[0] + " bytes");
+        }
+    }
+
     @Test
     void sharedMemorySelectsTheSmallestSplitThatFits() {
         Qmd qmd = qmd(QmdFormat.V3, 0x300, 0x180);

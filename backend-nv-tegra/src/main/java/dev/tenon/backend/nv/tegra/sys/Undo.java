@@ -1,14 +1,16 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.tegra.sys;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
 
 /// What has to be given back, last taken first. For one thread at a time.
-final class Undo implements AutoCloseable {
+public final class Undo implements AutoCloseable {
     private final Deque<Runnable> steps = new ArrayDeque<>();
 
     /// Adds how to give back what was just taken.
-    void add(Runnable step) {
+    ///
+    /// @param step how
+    public void add(Runnable step) {
         steps.push(step);
     }
 
