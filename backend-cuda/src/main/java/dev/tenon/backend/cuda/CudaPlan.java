@@ -6,6 +6,7 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.TokenChoice;
@@ -19,7 +20,6 @@ import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.KernelModule;
 import dev.tenon.kernels.nvidia.PlannedGraph;
-import dev.tenon.kernels.nvidia.StepCheck;
 import dev.tenon.kernels.nvidia.StepShape;
 import dev.tenon.kernels.nvidia.TokenRing;
 import java.lang.foreign.MemorySegment;
@@ -49,6 +49,7 @@ final class CudaPlan implements Plan {
     private static final Logger LOG = LoggerFactory.getLogger(CudaPlan.class);
 
     private final PlannedGraph planned;
+    private final StepCheck check;
     private final PlanOptions options;
     private final CudaContext context;
     private final ReentrantLock turn = new ReentrantLock();
@@ -69,6 +70,7 @@ final class CudaPlan implements Plan {
 
     private CudaPlan(PlannedGraph planned, PlanOptions options, CudaContext context) {
         this.planned = planned;
+        this.check = planned.stepCheck();
         this.options = options;
         this.context = own(context.withOwnStream());
         this.result = new Result(planned.logitsWidth());
@@ -173,7 +175,7 @@ final class CudaPlan implements Plan {
             if (closed) {
                 throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
             }
-            StepCheck.check(input, options, planned.pageCount(), planned.vocabulary());
+            check.check(input);
             result.begin(input);
             if (input.tokenCount() > 0) {
                 context.enter();
@@ -254,7 +256,7 @@ final class CudaPlan implements Plan {
             if (closed) {
                 throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
             }
-            StepCheck.check(input, steps, options, planned.pageCount(), planned.vocabulary());
+            check.check(input, steps);
             StepShape shape = CudaGenerator.shape(input, choices, steps, planned.maxLogitRows());
             result.begin(NOTHING);
             context.enter();

@@ -2,6 +2,7 @@ package dev.tenon.kernels.nvidia;
 
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.TokenChoice;
 import java.lang.foreign.MemorySegment;
@@ -115,6 +116,11 @@ public final class PlannedGraph {
         return vocabulary;
     }
 
+    /// {@return what checks the input of its steps}
+    public StepCheck stepCheck() {
+        return new StepCheck(options, KvBuffer.TOKENS, pageCount, vocabulary);
+    }
+
     /// {@return where the logits are, float32 rows}
     public BufferSpec logits() {
         return output.buffer;
@@ -224,7 +230,7 @@ public final class PlannedGraph {
     /// Writes a step's input.
     ///
     /// @param shape the step's sizes
-    /// @param input the step; checked by [StepCheck]
+    /// @param input the step; checked by [#stepCheck]
     /// @param firstLogit index of the first row, of those that want logits, that this run computes
     /// @param logits how many it computes
     /// @param target host memory of [#stepBytes]
@@ -243,7 +249,7 @@ public final class PlannedGraph {
 
     /// Writes the page tables of steps.
     ///
-    /// @param input the first step; checked by [StepCheck]
+    /// @param input the first step; checked by [#stepCheck]
     /// @param steps how many; each goes one position further
     /// @param target host memory as large as [#pages]; zero at first, then as the call before left
     ///     it

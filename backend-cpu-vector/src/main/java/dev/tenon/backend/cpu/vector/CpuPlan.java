@@ -8,6 +8,7 @@ import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.error.BackendException;
@@ -43,7 +44,7 @@ final class CpuPlan implements Plan {
     private Warmup warmup;
     /// Whether runs are measured; changes only between runs.
     private boolean measured;
-    private int vocabulary;
+    private StepCheck check;
     private long arrayBytes;
     private long boundBytes;
     private boolean closed;
@@ -92,7 +93,7 @@ final class CpuPlan implements Plan {
         }
         steps = lowering.steps.toArray(CpuStep[]::new);
         tables = lowering.tables.values().toArray(RopeTable[]::new);
-        vocabulary = lowering.vocabulary;
+        check = new StepCheck(options, CpuKv.TOKENS, cache.pageCount(), lowering.vocabulary);
         activations = lowering.activations();
         int selectedRows = Math.min(options.maxTokens(), options.maxSequences());
         for (Activations a : activations) {
@@ -147,7 +148,7 @@ final class CpuPlan implements Plan {
             if (closed) {
                 throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
             }
-            InputCheck.check(input, options, cache, vocabulary);
+            check.check(input);
             result.rows = 0;
             if (input.tokenCount() == 0) {
                 return result;

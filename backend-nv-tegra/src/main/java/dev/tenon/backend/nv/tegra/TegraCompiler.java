@@ -81,7 +81,7 @@ record TegraCompiler(TegraDevice device, DeviceTraits traits, Map<String, String
         }
         List<StepShape> usual = List.of(new StepShape(1, 1, false), StepShape.of(options.maxTokens(), 1, 1));
         device.code().prepare(modules(planned, usual));
-        return TegraPlan.create(planned, request.weights(), options, device);
+        return TegraPlan.create(planned, request.weights(), device);
     }
 
     private static List<String> names(List<KernelModule> modules) {

@@ -3,8 +3,8 @@ package dev.tenon.backend.nv.tegra;
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Plan;
-import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Weights;
@@ -13,7 +13,6 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.backend.nv.tegra.gpu.CommandList;
 import dev.tenon.kernels.nvidia.Buckets;
 import dev.tenon.kernels.nvidia.PlannedGraph;
-import dev.tenon.kernels.nvidia.StepCheck;
 import dev.tenon.kernels.nvidia.StepShape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -25,7 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /// input, which the GPU sees where it is, and one command list; logits are read where they are.
 final class TegraPlan implements Plan {
     private final PlannedGraph planned;
-    private final PlanOptions options;
+    private final StepCheck check;
     private final KernelCode code;
     private final ReentrantLock turn = new ReentrantLock();
     private final Map<StepShape, CommandList> lists = new HashMap<>();
@@ -38,9 +37,9 @@ final class TegraPlan implements Plan {
     private PlanReport report;
     private boolean closed;
 
-    private TegraPlan(PlannedGraph planned, PlanOptions options, KernelCode code) {
+    private TegraPlan(PlannedGraph planned, KernelCode code) {
         this.planned = planned;
-        this.options = options;
+        this.check = planned.stepCheck();
         this.code = code;
         this.result = new Result(planned.logitsWidth());
     }
@@ -49,11 +48,10 @@ final class TegraPlan implements Plan {
     ///
     /// @param planned the graph
     /// @param weights its weights
-    /// @param options limits
     /// @param device the device; closes after the plan
     /// @return the plan; if this throws, all memory has been given back
-    static TegraPlan create(PlannedGraph planned, Weights weights, PlanOptions options, TegraDevice device) {
-        TegraPlan plan = new TegraPlan(planned, options, device.code());
+    static TegraPlan create(PlannedGraph planned, Weights weights, TegraDevice device) {
+        TegraPlan plan = new TegraPlan(planned, device.code());
         boolean done = false;
         try {
             plan.open(weights, device);
@@ -85,7 +83,7 @@ final class TegraPlan implements Plan {
         turn.lock();
         try {
             requireOpen();
-            StepCheck.check(input, options, planned.pageCount(), planned.vocabulary());
+            check.check(input);
             result.begin(input);
             if (input.tokenCount() > 0) {
                 step(input);

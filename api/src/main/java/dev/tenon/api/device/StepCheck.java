@@ -1,20 +1,28 @@
-package dev.tenon.backend.cpu.vector;
+package dev.tenon.api.device;
 
-import dev.tenon.api.device.PlanOptions;
-import dev.tenon.api.device.StepInput;
-
-/// Checks a step's input before anything runs.
-final class InputCheck {
-    private InputCheck() {}
-
-    /// Checks everything that kernels rely on.
+/// Checks a step's input before anything runs, so that kernels need not: what is wrong with a batch is the
+/// same for every backend.
+///
+/// @param options limits of the plan
+/// @param tokensPerPage positions that a page of the KV cache holds
+/// @param pageCount pages of the cache
+/// @param vocabulary number of token ids
+public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, int vocabulary) {
+    /// Checks the input of a step.
     ///
     /// @param input the batch
-    /// @param options limits of the plan
-    /// @param cache the plan's pages
-    /// @param vocabulary number of token ids
-    /// @throws IllegalArgumentException if anything is out of its range
-    static void check(StepInput input, PlanOptions options, CpuKv cache, int vocabulary) {
+    /// @throws IllegalArgumentException if anything is out of its range: the number of tokens or
+    ///     sequences, a token, a position, a page
+    public void check(StepInput input) {
+        check(input, 1);
+    }
+
+    /// Checks the input of several steps, each of one position further than the one before.
+    ///
+    /// @param input the first one's
+    /// @param steps how many, at least 1
+    /// @throws IllegalArgumentException as for one step, for any of them
+    public void check(StepInput input, int steps) {
         int tokens = input.tokenCount();
         if (tokens > options.maxTokens()) {
             throw refusal("a step of " + tokens + " tokens; the plan takes at most " + options.maxTokens());
@@ -24,14 +32,14 @@ final class InputCheck {
                     + options.maxSequences());
         }
         for (int t = 0; t < tokens; t++) {
-            token(input, t, vocabulary);
+            checkToken(input, t);
             if (t == tokens - 1 || input.sequence(t + 1) != input.sequence(t)) {
-                pages(input, t, cache.pageCount());
+                checkPages(input, t, steps);
             }
         }
     }
 
-    private static void token(StepInput input, int t, int vocabulary) {
+    private void checkToken(StepInput input, int t) {
         int token = input.token(t);
         if (token < 0 || token >= vocabulary) {
             throw refusal("token " + token + " at index " + t + "; the vocabulary has ids 0 to " + (vocabulary - 1));
@@ -51,12 +59,12 @@ final class InputCheck {
     }
 
     /// Checks the pages up to the last token of a sequence.
-    private static void pages(StepInput input, int last, int pageCount) {
+    private void checkPages(StepInput input, int last, int steps) {
         int[] table = input.pageTable(input.sequence(last));
-        int needed = input.position(last) / CpuKv.TOKENS + 1;
-        if (table.length < needed) {
+        long needed = ((long) input.position(last) + steps - 1) / tokensPerPage + 1;
+        if (table.length < needed || needed > pageCount) {
             throw refusal("position " + input.position(last) + " at index " + last + " needs " + needed
-                    + " pages; the page table has " + table.length);
+                    + " pages; the page table has " + table.length + ", the cache " + pageCount);
         }
         for (int i = 0; i < needed; i++) {
             if (table[i] < 0 || table[i] >= pageCount) {
