@@ -6,9 +6,9 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 
 /// Counts and times of one run, as one JSON line.
@@ -41,11 +41,10 @@ final class RunMetrics {
             json.writeNumberField("decode_ms", millis(usage.decodeNanos()));
             json.writeNumberField("prefill_tokens_per_second", round(usage.prefillTokensPerSecond()));
             json.writeNumberField("decode_tokens_per_second", round(usage.decodeTokensPerSecond()));
-            Instant started = ProcessHandle.current().info().startInstant().orElse(null);
-            if (firstToken != null && started != null) {
-                json.writeNumberField(
-                        "process_start_to_first_token_ms",
-                        Duration.between(started, firstToken).toMillis());
+            if (firstToken != null) {
+                // Not ProcessHandle's start: Linux tells it by way of the time of boot in whole seconds.
+                long started = ManagementFactory.getRuntimeMXBean().getStartTime();
+                json.writeNumberField("jvm_start_to_first_token_ms", firstToken.toEpochMilli() - started);
             }
             json.writeNumberField("weight_bytes_per_token", model.report().weightBytesPerToken());
             json.writeNumberField(
