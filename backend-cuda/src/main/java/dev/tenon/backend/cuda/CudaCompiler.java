@@ -60,7 +60,8 @@ final class CudaCompiler implements Compiler {
         Graph graph = KernelSupport.withKnownOps(request.graph());
         PlanOptions options = withSettings(request.options());
         graph = options.fuse() ? Fusion.fuse(graph) : graph.expanded();
-        List<Issue> issues = KernelSupport.refusals(graph, request.weights(), request.kernels(), options);
+        List<Issue> issues =
+                KernelSupport.refusals(graph, request.weights(), request.kernels(), options, kernels.canCompile());
         if (!issues.isEmpty()) {
             throw new UnsupportedModelException(
                     "graph " + request.graph().name() + " cannot run on the CUDA backend", issues);

@@ -1,6 +1,5 @@
 package dev.tenon.kernels.nvidia;
 
-import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.RopeParams;
 
@@ -13,7 +12,7 @@ import dev.tenon.api.graph.RopeParams;
 /// @param v values
 /// @param out result
 /// @param heads how raw queries and keys become final ones; null where they are final
-/// @param kvType element type of the cache
+/// @param cache element types of the cache
 /// @param keys the layer's keys
 /// @param values the layer's values
 /// @param pages the page tables
@@ -27,7 +26,7 @@ record AttentionLaunches(
         Slot v,
         Slot out,
         Heads heads,
-        KvType kvType,
+        CacheTypes cache,
         KvBuffer keys,
         KvBuffer values,
         BufferSpec pages,
@@ -84,8 +83,8 @@ record AttentionLaunches(
     private void append(Emission e) {
         int own = heads == null ? 0 : op.headCount();
         e.launch(
-                Emission.SMALL,
-                "rope_append_" + Emission.kv(kvType),
+                cache.module(Emission.SMALL),
+                "rope_append_" + cache.entry(),
                 own + 2 * op.headCountKv(),
                 e.rows(q),
                 1,
@@ -119,8 +118,8 @@ record AttentionLaunches(
         int splits = splits(e, groups, rows);
         Argument.Address none = Argument.Address.NULL;
         e.launch(
-                Emission.ATTENTION,
-                "attention_" + Emission.kv(kvType) + "_d" + variant(),
+                cache.module(Emission.ATTENTION),
+                "attention_" + cache.entry() + "_d" + variant(),
                 splits,
                 groups,
                 rows,
@@ -156,8 +155,8 @@ record AttentionLaunches(
     private void attendTiles(Emission e) {
         int length = op.keyLength();
         e.launch(
-                Emission.ATTENTION_PREFILL,
-                "attention_prefill_" + Emission.kv(kvType) + "_d" + length,
+                cache.module(Emission.ATTENTION_PREFILL),
+                "attention_prefill_" + cache.entry() + "_d" + length,
                 e.layout.tileCount(),
                 op.headCountKv(),
                 1,

@@ -1,11 +1,9 @@
 package dev.tenon.kernels.nvidia;
 
-import dev.tenon.api.device.PlanOptions.KvType;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -168,9 +166,5 @@ final class Emission {
 
     private int blocks(long n, int block) {
         return (int) Math.max(1, Math.min((n + block - 1) / block, 8L * traits.multiprocessors()));
-    }
-
-    static String kv(KvType type) {
-        return type.name().toLowerCase(Locale.ROOT);
     }
 }

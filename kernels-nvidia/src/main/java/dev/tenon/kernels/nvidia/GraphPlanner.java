@@ -393,6 +393,7 @@ public final class GraphPlanner {
         long valueBytes = a.headCountKv() * KvBuffer.TOKENS * KvBuffer.rowBytes(options.valueType(), a.valueLength());
         KvBuffer keys = kv("keys of layer " + a.layer(), keyBytes);
         KvBuffer values = kv("values of layer " + a.layer(), valueBytes);
+        CacheTypes types = new CacheTypes(options.keyType(), options.valueType());
         long context = (long) pageCount * KvBuffer.TOKENS;
         AttentionLaunches.Heads raw = heads.get(a.q().id());
         AttentionLaunches launches = new AttentionLaunches(
@@ -402,21 +403,14 @@ public final class GraphPlanner {
                 v,
                 out,
                 raw,
-                options.keyType(),
+                types,
                 keys,
                 values,
                 pages,
                 pageCount,
                 context,
                 tileRows == AttentionLaunches.tileRows(a, traits) && takenInHalf(a.out()));
-        add(
-                a,
-                a.out().name(),
-                "attention_" + Emission.kv(options.keyType()),
-                Support.Level.FAST,
-                false,
-                0,
-                launches::emit);
+        add(a, a.out().name(), "attention_" + types.entry(), Support.Level.FAST, false, 0, launches::emit);
     }
 
     private KvBuffer kv(String purpose, long pageBytes) {

@@ -133,21 +133,25 @@ public final class KernelSupport {
     }
 
     /// Lists the reasons why a graph cannot run: ops without a kernel, rows that do not go
-    /// together, a cache of a kind that there is no kernel for.
+    /// together, a cache that only a compiled kernel takes.
     ///
     /// @param graph graph of core ops and fused ops
     /// @param weights formats of its weights
     /// @param offered kernels of other bundles
     /// @param options kind of the cache
+    /// @param compiles whether kernels can be compiled, not only taken as they are in the bundle
     /// @return the reasons; empty if it can run
     public static List<Issue> refusals(
-            Graph graph, Weights weights, Collection<KernelProvider> offered, PlanOptions options) {
+            Graph graph, Weights weights, Collection<KernelProvider> offered, PlanOptions options, boolean compiles) {
         List<Issue> issues = new ArrayList<>();
-        if (options.keyType() != options.valueType() && !graph.attentionLayers().isEmpty()) {
+        if (!compiles
+                && options.keyType() != options.valueType()
+                && !graph.attentionLayers().isEmpty()) {
             issues.add(Issue.error(
                     ErrorCode.BACKEND_UNSUPPORTED,
                     "a cache with keys in " + options.keyType() + " and values in " + options.valueType()
-                            + "; the kernels take the same type for both",
+                            + "; prebuilt kernels take the same type for both, and here none can be compiled:"
+                            + " take one type, or, on the CUDA backend, install NVRTC (see cuda.nvrtc)",
                     "kv"));
         }
         Map<String, CudaFragment> fragments = fragments(offered);

@@ -271,11 +271,11 @@ static DEVICE bool isLastBlock(const Part& part, int* counter) {
     return last;
 }
 
-template <class Kv, int D>
+template <class Keys, class Values, int D>
 static DEVICE void attention(const float* q, const float* k, const float* v, const HeadInput& query,
         const HeadInput& key, const KvCache& cache, const int* positions, const int* sequences, float* out,
         float* partial, int* counters, const Shape& shape) {
-    typedef Slice<Kv, D> S;
+    typedef Slice<Keys, D> S;
     constexpr int THREADS = THREADS_OF<D>;
     constexpr int WARPS = THREADS / 32;
     constexpr int LANES = S::LANES;
@@ -292,8 +292,8 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
 
     const int keyLength = D == 0 ? shape.keyLength : D;
     const int valueLength = D == 0 ? shape.valueLength : D;
-    const int keyBytes = Kv::rowBytes(keyLength);
-    const int valueBytes = Kv::rowBytes(valueLength);
+    const int keyBytes = Keys::rowBytes(keyLength);
+    const int valueBytes = Values::rowBytes(valueLength);
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % LANES;
     const int lanesGroup = threadIdx.x / LANES;
@@ -318,7 +318,7 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     }
 
     S keys[AT_ONCE];
-    S values[AT_ONCE];
+    Slice<Values, D> values[AT_ONCE];
     auto load = [&](int first) {
 #pragma unroll
         for (int n = 0; n < AT_ONCE; n++) {
@@ -391,18 +391,18 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             const int e = S::element(lane, j);
-            ks[0][j] = e < keyLength ? Kv::rounded(freshKeys[row][e]) : 0.f;
-            vs[0][j] = e < valueLength ? Kv::rounded(freshValues[row][e]) : 0.f;
+            ks[0][j] = e < keyLength ? Keys::rounded(freshKeys[row][e]) : 0.f;
+            vs[0][j] = e < valueLength ? Values::rounded(freshValues[row][e]) : 0.f;
         }
         attend<LANES, 1>(run, qs, group, shape.softCap, ks, vs, valid);
     }
     if (part.appends) {
         if (warp == 0) {
             u8* row = cache.row(cache.keys, part.sequence, part.position, kvHead, keyBytes);
-            Kv::write(row, freshKeys[0], keyLength, threadIdx.x % 32);
+            Keys::write(row, freshKeys[0], keyLength, threadIdx.x % 32);
         } else if (warp == 1) {
             u8* row = cache.row(cache.values, part.sequence, part.position, kvHead, valueBytes);
-            Kv::write(row, freshValues[0], valueLength, threadIdx.x % 32);
+            Values::write(row, freshValues[0], valueLength, threadIdx.x % 32);
         }
     }
 
@@ -459,25 +459,30 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     }
 }
 
-#define ATTENTION(name, Kv, d, D)                                                                                      \
+#define ATTENTION(name, Keys, Values, d, D)                                                                            \
     extern "C" __global__ void __launch_bounds__(THREADS_OF<D>, 2) attention_##name##_##d(                             \
             const float* q, const float* k, const float* v, const float* qNorm, const float* kNorm, float eps,         \
             const float* table, const int* positions, const int* sequences, const int* pages, int maxPages,            \
             u8* kCache, u8* vCache, float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength,  \
             int valueLength, int ropeDim, int pairing, float scale, int window, float softCap) {                       \
         const bool fused = k != nullptr;                                                                               \
-        attention<Kv, D>(q, k, v,                                                                                      \
+        attention<Keys, Values, D>(q, k, v,                                                                            \
                 HeadInput{fused ? qNorm : nullptr, eps, fused ? table : nullptr, ropeDim, pairing},                    \
                 HeadInput{kNorm, eps, table, ropeDim, pairing}, KvCache{kCache, vCache, pages, maxPages, kvHeads},     \
                 positions, sequences, out, partial, counters,                                                          \
                 Shape{heads, keyLength, valueLength, scale, window, softCap});                                         \
     }
 
-#define ATTENTIONS(name, Kv)                                                                                           \
-    ATTENTION(name, Kv, d64, 64)                                                                                       \
-    ATTENTION(name, Kv, d128, 128)                                                                                     \
-    ATTENTION(name, Kv, dany, 0)
+#define ATTENTIONS(name, Keys, Values)                                                                                 \
+    ATTENTION(name, Keys, Values, d64, 64)                                                                             \
+    ATTENTION(name, Keys, Values, d128, 128)                                                                           \
+    ATTENTION(name, Keys, Values, dany, 0)
+#define ATTENTIONS_OF(name, Keys, Values) ATTENTIONS(name, Keys, Values)
 
-ATTENTIONS(f32, KvF32)
-ATTENTIONS(f16, KvF16)
-ATTENTIONS(q8_0, KvQ8_0)
+#ifdef TENON_KEYS
+ATTENTIONS_OF(KV_PAIR(TENON_KEYS, TENON_VALUES), KV_TYPE(TENON_KEYS), KV_TYPE(TENON_VALUES))
+#else
+ATTENTIONS(f32, KvF32, KvF32)
+ATTENTIONS(f16, KvF16, KvF16)
+ATTENTIONS(q8_0, KvQ8_0, KvQ8_0)
+#endif

@@ -84,7 +84,7 @@ template <int D> struct CacheQ8_0 {
     }
 };
 
-template <class Cache, int D>
+template <class Keys, class Values, int D>
 DEVICE void attention(const float* q, const int4* tiles, const int* pages, int maxPages, const u8* kCache,
                       const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window, float softCap) {
     extern __shared__ __align__(128) u8 shared[];
@@ -107,11 +107,11 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
     int endPage = lastPosition / PAGE_TOKENS + 1;
 
     auto stagePage = [&](int page) {
-        i64 at = ((i64)table[page] * kvHeads + kvHead) * PAGE_TOKENS * Cache::ROW_BYTES;
+        i64 row = ((i64)table[page] * kvHeads + kvHead) * PAGE_TOKENS;
         u32 to = base + (page & 1) * 2 * PAGE_BYTES;
         int count = lastPosition + 1 - page * PAGE_TOKENS;
-        Cache::stage(to, kCache + at, count);
-        Cache::stage(to + PAGE_BYTES, vCache + at, count);
+        Keys::stage(to, kCache + row * Keys::ROW_BYTES, count);
+        Values::stage(to + PAGE_BYTES, vCache + row * Values::ROW_BYTES, count);
         copiesEnd();
     };
     stagePage(firstPage);
@@ -234,18 +234,30 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
     }
 }
 
-#define TENON_ATTENTION_ENTRY(NAME, CACHE, D)                                                                       \
-    extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS)                                                 \
-        NAME(const float* q, const int4* tiles, const int* pages, int maxPages, const u8* kCache, const u8* vCache, \
-             u16* out, int heads, int kvHeads, float scale, int window, float softCap) {                            \
-        attention<CACHE<D>, D>(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale, window,       \
-                               softCap);                                                                            \
+#define TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)                                                                \
+    extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS)                                                  \
+        attention_prefill_##NAME##_d##D(const float* q, const int4* tiles, const int* pages, int maxPages,           \
+             const u8* kCache, const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window,          \
+             float softCap) {                                                                                        \
+        attention<KEYS<D>, VALUES<D>, D>(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,      \
+                                         window, softCap);                                                           \
     }
+#define TENON_ATTENTION_ENTRY(NAME, KEYS, VALUES, D) TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)
 
-#define TENON_ATTENTION_ENTRIES(D)                                    \
-    TENON_ATTENTION_ENTRY(attention_prefill_f16_d##D, CacheF16, D)    \
-    TENON_ATTENTION_ENTRY(attention_prefill_f32_d##D, CacheF32, D)    \
-    TENON_ATTENTION_ENTRY(attention_prefill_q8_0_d##D, CacheQ8_0, D)
+#ifdef TENON_KEYS
+template <int D> using Cache_f32 = CacheF32<D>;
+template <int D> using Cache_f16 = CacheF16<D>;
+template <int D> using Cache_q8_0 = CacheQ8_0<D>;
+#define PASTE_(a, b) a##_##b
+#define PASTE(a, b) PASTE_(a, b)
+#define TENON_ATTENTION_ENTRIES(D) \
+    TENON_ATTENTION_ENTRY(PASTE(TENON_KEYS, TENON_VALUES), PASTE(Cache, TENON_KEYS), PASTE(Cache, TENON_VALUES), D)
+#else
+#define TENON_ATTENTION_ENTRIES(D)                        \
+    TENON_ATTENTION_ENTRY(f16, CacheF16, CacheF16, D)     \
+    TENON_ATTENTION_ENTRY(f32, CacheF32, CacheF32, D)     \
+    TENON_ATTENTION_ENTRY(q8_0, CacheQ8_0, CacheQ8_0, D)
+#endif
 
 TENON_ATTENTION_ENTRIES(64)
 TENON_ATTENTION_ENTRIES(96)

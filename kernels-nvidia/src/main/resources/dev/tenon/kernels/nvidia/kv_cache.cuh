@@ -128,6 +128,17 @@ struct KvQ8_0 {
     static DEVICE float rounded(float value) { return value; }
 };
 
+// The types by the names that entry points have, for modules that are compiled for a pair of them:
+// -DTENON_KEYS=f16 -DTENON_VALUES=q8_0. Without these, a module has the entry points of one type for both.
+typedef KvF32 Kv_f32;
+typedef KvF16 Kv_f16;
+typedef KvQ8_0 Kv_q8_0;
+
+#define KV_TYPE_(name) Kv_##name
+#define KV_TYPE(name) KV_TYPE_(name)
+#define KV_PAIR_(keys, values) keys##_##values
+#define KV_PAIR(keys, values) KV_PAIR_(keys, values)
+
 // What happens to a query or key head before attention: norm, then rotation. Both are optional.
 struct HeadInput {
     const float* norm;  // [length], or null

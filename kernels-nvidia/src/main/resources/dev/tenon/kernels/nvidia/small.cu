@@ -98,7 +98,7 @@ extern "C" __global__ void select_rows(const float* x, const int* rows, float* o
 // Everything between the projections and attention for many tokens: norms and rotates queries in place, norms and
 // rotates keys into the cache, copies values into the cache. A block of one warp a head (x: queries, keys, values) and
 // token (y).
-template <class Kv>
+template <class Keys, class Values>
 static DEVICE void ropeAppend(float* q, const float* k, const float* v, const HeadInput& query, const HeadInput& key,
         const KvCache& cache, const int* positions, const int* sequences, int heads, int keyLength, int valueLength) {
     __shared__ float head[MAX_HEAD];
@@ -123,24 +123,30 @@ static DEVICE void ropeAppend(float* q, const float* k, const float* v, const He
     h -= heads;
     if (h < cache.heads) {
         prepareHead(key, t, k + ((i64) t * cache.heads + h) * keyLength, head, keyLength, lane);
-        Kv::write(cache.row(cache.keys, sequence, position, h, Kv::rowBytes(keyLength)), head, keyLength, lane);
+        Keys::write(cache.row(cache.keys, sequence, position, h, Keys::rowBytes(keyLength)), head, keyLength, lane);
     } else {
         h -= cache.heads;
         const float* from = v + ((i64) t * cache.heads + h) * valueLength;
-        Kv::write(cache.row(cache.values, sequence, position, h, Kv::rowBytes(valueLength)), from, valueLength, lane);
+        Values::write(
+                cache.row(cache.values, sequence, position, h, Values::rowBytes(valueLength)), from, valueLength, lane);
     }
 }
 
-#define ROPE_APPEND(name, Kv)                                                                                          \
+#define ROPE_APPEND_(name, Keys, Values)                                                                               \
     extern "C" __global__ void rope_append_##name(float* q, const float* k, const float* v, const float* qNorm,        \
             const float* kNorm, float eps, const float* table, const int* positions, const int* sequences,             \
             const int* pages, int maxPages, u8* kCache, u8* vCache, int heads, int kvHeads, int keyLength,             \
             int valueLength, int ropeDim, int pairing) {                                                               \
-        ropeAppend<Kv>(q, k, v, HeadInput{qNorm, eps, table, ropeDim, pairing},                                        \
+        ropeAppend<Keys, Values>(q, k, v, HeadInput{qNorm, eps, table, ropeDim, pairing},                              \
                 HeadInput{kNorm, eps, table, ropeDim, pairing}, KvCache{kCache, vCache, pages, maxPages, kvHeads},     \
                 positions, sequences, heads, keyLength, valueLength);                                                  \
     }
+#define ROPE_APPEND(name, Keys, Values) ROPE_APPEND_(name, Keys, Values)
 
-ROPE_APPEND(f32, KvF32)
-ROPE_APPEND(f16, KvF16)
-ROPE_APPEND(q8_0, KvQ8_0)
+#ifdef TENON_KEYS
+ROPE_APPEND(KV_PAIR(TENON_KEYS, TENON_VALUES), KV_TYPE(TENON_KEYS), KV_TYPE(TENON_VALUES))
+#else
+ROPE_APPEND(f32, KvF32, KvF32)
+ROPE_APPEND(f16, KvF16, KvF16)
+ROPE_APPEND(q8_0, KvQ8_0, KvQ8_0)
+#endif

@@ -17,6 +17,7 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -200,12 +201,30 @@ class GraphPlannerTests {
     }
 
     @Test
-    void keysAndValuesOfDifferentTypesAreRefused() {
+    void keysAndValuesOfDifferentTypesNeedCompiledKernels() {
         TestGraphs t = new TestGraphs();
         PlanOptions mixed = new PlanOptions(8, 1, 64, KvType.F16, KvType.Q8_0, true, Map.of());
-        List<Issue> issues = KernelSupport.refusals(t.decoder("F16", "F16", false), t, List.of(), mixed);
+        List<Issue> issues = KernelSupport.refusals(t.decoder("F16", "F16", false), t, List.of(), mixed, false);
         assertEquals(1, issues.size(), issues::toString);
         assertTrue(issues.getFirst().message().contains("Q8_0"), issues::toString);
+        assertEquals(List.of(), KernelSupport.refusals(t.decoder("F16", "F16", false), t, List.of(), mixed, true));
+    }
+
+    @Test
+    void aPairOfCacheTypesIsAModuleOfItsOwn() {
+        TestGraphs t = new TestGraphs();
+        PlanOptions mixed = new PlanOptions(64, 1, 4096, KvType.F16, KvType.Q8_0, true, Map.of());
+        Graph graph = Fusion.fuse(t.decoder("F16", "F16", false));
+        PlannedGraph planned = GraphPlanner.plan(graph, t, mixed, List.of(), TestGraphs.HOPPER, MvSchedule.DEFAULT);
+        Map<String, String> modules = new HashMap<>();
+        for (StepShape shape : List.of(new StepShape(1, 1, false), new StepShape(64, 1, false))) {
+            planned.launches(shape)
+                    .forEach(l -> modules.put(l.entry(), l.module().name()));
+        }
+        assertEquals("attention.f16.q8_0", modules.get("attention_f16_q8_0_d64"), modules::toString);
+        assertEquals("small.f16.q8_0", modules.get("rope_append_f16_q8_0"), modules::toString);
+        assertEquals("attention_prefill.f16.q8_0", modules.get("attention_prefill_f16_q8_0_d64"), modules::toString);
+        assertTrue(planned.cache().get(0).pageBytes() > planned.cache().get(1).pageBytes());
     }
 
     @Test

@@ -57,7 +57,7 @@ record TegraCompiler(TegraDevice device, DeviceTraits traits, Map<String, String
         both.putAll(request.options().settings());
         PlanOptions options = with(request.options(), both);
         graph = options.fuse() ? Fusion.fuse(graph) : graph.expanded();
-        List<Issue> issues = KernelSupport.refusals(graph, request.weights(), List.of(), options);
+        List<Issue> issues = KernelSupport.refusals(graph, request.weights(), List.of(), options, false);
         if (!issues.isEmpty()) {
             throw new UnsupportedModelException(
                     "graph " + request.graph().name() + " cannot run on the Tegra backend", issues);

@@ -3,8 +3,13 @@ package dev.tenon.itest.testkit;
 import static dev.tenon.itest.testkit.Closeness.assertClose;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.PlanDriver.Chunk;
 import dev.tenon.itest.testkit.PlanDriver.Settings;
@@ -108,6 +113,39 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
                 float[][] got = driver.feed(s, tokens, 16);
                 driver.release(s);
                 assertClose(model.name() + " round=" + round, expected, got, tolerance("model", 256));
+            }
+        }
+    }
+
+    /// Also where few tokens and many take different kernels. A backend that cannot do it says so.
+    @TestFactory
+    Stream<DynamicTest> keysAndValuesMayBeOfDifferentTypes() {
+        return kvTypes().stream()
+                .sorted()
+                .flatMap(keys -> kvTypes().stream()
+                        .sorted()
+                        .filter(values -> values != keys)
+                        .flatMap(values -> Stream.of(16, 1)
+                                .map(chunk -> DynamicTest.dynamicTest(
+                                        "kv " + keys + " " + values + ", " + chunk + " at once",
+                                        () -> runsWithCacheOf(keys, values, chunk)))));
+    }
+
+    private void runsWithCacheOf(PlanOptions.KvType keys, PlanOptions.KvType values, int chunk) {
+        try (Model model = llama()) {
+            int[] tokens = tokens(8, 45, model.vocabSize());
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
+            Settings settings = settings(16, 1, 45).withKvTypes(keys, values);
+            try (PlanDriver driver = new PlanDriver(device(), model, settings)) {
+                float[][] got = driver.feed(driver.open(), tokens, chunk);
+                double allowed = tolerance("model", 256) + kvTolerance(keys) + kvTolerance(values);
+                assertClose(model.name() + " kv=" + keys + "," + values, expected, got, allowed);
+            } catch (UnsupportedModelException e) {
+                assertEquals(ErrorCode.BACKEND_UNSUPPORTED, e.code());
+                assertTrue(
+                        e.getMessage().contains(keys.name()) && e.getMessage().contains(values.name()), e.getMessage());
+                assumeTrue(false, e.getMessage());
             }
         }
     }

@@ -34,14 +34,16 @@ public final class PlanDriver implements AutoCloseable {
     /// @param maxTokens most tokens in one step
     /// @param maxSequences most sequences in one step
     /// @param positions positions that each sequence may reach
-    /// @param kvType element type of the cache
+    /// @param keyType element type of the cached keys
+    /// @param valueType element type of the cached values
     /// @param fuse whether ops may be fused
     /// @param kernels kernels of other bundles
     public record Settings(
             int maxTokens,
             int maxSequences,
             int positions,
-            PlanOptions.KvType kvType,
+            PlanOptions.KvType keyType,
+            PlanOptions.KvType valueType,
             boolean fuse,
             Collection<KernelProvider> kernels) {
         /// {@return settings with a float32 cache, fusion and no further kernels}
@@ -50,32 +52,42 @@ public final class PlanDriver implements AutoCloseable {
         /// @param maxSequences most sequences in one step
         /// @param positions positions that each sequence may reach
         public static Settings of(int maxTokens, int maxSequences, int positions) {
-            return new Settings(maxTokens, maxSequences, positions, PlanOptions.KvType.F32, true, List.of());
+            PlanOptions.KvType type = PlanOptions.KvType.F32;
+            return new Settings(maxTokens, maxSequences, positions, type, type, true, List.of());
         }
 
         /// {@return the same with fusion switched on or off}
         ///
         /// @param on whether ops may be fused
         public Settings withFuse(boolean on) {
-            return new Settings(maxTokens, maxSequences, positions, kvType, on, kernels);
+            return new Settings(maxTokens, maxSequences, positions, keyType, valueType, on, kernels);
         }
 
         /// {@return the same with another cache type}
         ///
         /// @param type element type of the cache
         public Settings withKvType(PlanOptions.KvType type) {
-            return new Settings(maxTokens, maxSequences, positions, type, fuse, kernels);
+            return withKvTypes(type, type);
+        }
+
+        /// {@return the same with other cache types}
+        ///
+        /// @param keys element type of the cached keys
+        /// @param values element type of the cached values
+        public Settings withKvTypes(PlanOptions.KvType keys, PlanOptions.KvType values) {
+            return new Settings(maxTokens, maxSequences, positions, keys, values, fuse, kernels);
         }
 
         /// {@return the same with kernels of other bundles}
         ///
         /// @param providers who offers them
         public Settings withKernels(Collection<KernelProvider> providers) {
-            return new Settings(maxTokens, maxSequences, positions, kvType, fuse, providers);
+            return new Settings(maxTokens, maxSequences, positions, keyType, valueType, fuse, providers);
         }
 
         CompileRequest request(Model model, int kvTokens) {
-            PlanOptions options = new PlanOptions(maxTokens, maxSequences, kvTokens, kvType, kvType, fuse, Map.of());
+            PlanOptions options =
+                    new PlanOptions(maxTokens, maxSequences, kvTokens, keyType, valueType, fuse, Map.of());
             return new CompileRequest(model.graph(), model.weights(), options, kernels);
         }
     }

@@ -46,6 +46,18 @@ class CompileTests {
                                 module.name() + " " + architecture, () -> compiles(module, architecture))));
     }
 
+    @TestFactory
+    Stream<DynamicTest> kernelsForKeysAndValuesOfDifferentTypesCompile() {
+        return Stream.of("small.cu", "attention.cu", "attention_prefill.cu")
+                .map(CompileTests::pair)
+                .map(module -> DynamicTest.dynamicTest(module.name(), () -> compiles(module, "sm_90a")));
+    }
+
+    /// A module for a cache whose keys and values are of different types.
+    private static KernelModule pair(String file) {
+        return new KernelModule(file, Map.of("TENON_KEYS", "f16", "TENON_VALUES", "q8_0"));
+    }
+
     private static void compiles(KernelModule module, String architecture) {
         byte[] code =
                 nvrtc.compile(KernelCatalogue.source(module, Map.of()), KernelCatalogue.options(module, architecture));
