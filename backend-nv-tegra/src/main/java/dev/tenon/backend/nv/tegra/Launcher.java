@@ -19,7 +19,8 @@ record Launcher(GpuDevice device, KernelCode code, PlanMemory memory) {
     ///
     /// @param launches at least one
     CommandList list(List<Launch> launches) {
-        CommandList list = new CommandList(device);
+        // All kernels of the bundle wait for their inputs by themselves.
+        CommandList list = new CommandList(device, true);
         boolean done = false;
         try {
             for (Launch launch : launches) {

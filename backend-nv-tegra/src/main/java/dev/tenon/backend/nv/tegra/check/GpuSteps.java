@@ -29,7 +29,10 @@ final class GpuSteps implements AutoCloseable {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     private static final int SMALL = 4096;
+    /// Less where the processor reads over a bus.
     private static final int LARGE = 64 << 20;
+
+    private static final int LARGE_OVER_A_BUS = 4 << 20;
     private static final int NUMBERS = 1000;
     private static final int DEPENDENT = 200;
     private static final int SUBMISSIONS = 1200;
@@ -44,6 +47,7 @@ final class GpuSteps implements AutoCloseable {
     private final Map<String, String> settings;
     private final Deque<Runnable> taken = new ArrayDeque<>();
     private GpuInterface gpu;
+    private int large;
     private GpuDevice device;
     private GpuMemory from;
     private GpuMemory to;
@@ -72,6 +76,7 @@ final class GpuSteps implements AutoCloseable {
 
     private String look() {
         GpuTraits traits = target.describe();
+        large = traits.sharedMemory() ? LARGE : LARGE_OVER_A_BUS;
         return String.format(
                 "%s, sm_%d, %d multiprocessors, compute class 0x%x, copy class 0x%x",
                 traits.name(), traits.sm(), traits.multiprocessors(), traits.computeClass(), traits.copyClass());
@@ -96,32 +101,32 @@ final class GpuSteps implements AutoCloseable {
     }
 
     private String memory() throws Surprise {
-        from = allocate(LARGE, "source");
-        to = allocate(LARGE, "target");
-        for (int i = 0; i < LARGE; i += SMALL) {
+        from = allocate(large, "source");
+        to = allocate(large, "target");
+        for (int i = 0; i < large; i += SMALL) {
             if (from.host().get(BYTE, i) != 0) {
                 throw new Surprise(
                         "byte " + i + " of new memory is " + from.host().get(BYTE, i), "");
             }
             from.host().set(BYTE, i, (byte) (i / SMALL));
         }
-        for (int i = 0; i < LARGE; i += SMALL) {
+        for (int i = 0; i < large; i += SMALL) {
             if (from.host().get(BYTE, i) != (byte) (i / SMALL)) {
                 throw new Surprise("byte " + i + " reads otherwise than it was written", "");
             }
         }
-        return String.format("two buffers of %d MiB at 0x%x and 0x%x", LARGE >> 20, from.va(), to.va());
+        return String.format("two buffers of %d MiB at 0x%x and 0x%x", large >> 20, from.va(), to.va());
     }
 
     private String copySpeed() {
         copyOnce();
         double seconds = copyOnce();
-        return String.format(Locale.ROOT, "the processor copies %.0f MB/s (%d MiB)", LARGE / MB / seconds, LARGE >> 20);
+        return String.format(Locale.ROOT, "the processor copies %.0f MB/s (%d MiB)", large / MB / seconds, large >> 20);
     }
 
     private double copyOnce() {
         long begin = System.nanoTime();
-        MemorySegment.copy(from.host(), 0, to.host(), 0, LARGE);
+        MemorySegment.copy(from.host(), 0, to.host(), 0, large);
         return (System.nanoTime() - begin) / NANOS;
     }
 
@@ -135,10 +140,10 @@ final class GpuSteps implements AutoCloseable {
         device.await(device.copy(from.va(), to.va(), SMALL));
         compare(SMALL);
         long begin = System.nanoTime();
-        device.await(device.copy(from.va(), to.va(), LARGE));
+        device.await(device.copy(from.va(), to.va(), large));
         double seconds = (System.nanoTime() - begin) / NANOS;
-        compare(LARGE);
-        return String.format(Locale.ROOT, "equal; the copy engine copies %.0f MB/s", LARGE / MB / seconds);
+        compare(large);
+        return String.format(Locale.ROOT, "equal; the copy engine copies %.0f MB/s", large / MB / seconds);
     }
 
     private void compare(int bytes) throws Surprise {
@@ -195,15 +200,15 @@ final class GpuSteps implements AutoCloseable {
 
     private String dependent() throws Surprise {
         ones();
-        try (CommandList list = list(DEPENDENT)) {
+        try (CommandList list = list(DEPENDENT, false)) {
             device.await(list.run());
         }
         expect(0, DEPENDENT);
         return DEPENDENT + " in one submission, each behind the one before";
     }
 
-    private CommandList list(int launches) {
-        CommandList list = new CommandList(device);
+    private CommandList list(int launches, boolean early) {
+        CommandList list = new CommandList(device, early);
         for (int i = 0; i < launches; i++) {
             list.add(add, Geometry.of(4, 256), 0, arguments(), true);
         }
@@ -226,7 +231,7 @@ final class GpuSteps implements AutoCloseable {
 
     private String list() throws Surprise {
         ones();
-        try (CommandList list = list(2)) {
+        try (CommandList list = list(2, true)) {
             long begin = System.nanoTime();
             for (int i = 0; i < LIST_RUNS; i++) {
                 device.await(list.run());
@@ -243,9 +248,14 @@ final class GpuSteps implements AutoCloseable {
     }
 
     private String dependentLatency() {
-        try (CommandList list = list(STEP_LAUNCHES)) {
+        try (CommandList list = list(STEP_LAUNCHES, false);
+                CommandList early = list(STEP_LAUNCHES, true)) {
             return wall(
-                    "a list of " + STEP_LAUNCHES + " dependent launches", TIMED_LISTS, () -> device.await(list.run()));
+                            "a list of " + STEP_LAUNCHES + " dependent launches",
+                            TIMED_LISTS,
+                            () -> device.await(list.run()))
+                    + "; "
+                    + wall("where they start early", TIMED_LISTS, () -> device.await(early.run()));
         }
     }
 

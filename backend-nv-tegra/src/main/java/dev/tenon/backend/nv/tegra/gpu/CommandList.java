@@ -10,19 +10,29 @@ import java.util.List;
 /// ```
 /// words:  wait for n - 1 | launch | idle | launch | ... | signal n
 /// blocks: one for each launch: bank 0 with parameters, launch descriptor
+///
+/// Hopper:
+/// words:  wait for n - 1 | launch | signal n
+/// blocks: descriptor -> descriptor -> ...
 /// ```
+///
+/// On Hopper a descriptor names the one that the scheduler takes next, so that nothing is fetched
+/// between two launches that depend on each other.
 ///
 /// Only what changes from run to run is written: the two numbers of the timeline, and parameters or
 /// sizes that the caller patches. Patching and running wait for the run before. Add launches,
 /// [#build], then run. For one thread at a time; whoever made it closes it, before the device.
 public final class CommandList implements AutoCloseable {
     private final GpuDevice device;
+    private final boolean early;
+    private final List<Long> chained = new ArrayList<>();
     private final List<Entry> entries = new ArrayList<>();
     private final List<Boolean> barriers = new ArrayList<>();
     private final PushBuffer words = new PushBuffer();
     private GpuMemory blocks;
     private GpuMemory wordMemory;
     private int acquire;
+    private int afterWait;
     private int release;
     private long running;
     private long runningEpoch;
@@ -32,7 +42,15 @@ public final class CommandList implements AutoCloseable {
 
     /// @param device where it runs
     public CommandList(GpuDevice device) {
+        this(device, false);
+    }
+
+    /// @param device where it runs
+    /// @param early whether kernels may start before the ones before them have ended, where the
+    ///     hardware can do that: they wait by themselves where they need results
+    public CommandList(GpuDevice device, boolean early) {
         this.device = device;
+        this.early = early;
     }
 
     /// Adds a launch.
@@ -75,18 +93,25 @@ public final class CommandList implements AutoCloseable {
         boolean done = false;
         try {
             acquire = Commands.acquire(words, 0, 0);
+            afterWait = words.size();
             Commands.memoryBarrier(words);
             for (int i = 0; i < entries.size(); i++) {
                 Entry e = entries.get(i);
                 e.kernel.write(block(shadow, i), blocks.va() + e.offset, e.geometry, e.dynamicShared, e.arguments);
+                long qmd = blocks.va() + e.offset + e.kernel.qmdOffset();
                 if (i > 0 && barriers.get(i)) {
+                    if (format == QmdFormat.V4) {
+                        chain(shadow, i, qmd);
+                        continue;
+                    }
                     Commands.waitForIdle(words);
                     Commands.memoryBarrier(words);
                 }
-                Commands.launch(words, blocks.va() + e.offset + e.kernel.qmdOffset(), format);
+                Commands.launch(words, qmd, format);
             }
             blocks.host().copyFrom(shadow);
             release = Commands.release(words, 0, 0);
+            load(chained);
             wordMemory = device.gpu().allocate(4L * words.size(), MemoryKind.COMMANDS, "words of a command list");
             words.copyTo(wordMemory.host(), 0);
             done = true;
@@ -94,6 +119,27 @@ public final class CommandList implements AutoCloseable {
             if (!done) {
                 close();
             }
+        }
+    }
+
+    /// Has a launch scheduled by the one before, as CUDA does in its graphs.
+    private void chain(MemorySegment all, int index, long va) {
+        Qmd before = entries.get(index - 1).kernel.qmd(block(all, index - 1));
+        Qmd qmd = entries.get(index).kernel.qmd(block(all, index));
+        before.schedule(qmd, va);
+        if (early) {
+            before.startEarly(qmd, device.nextLatch());
+        }
+        chained.add(va);
+    }
+
+    /// Sends descriptors to the scheduler, where they wait for the launches before them. Last first,
+    /// so that none is waited for before it is known.
+    private void load(List<Long> descriptors) {
+        if (!descriptors.isEmpty()) {
+            PushBuffer load = new PushBuffer();
+            descriptors.reversed().forEach(va -> Commands.launch(load, va, QmdFormat.V4));
+            device.await(device.submit(load));
         }
     }
 
@@ -143,7 +189,11 @@ public final class CommandList implements AutoCloseable {
     /// @param geometry new blocks and threads
     public void patch(int launch, Geometry geometry) {
         awaitRun();
-        entries.get(launch).kernel.geometry(block(blocks.host(), launch), geometry);
+        Entry entry = entries.get(launch);
+        entry.kernel.geometry(block(blocks.host(), launch), geometry);
+        load(chained.stream()
+                .filter(va -> va == blocks.va() + entry.offset + entry.kernel.qmdOffset())
+                .toList());
     }
 
     private void checkSize(int launch, int parameter, int bytes) {
@@ -165,9 +215,13 @@ public final class CommandList implements AutoCloseable {
             awaitRun();
             device.renewTimeline();
             Timeline timeline = device.timeline();
-            patchSemaphore(acquire, timeline.signal().va(), timeline.next() - 1);
             patchSemaphore(release, timeline.signal().va(), timeline.next());
-            running = device.submitBound(wordMemory.va(), words.size());
+            // The words begin with the wait.
+            int first = timeline.isReached(timeline.next() - 1) ? afterWait : 0;
+            if (first == 0) {
+                patchSemaphore(acquire, timeline.signal().va(), timeline.next() - 1);
+            }
+            running = device.submitBound(wordMemory.va() + 4L * first, words.size() - first);
             runningEpoch = timeline.epoch();
             return running;
         }

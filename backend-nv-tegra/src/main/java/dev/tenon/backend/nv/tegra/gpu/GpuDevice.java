@@ -3,6 +3,7 @@ package dev.tenon.backend.nv.tegra.gpu;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /// A GPU ready to work: a compute and a copy channel, code, and an order of everything that is
 /// submitted.
@@ -33,6 +34,7 @@ public final class GpuDevice implements AutoCloseable {
     private final GpuRing launches;
     private final Gpfifo compute;
     private final Gpfifo copy;
+    private final AtomicInteger latches = new AtomicInteger();
     private GpuMemory localMemory;
     private int localBytes;
     private boolean closed;
@@ -109,6 +111,11 @@ public final class GpuDevice implements AutoCloseable {
     /// {@return the order of submissions}
     Timeline timeline() {
         return timeline;
+    }
+
+    /// {@return a number for a pair of launches}
+    int nextLatch() {
+        return latches.incrementAndGet();
     }
 
     /// {@return local memory of a thread in bytes}
@@ -210,8 +217,7 @@ public final class GpuDevice implements AutoCloseable {
     /// @return what the timeline reaches when they are through
     public synchronized long submit(PushBuffer work) {
         renewTimeline();
-        PushBuffer words = new PushBuffer();
-        Commands.acquire(words, timeline.signal().va(), timeline.next() - 1);
+        PushBuffer words = afterTheOneBefore();
         words.append(work);
         Commands.release(words, timeline.signal().va(), timeline.next());
         return submit(compute, words);
@@ -223,11 +229,19 @@ public final class GpuDevice implements AutoCloseable {
     /// @return what the timeline reaches when they are through
     public synchronized long submitCopy(PushBuffer work) {
         renewTimeline();
-        PushBuffer words = new PushBuffer();
-        Commands.acquire(words, timeline.signal().va(), timeline.next() - 1);
+        PushBuffer words = afterTheOneBefore();
         words.append(work);
         Commands.copySignal(words, timeline.signal().va(), (int) timeline.next());
         return submit(copy, words);
+    }
+
+    /// Words that wait for the submission before, unless it is through.
+    private PushBuffer afterTheOneBefore() {
+        PushBuffer words = new PushBuffer();
+        if (!timeline.isReached(timeline.next() - 1)) {
+            Commands.acquire(words, timeline.signal().va(), timeline.next() - 1);
+        }
+        return words;
     }
 
     private long submit(Gpfifo queue, PushBuffer words) {

@@ -143,7 +143,8 @@ public final class LoadedKernel {
         qmd(block).geometry(geometry);
     }
 
-    private Qmd qmd(MemorySegment block) {
+    /// {@return the launch descriptor in a block}
+    Qmd qmd(MemorySegment block) {
         return new Qmd(format, block.asSlice(qmdOffset()));
     }
 

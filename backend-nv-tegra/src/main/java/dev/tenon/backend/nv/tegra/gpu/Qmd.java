@@ -15,6 +15,8 @@ public final class Qmd {
     private static final int GRID_CTA = 2;
     private static final int PREFETCH_UNIT_SHIFT = 8;
     private static final int MAX_PREFETCH = 0x1FF;
+    private static final int ENABLE_SCHEDULE_PREFETCH = 0x13;
+    private static final int BARRIER_OF_THE_GPU = 3;
 
     private final QmdFormat format;
     private final MemorySegment memory;
@@ -159,6 +161,34 @@ public final class Qmd {
         set(format.constantSize(bank), bytes >> 4);
         set(format.constantValid(bank), 1);
         set(format.constantInvalidate(bank), invalidate ? 1 : 0);
+    }
+
+    /// Has another launch scheduled when this one has ended, without a word in the list. Hopper only.
+    /// The other one has to be sent to the scheduler once before, where it waits.
+    ///
+    /// @param next the other one's descriptor
+    /// @param nextVa its address, a multiple of 256 below 2^40
+    public void schedule(Qmd next, long nextVa) {
+        set(format.dependentPointer(), nextVa / ALIGNMENT);
+        set(format.dependent(), ENABLE_SCHEDULE_PREFETCH);
+        set(format.taskChasing(), 1);
+        set(format.memoryBarrier(), BARRIER_OF_THE_GPU);
+        next.set(format.requireScheduling(), 1);
+        next.set(format.selfCopy(), 1);
+    }
+
+    /// Lets the other launch start when the program of this one says so; its program has to wait
+    /// where it needs results. Hopper only, after [#schedule].
+    ///
+    /// @param next the other one's descriptor
+    /// @param latch a number that no other pair of launches has
+    public void startEarly(Qmd next, int latch) {
+        set(format.preExit(), 1);
+        set(format.arriveAtLatch(), 1);
+        set(format.arriveLatch(), Integer.toUnsignedLong(latch));
+        next.set(format.waitOnLatch(), 1);
+        next.set(format.waitLatch(), Integer.toUnsignedLong(latch));
+        next.set(format.latchInvalidate(), 3);
     }
 
     /// Has instructions read anew, because the code's memory held other code before.

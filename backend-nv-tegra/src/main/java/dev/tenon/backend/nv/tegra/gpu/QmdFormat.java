@@ -100,6 +100,56 @@ public enum QmdFormat {
         return pick(369, 368, 1137, 1136);
     }
 
+    /// Hopper only, like the next ten: the launch to be scheduled when this one has ended.
+    Bits dependentPointer() {
+        return new Bits(479, 448);
+    }
+
+    /// Whether there is one; what happens to it; whether it is fetched ahead.
+    Bits dependent() {
+        return new Bits(372, 368);
+    }
+
+    /// Whether the descriptor is made as at first when the launch ends, so that it can run again.
+    Bits selfCopy() {
+        return new Bits(378, 378);
+    }
+
+    Bits taskChasing() {
+        return new Bits(382, 382);
+    }
+
+    /// Whether the launch waits until another one schedules it.
+    Bits requireScheduling() {
+        return new Bits(30, 30);
+    }
+
+    Bits arriveAtLatch() {
+        return new Bits(28, 28);
+    }
+
+    Bits arriveLatch() {
+        return new Bits(1503, 1472);
+    }
+
+    Bits waitOnLatch() {
+        return new Bits(29, 29);
+    }
+
+    Bits waitLatch() {
+        return new Bits(1535, 1504);
+    }
+
+    /// Data caches that are invalidated when the wait is over.
+    Bits latchInvalidate() {
+        return new Bits(1407, 1406);
+    }
+
+    /// Whether the dependent launch may start when the program says so.
+    Bits preExit() {
+        return new Bits(1151, 1151);
+    }
+
     Bits callLimit() {
         return pick(378, 378, 568, 568);
     }

@@ -17,7 +17,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /// system's memory, seen by the GPU over the bus.
 ///
 /// The processor's stores to the GPU's memory are combined on their way, and its loads are slow: it
-/// fills such memory and leaves it.
+/// fills such memory and leaves it. The full fence before the doorbell, a locked instruction on
+/// x86-64, drains what is still on its way.
 final class RmMemory implements GpuMemory {
     /// Map-not-required, handle-provided, alignment-force, ignore-bank, persistent: as CUDA asks.
     private static final int LOCAL_FLAGS = 0x1C101;
@@ -119,8 +120,8 @@ final class RmMemory implements GpuMemory {
     /// in the system's.
     private static boolean local(MemoryKind kind) {
         return switch (kind) {
-            case DATA, CODE, LAUNCHES, RING, USERD -> true;
-            case COMMANDS, SIGNAL, READ_BACK, NOTIFIER -> false;
+            case DATA, CODE, LAUNCHES, COMMANDS, RING, USERD -> true;
+            case SIGNAL, READ_BACK, NOTIFIER -> false;
         };
     }
 

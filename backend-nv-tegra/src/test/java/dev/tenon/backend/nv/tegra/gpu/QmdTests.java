@@ -98,6 +98,41 @@ class QmdTests {
         }
     }
 
+    /// Oracle: hardware log. Words of the first, second and last descriptor of a CUDA graph of four
+    /// kernels that start early; of word 43 the bits for the wait.
+    @Test
+    void chainedDescriptorsAreWhatCudaWrites() {
+        Qmd[] qmds = new Qmd[3];
+        for (int i = 0; i < 3; i++) {
+            qmds[i] = qmd(QmdFormat.V4, 0x200, 0x240);
+        }
+        qmds[0].schedule(qmds[1], 0x204C00C00L);
+        qmds[0].startEarly(qmds[1], 0x48);
+        qmds[1].schedule(qmds[2], 0x204C00E00L);
+        qmds[1].startEarly(qmds[2], 0x49);
+        int[][] expected = {
+            {0, 0x113F0000, 0x713F0000, 0x613F0000},
+            {11, 0x40130000, 0x44130000, 0x04000000},
+            {14, 0x0204C00C, 0x0204C00E, 0},
+            {35, 0x80030000, 0x80030000, 0x00010000},
+            {46, 0x48, 0x49, 0},
+            {47, 0, 0x48, 0x49}
+        };
+        for (int[] word : expected) {
+            for (int i = 0; i < 3; i++) {
+                assertEquals(
+                        Integer.toHexString(word[i + 1]),
+                        Integer.toHexString(
+                                qmds[i].memory().get(java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED, 4L * word[0])),
+                        "word " + word[0] + " of descriptor " + i);
+            }
+        }
+        QmdFormat.Bits wait = new QmdFormat.Bits(1407, 1406);
+        assertEquals(0, qmds[0].get(wait));
+        assertEquals(3, qmds[1].get(wait));
+        assertEquals(3, qmds[2].get(wait));
+    }
+
     @Test
     void sharedMemoryOfHopperGoesOnTo228KiB() {
         Qmd qmd = qmd(QmdFormat.V4, 0x200, 0x240);

@@ -82,7 +82,7 @@ class RmGpuTests {
         try (RmGpu gpu = RmGpu.open(rm)) {
             rm.log.clear();
             try (GpuMemory data = gpu.allocate(3 << 20, MemoryKind.DATA, "weights");
-                    GpuMemory words = gpu.allocate(100, MemoryKind.COMMANDS, "words")) {
+                    GpuMemory signals = gpu.allocate(100, MemoryKind.SIGNAL, "signals")) {
                 assertEquals(
                         List.of(
                                 "alloc 0x40",
@@ -103,9 +103,9 @@ class RmGpuTests {
                 assertEquals(0xC001, parameter(0x3E, RmAbi.Memory.FLAGS));
                 assertEquals(0x3A000000, parameter(0x3E, RmAbi.Memory.ATTR));
                 assertEquals(3 << 20, data.host().byteSize());
-                assertEquals(100, words.host().byteSize());
+                assertEquals(100, signals.host().byteSize());
                 assertEquals(0x2000000000L, data.va());
-                assertEquals(0x2000400000L, words.va());
+                assertEquals(0x2000400000L, signals.va());
                 assertTrue(gpu.layout().allows(data.va(), data.sizeBytes()));
             }
             assertTrue(rm.ranges.isEmpty());

@@ -1,7 +1,10 @@
 package dev.tenon.backend.nv.tegra.rm;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import dev.tenon.backend.nv.tegra.abi.Record;
 import dev.tenon.backend.nv.tegra.abi.Struct;
+import dev.tenon.backend.nv.tegra.gpu.Methods;
 import dev.tenon.backend.nv.tegra.sys.Linux;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
 import java.lang.foreign.Arena;
@@ -14,7 +17,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /// Answers the calls of a bring-up as an H200 did under driver 580.159.04, keeps what is open, and
-/// fails a call when it is told to. There is no GPU behind it: nothing that is submitted runs.
+/// fails a call when it is told to. There is no GPU behind it: of what is submitted, semaphores are
+/// released if [#releases] is set, and launches are only noted.
 final class ScriptedRm implements Syscalls {
     /// What was called, in order: `open NODE`, `alloc CLASS`, `control COMMAND`, `uvm NUMBER`, ...
     final List<String> log = new ArrayList<>();
@@ -40,6 +44,17 @@ final class ScriptedRm implements Syscalls {
     int failure;
     /// Memory that the last mapping gave.
     MemorySegment lastMapping;
+    /// Whether submissions signal.
+    boolean releases;
+    /// Addresses of the launch descriptors that were sent, in order.
+    final List<Long> launched = new ArrayList<>();
+    /// Command words in the order in which they were fetched.
+    final List<Integer> fetched = new ArrayList<>();
+
+    private final Map<Integer, MemorySegment> memories = new HashMap<>();
+    private final Map<Long, Integer> placed = new TreeMap<>();
+    private final Map<Integer, Integer> mappedFiles = new HashMap<>();
+    private final List<int[]> channels = new ArrayList<>();
 
     private int nextFd = 10;
     private int nextObject = 0x5C000001;
@@ -109,6 +124,8 @@ final class ScriptedRm implements Syscalls {
             boolean known = objects.containsKey((int) Record.get(UvmAbi.MapExternal.H_MEMORY, struct))
                     && ranges.containsKey(Record.get(UvmAbi.MapExternal.BASE, struct));
             result = known ? 0 : 0x1E;
+            placed.put(
+                    Record.get(UvmAbi.MapExternal.BASE, struct), (int) Record.get(UvmAbi.MapExternal.H_MEMORY, struct));
         }
         if (result == 0 && command == UvmAbi.FREE) {
             result = ranges.remove(Record.get(UvmAbi.Free.BASE, struct)) == null ? 0x1E : 0;
@@ -146,6 +163,8 @@ final class ScriptedRm implements Syscalls {
             MemorySegment struct = at(argument, RmAbi.MapMemory.STRUCT);
             log.add("map through " + files.get((int) Record.get(RmAbi.MapMemory.FD, struct)));
             boolean known = objects.containsKey((int) Record.get(RmAbi.MapMemory.H_MEMORY, struct));
+            mappedFiles.put(
+                    (int) Record.get(RmAbi.MapMemory.FD, struct), (int) Record.get(RmAbi.MapMemory.H_MEMORY, struct));
             Record.set(RmAbi.MapMemory.STATUS, struct, status != 0 ? status : known ? 0 : 0x57);
             return 0;
         }
@@ -181,6 +200,10 @@ final class ScriptedRm implements Syscalls {
                         objectClass,
                         at(Record.get(RmAbi.Alloc.P_ALLOC_PARMS, struct), layout)
                                 .toArray(ValueLayout.JAVA_BYTE));
+            }
+            if (objectClass == RmAbi.CHANNEL) {
+                MemorySegment channel = MemorySegment.ofArray(parameters.get(objectClass));
+                channels.add(new int[] {(int) Record.get(RmAbi.Channel.H_OBJECT_BUFFER, channel), 0});
             }
             Record.set(RmAbi.Alloc.H_OBJECT_NEW, struct, nextObject);
             objects.put(nextObject++, parent);
@@ -229,7 +252,69 @@ final class ScriptedRm implements Syscalls {
         Arena arena = Arena.ofShared();
         lastMapping = arena.allocate(lengthBytes, 4096);
         mappings.put(lastMapping.address(), arena);
+        memories.put(mappedFiles.get(fd), lastMapping);
         return lastMapping.address();
+    }
+
+    /// Fetches what is new in all rings.
+    @Override
+    public void afterDoorbell() {
+        if (!releases) {
+            return;
+        }
+        for (int[] channel : channels) {
+            MemorySegment ring = memories.get(channel[0]);
+            int put = ring.get(ValueLayout.JAVA_INT, 8192 + 0x8C);
+            while (channel[1] != put) {
+                long entry = ring.getAtIndex(ValueLayout.JAVA_LONG, channel[1]);
+                run(memory(entry & 0xFFFFFFFFFCL), (int) (entry >>> 42 & 0x1FFFFF));
+                channel[1] = (channel[1] + 1) % 1024;
+                ring.set(ValueLayout.JAVA_INT, 8192 + 0x88, channel[1]);
+            }
+        }
+    }
+
+    /// {@return memory at an address of the GPU, as far as it goes}
+    MemorySegment memory(long va) {
+        return placed.entrySet().stream()
+                .filter(e ->
+                        ranges.containsKey(e.getKey()) && e.getKey() <= va && va < e.getKey() + ranges.get(e.getKey()))
+                .findFirst()
+                .map(e -> memories.get(e.getValue()).asSlice(va - e.getKey()))
+                .orElseThrow(() -> new AssertionError("nothing is at 0x" + Long.toHexString(va)));
+    }
+
+    private void run(MemorySegment words, int count) {
+        Map<Integer, Integer> state = new HashMap<>();
+        for (int i = 0; i < count; ) {
+            int header = words.getAtIndex(ValueLayout.JAVA_INT, i++);
+            fetched.add(header);
+            assertEquals(1, header >>> 29, "only methods with counting addresses");
+            int subchannel = header >>> 13 & 7;
+            for (int k = 0; k < (header >>> 16 & 0x1FFF); k++, i++) {
+                int method = ((header & 0xFFF) << 2) + 4 * k;
+                int data = words.getAtIndex(ValueLayout.JAVA_INT, i);
+                fetched.add(data);
+                state.put(subchannel << 16 | method, data);
+                method(state, subchannel, method, data);
+            }
+        }
+    }
+
+    private void method(Map<Integer, Integer> state, int subchannel, int method, int data) {
+        if (subchannel == 0 && method == Methods.SEM_EXECUTE && (data & 7) == 1) {
+            long va = state.get(Methods.SEM_ADDR_LO) & 0xFFFFFFFFL | (long) state.get(Methods.SEM_ADDR_HI) << 32;
+            memory(va).set(ValueLayout.JAVA_LONG, 0, state.get(Methods.SEM_PAYLOAD_LO));
+        }
+        int copy = Methods.COPY << 16;
+        if (subchannel == Methods.COPY && method == Methods.COPY_LAUNCH && data == Methods.COPY_SIGNAL) {
+            int at = copy | Methods.COPY_SEMAPHORE_A;
+            long va = state.get(at + 4) & 0xFFFFFFFFL | (long) state.get(at) << 32;
+            memory(va).set(ValueLayout.JAVA_LONG, 0, state.get(at + 8));
+        }
+        if (subchannel == Methods.COMPUTE && method == Methods.SEND_PCAS_A) {
+            launched.add(Integer.toUnsignedLong(data) << 8);
+        }
     }
 
     @Override
