@@ -217,7 +217,7 @@ public final class CommandList implements AutoCloseable {
             Timeline timeline = device.timeline();
             patchSemaphore(release, timeline.signal().va(), timeline.next());
             // The words begin with the wait.
-            int first = timeline.isReached(timeline.next() - 1) ? afterWait : 0;
+            int first = device.canBeginAtOnce() ? afterWait : 0;
             if (first == 0) {
                 patchSemaphore(acquire, timeline.signal().va(), timeline.next() - 1);
             }

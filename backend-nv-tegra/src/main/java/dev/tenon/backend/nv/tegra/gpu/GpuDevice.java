@@ -235,10 +235,15 @@ public final class GpuDevice implements AutoCloseable {
         return submit(copy, words);
     }
 
-    /// Words that wait for the submission before, unless it is through.
+    /// {@return whether the wait for the submission before can be left out: it is through, and to look
+    /// at its signal costs the GPU a way over a bus}
+    boolean canBeginAtOnce() {
+        return !gpu.traits().sharedMemory() && timeline.isReached(timeline.next() - 1);
+    }
+
     private PushBuffer afterTheOneBefore() {
         PushBuffer words = new PushBuffer();
-        if (!timeline.isReached(timeline.next() - 1)) {
+        if (!canBeginAtOnce()) {
             Commands.acquire(words, timeline.signal().va(), timeline.next() - 1);
         }
         return words;
