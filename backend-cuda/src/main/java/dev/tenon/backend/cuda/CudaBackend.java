@@ -50,12 +50,19 @@ public final class CudaBackend implements Backend {
             return new Probe(
                     false,
                     devices.isEmpty()
-                            ? "the CUDA driver finds no device; see nvidia-smi and CUDA_VISIBLE_DEVICES."
+                            ? "the CUDA driver finds no device"
+                                    + (hidden().isEmpty() ? "; see nvidia-smi -L." : ": look at " + hidden() + ".")
                             : "no device is new enough: " + names(devices)
                                     + "; compute capability 8.0 (Ampere) or newer is needed.",
                     List.of());
         }
         return new Probe(true, names(usable), List.of());
+    }
+
+    /// {@return the setting of the driver's environment that hides devices, or nothing}
+    private static String hidden() {
+        String visible = System.getenv("CUDA_VISIBLE_DEVICES");
+        return visible == null ? "" : "CUDA_VISIBLE_DEVICES='" + visible + "'";
     }
 
     private static String names(List<CudaDevices.Found> devices) {
@@ -87,18 +94,28 @@ public final class CudaBackend implements Backend {
             throw new BackendException(
                     ErrorCode.BACKEND_UNAVAILABLE, "backend " + ID + " is not available: " + probe.reason());
         }
-        List<CudaDevices.Found> devices = usable(CudaDevices.list());
-        CudaDevices.Found device = devices.stream()
-                .filter(d -> options.deviceId().isEmpty()
-                        || options.deviceId().equals(d.info().id())
-                        || options.deviceId().equalsIgnoreCase(d.uuid()))
-                .findFirst()
-                .orElseThrow(() -> new BackendException(
-                        ErrorCode.BACKEND_UNAVAILABLE,
-                        "backend " + ID + " has no device '" + options.deviceId() + "'; it has "
-                                + devices.stream()
-                                        .map(d -> d.info().id() + " (" + d.uuid() + ")")
-                                        .collect(Collectors.joining(", "))));
+        List<CudaDevices.Found> all = CudaDevices.list();
+        CudaDevices.Found device = (options.deviceId().isEmpty() ? usable(all) : all)
+                .stream()
+                        .filter(d -> options.deviceId().isEmpty() || d.isCalled(options.deviceId()))
+                        .findFirst()
+                        .orElseThrow(() -> unavailable("has no device '" + options.deviceId() + "'", all));
+        if (usable(List.of(device)).isEmpty()) {
+            throw unavailable(
+                    "cannot use device '" + options.deviceId() + "', " + names(List.of(device))
+                            + ": compute capability 8.0 (Ampere) or newer is needed",
+                    all);
+        }
         return new CudaDevice(device, options.settings());
+    }
+
+    private static BackendException unavailable(String what, List<CudaDevices.Found> all) {
+        String usable = usable(all).stream()
+                .map(d -> d.info().id() + " (" + d.uuid() + ")")
+                .collect(Collectors.joining(", "));
+        return new BackendException(
+                ErrorCode.BACKEND_UNAVAILABLE,
+                "backend " + ID + " " + what + "; it has " + usable + ". Give one of these indexes or UUIDs (--device)"
+                        + (hidden().isEmpty() ? "." : "; " + hidden() + " hides others from this process."));
     }
 }

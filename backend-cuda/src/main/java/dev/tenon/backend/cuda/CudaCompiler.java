@@ -23,6 +23,8 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /// Makes plans for a GPU. Safe for any thread.
 final class CudaCompiler implements Compiler {
@@ -31,6 +33,7 @@ final class CudaCompiler implements Compiler {
     private final KernelLoader kernels;
     private final DeviceTraits traits;
     private final Map<String, String> settings;
+    private final Set<CudaPlan> open = ConcurrentHashMap.newKeySet();
 
     /// @param context the device's
     /// @param allocator the device's memory
@@ -78,7 +81,15 @@ final class CudaCompiler implements Compiler {
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);
         }
         PlannedGraph made = GraphPlanner.plan(graph, request.weights(), options, request.kernels(), planned, schedule);
-        return CudaPlan.create(made, request.weights(), options, context, allocator, kernels, planned);
+        CudaPlan plan =
+                CudaPlan.create(made, request.weights(), options, context, allocator, kernels, planned, open::remove);
+        open.add(plan);
+        return plan;
+    }
+
+    /// {@return the plans that have not been closed}
+    List<CudaPlan> openPlans() {
+        return List.copyOf(open);
     }
 
     private PlanOptions withSettings(PlanOptions o) {

@@ -1,6 +1,8 @@
 package dev.tenon.backend.cuda;
 
 import dev.tenon.backend.cuda.CudaDriver.Hot;
+import java.util.ArrayList;
+import java.util.List;
 
 /// The primary context of a device, retained once, and a stream. A plan has a stream of its own, so that
 /// plans of one device do not meet in it: one may be capturing while another runs. Safe for any thread: a
@@ -77,11 +79,13 @@ final class CudaContext implements AutoCloseable {
         if (!closed) {
             closed = true;
             enter();
-            CudaDriver.get().call(DriverCall.cuStreamDestroy_v2, stream);
+            List<AutoCloseable> all = new ArrayList<>();
+            all.add(() -> CudaDriver.get().call(DriverCall.cuStreamDestroy_v2, stream));
             if (retained) {
-                Hot.setCurrent(0);
-                CudaDriver.get().call(DriverCall.cuDevicePrimaryCtxRelease_v2, device);
+                all.add(() -> Hot.setCurrent(0));
+                all.add(() -> CudaDriver.get().call(DriverCall.cuDevicePrimaryCtxRelease_v2, device));
             }
+            Closing.all(all);
         }
     }
 }

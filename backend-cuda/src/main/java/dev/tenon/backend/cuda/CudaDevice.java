@@ -4,10 +4,16 @@ import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.Compiler;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// A GPU: its context, memory, kernels and compiler. Safe for any thread.
 final class CudaDevice implements Device {
+    private static final Logger LOG = LoggerFactory.getLogger(CudaDevice.class);
+
     private final CudaDevices.Found found;
     private final CudaContext context;
     private final CudaAllocator allocator;
@@ -41,9 +47,19 @@ final class CudaDevice implements Device {
         return compiler;
     }
 
+    /// Plans should be closed before; those that are not are closed here, because the driver would crash the
+    /// process if they ran on without their kernels.
     @Override
     public void close() {
-        kernels.close();
-        context.close();
+        List<AutoCloseable> all = new ArrayList<>(compiler.openPlans());
+        if (!all.isEmpty()) {
+            LOG.warn(
+                    "device {} is closed before {} of its plans; they end with it",
+                    found.info().id(),
+                    all.size());
+        }
+        all.add(kernels);
+        all.add(context);
+        Closing.all(all);
     }
 }

@@ -29,7 +29,18 @@ final class CudaDevices {
     /// @param uuid what the driver's tools call it, such as `GPU-6f0b...`
     /// @param info for listings
     /// @param traits for planning
-    record Found(int ordinal, String uuid, DeviceInfo info, DeviceTraits traits) {}
+    record Found(int ordinal, String uuid, DeviceInfo info, DeviceTraits traits) {
+        /// {@return whether a device id means this one: its index, or its UUID with or without `GPU-` or `MIG-`}
+        ///
+        /// @param id what the user gave
+        boolean isCalled(String id) {
+            return id.equals(info.id()) || bare(id).equalsIgnoreCase(bare(uuid));
+        }
+
+        private static String bare(String uuid) {
+            return uuid.replaceFirst("(?i)^(GPU|MIG)-", "");
+        }
+    }
 
     /// {@return all devices, in the driver's order}
     static List<Found> list() {

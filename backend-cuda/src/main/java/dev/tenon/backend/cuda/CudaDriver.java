@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /// The CUDA driver, `libcuda.so.1`. Safe for any thread.
 ///
@@ -33,6 +34,9 @@ final class CudaDriver {
             "/usr/local/nvidia/lib64/libcuda.so.1",
             "/usr/lib64/nvidia/libcuda.so.1");
 
+    /// Opens a library; tests put a stand-in for the driver here before anything asks for it.
+    static Function<String, SymbolLookup> libraries = name -> SymbolLookup.libraryLookup(name, Arena.global());
+
     private final SymbolLookup library;
     private final Map<DriverCall, MethodHandle> handles = new EnumMap<>(DriverCall.class);
 
@@ -50,7 +54,7 @@ final class CudaDriver {
             List<String> tried = new ArrayList<>();
             for (String name : LIBRARIES) {
                 try {
-                    driver = new CudaDriver(SymbolLookup.libraryLookup(name, Arena.global()));
+                    driver = new CudaDriver(libraries.apply(name));
                     break;
                 } catch (IllegalArgumentException e) {
                     tried.add(name);

@@ -4,18 +4,22 @@ import dev.tenon.api.device.KvPages;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.PlannedGraph;
 import java.util.List;
+import java.util.function.Consumer;
 
 /// The pages of a plan's KV cache on the device. The plan owns the memory.
 final class CudaKv implements KvPages {
+    private final Consumer<Runnable> between;
     private final CudaContext context;
     private final PlanMemory memory;
     private final List<KvBuffer> buffers;
     private final int pageCount;
 
-    /// @param context the device's
+    /// @param between runs work on the plan's stream between two steps
+    /// @param context the plan's
     /// @param memory the plan's memory
     /// @param planned where the pages are
-    CudaKv(CudaContext context, PlanMemory memory, PlannedGraph planned) {
+    CudaKv(Consumer<Runnable> between, CudaContext context, PlanMemory memory, PlannedGraph planned) {
+        this.between = between;
         this.context = context;
         this.memory = memory;
         this.buffers = planned.cache();
@@ -43,7 +47,10 @@ final class CudaKv implements KvPages {
             throw new IndexOutOfBoundsException(
                     "copy of page " + from + " to " + to + "; the cache has pages 0 to " + (pageCount - 1));
         }
-        context.enter();
+        between.accept(() -> copyPage(from, to));
+    }
+
+    private void copyPage(int from, int to) {
         for (KvBuffer buffer : buffers) {
             long base = memory.address(buffer.buffer());
             long bytes = buffer.pageBytes();
@@ -55,6 +62,5 @@ final class CudaKv implements KvPages {
                             bytes,
                             context.stream());
         }
-        context.synchronize();
     }
 }

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,9 +67,11 @@ final class CudaPlan implements Plan {
     private CudaKv cache;
     private TokenGenerator generator;
     private PlanReport report;
+    private final Consumer<CudaPlan> onClose;
     private boolean closed;
 
-    private CudaPlan(PlannedGraph planned, PlanOptions options, CudaContext context) {
+    private CudaPlan(PlannedGraph planned, PlanOptions options, CudaContext context, Consumer<CudaPlan> onClose) {
+        this.onClose = onClose;
         this.planned = planned;
         this.check = planned.stepCheck();
         this.options = options;
@@ -85,6 +88,7 @@ final class CudaPlan implements Plan {
     /// @param allocator the device's memory
     /// @param kernels loads kernels
     /// @param traits the device
+    /// @param onClose hears that the plan has been closed
     /// @return the plan; if this throws, all memory has been given back
     static CudaPlan create(
             PlannedGraph planned,
@@ -93,8 +97,9 @@ final class CudaPlan implements Plan {
             CudaContext context,
             CudaAllocator allocator,
             KernelLoader kernels,
-            DeviceTraits traits) {
-        CudaPlan plan = new CudaPlan(planned, options, context);
+            DeviceTraits traits,
+            Consumer<CudaPlan> onClose) {
+        CudaPlan plan = new CudaPlan(planned, options, context, onClose);
         try {
             plan.open(weights, allocator, kernels, traits);
             return plan;
@@ -139,7 +144,7 @@ final class CudaPlan implements Plan {
         try (WeightUpload upload = new WeightUpload(context, memory, launcher, allocator)) {
             upload.run(planned, weights);
         }
-        cache = new CudaKv(context, memory, planned);
+        cache = new CudaKv(this::whileNothingRuns, context, memory, planned);
         generator = planned.canChoose() ? new CudaGenerator(this::generate) : null;
         long weightBytes =
                 planned.stepWeightBytes().stream().mapToLong(Long::longValue).sum();
@@ -172,9 +177,7 @@ final class CudaPlan implements Plan {
     public StepResult run(StepInput input) {
         turn.lock();
         try {
-            if (closed) {
-                throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
-            }
+            requireTurn("run");
             check.check(input);
             result.begin(input);
             if (input.tokenCount() > 0) {
@@ -186,6 +189,39 @@ final class CudaPlan implements Plan {
                 }
             }
             return result;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
+        }
+    }
+
+    /// Refuses a closed plan, and a call from a sink, which would meet steps that are under way.
+    private void requireTurn(String call) {
+        requireOpen();
+        requireOutsideSink(call);
+    }
+
+    private void requireOutsideSink(String call) {
+        if (turn.getHoldCount() > 1) {
+            throw new IllegalStateException(
+                    "a plan's " + call + " was called by the sink of its own generation, while steps are under way;"
+                            + " let the sink return false, and call it then");
+        }
+    }
+
+    /// Runs work on the plan's stream between two steps.
+    private void whileNothingRuns(Runnable work) {
+        turn.lock();
+        try {
+            requireTurn("copying of pages");
+            context.enter();
+            work.run();
+            context.synchronize();
         } finally {
             turn.unlock();
         }
@@ -253,9 +289,7 @@ final class CudaPlan implements Plan {
     private void generate(StepInput input, List<TokenChoice> choices, int steps, TokenGenerator.TokenSink sink) {
         turn.lock();
         try {
-            if (closed) {
-                throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
-            }
+            requireTurn("generate");
             check.check(input, steps);
             StepShape shape = CudaGenerator.shape(input, choices, steps, planned.maxLogitRows());
             result.begin(NOTHING);
@@ -320,6 +354,8 @@ final class CudaPlan implements Plan {
         return report;
     }
 
+    /// What the plan owns is given back when nothing runs on its stream any more, all of it even if something
+    /// fails.
     @Override
     public void close() {
         turn.lock();
@@ -327,19 +363,19 @@ final class CudaPlan implements Plan {
             if (closed) {
                 return;
             }
+            requireOutsideSink("close");
             closed = true;
+            onClose.accept(this);
             context.enter();
-            for (AutoCloseable resource : owned.reversed()) {
-                resource.close();
-            }
+            List<AutoCloseable> all = new ArrayList<>(owned.reversed());
+            all.addFirst(context::synchronize);
+            Closing.all(all);
             if (LOG.isDebugEnabled() && allocator != null) {
                 LOG.debug(
                         "the device had {} bytes free before the plan, {} after it",
                         freeBefore,
                         allocator.freeAndTotal()[0]);
             }
-        } catch (Exception e) {
-            throw CudaDriver.rethrow(e);
         } finally {
             turn.unlock();
         }
@@ -401,9 +437,7 @@ final class CudaPlan implements Plan {
                     System.arraycopy(kept[row], 0, target, 0, width);
                     return;
                 }
-                if (closed) {
-                    throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
-                }
+                requireOpen();
                 context.enter();
                 if (!planned.logitsSelected()) {
                     logits.fetch(tokens[row], 1);

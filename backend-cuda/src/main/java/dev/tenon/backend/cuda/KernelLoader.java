@@ -232,7 +232,9 @@ final class KernelLoader implements AutoCloseable {
             List<Long> loaded = new ArrayList<>(modules.values());
             modules.clear();
             functions.clear();
-            loaded.forEach(module -> CudaDriver.get().call(DriverCall.cuModuleUnload, module));
+            Closing.all(loaded.stream()
+                    .map(module -> (AutoCloseable) () -> CudaDriver.get().call(DriverCall.cuModuleUnload, module))
+                    .toList());
         }
     }
 }

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import dev.tenon.backend.cuda.CudaDriver.Hot;
 import dev.tenon.kernels.nvidia.PlannedGraph;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /// Pinned host memory for rows of logits. The few rows of a decoding step are copied as the last
 /// part of the step; many rows when they are asked for. Used under the plan's lock; closed by the
@@ -75,9 +76,6 @@ final class LogitsMemory implements AutoCloseable {
 
     @Override
     public void close() {
-        pinned.close();
-        if (more != null) {
-            more.close();
-        }
+        Closing.all(more == null ? List.of(pinned) : List.of(pinned, more));
     }
 }

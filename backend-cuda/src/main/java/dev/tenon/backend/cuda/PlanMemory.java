@@ -93,11 +93,12 @@ final class PlanMemory implements AutoCloseable {
 
     @Override
     public void close() {
-        allocations.forEach(CudaAllocator.Buffer::close);
+        List<AutoCloseable> all = new ArrayList<>(allocations);
         allocations.clear();
         if (host != null) {
-            host.close();
+            all.add(host);
             host = null;
         }
+        Closing.all(all);
     }
 }

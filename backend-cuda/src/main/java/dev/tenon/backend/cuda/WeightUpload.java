@@ -15,6 +15,7 @@ import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.PlannedGraph;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
@@ -209,15 +210,19 @@ final class WeightUpload implements AutoCloseable {
     @Override
     public void close() {
         context.enter();
-        context.synchronize();
-        for (int i = 0; i < 2; i++) {
-            if (pinned[i] != null) {
-                pinned[i].close();
-            }
-            if (events[i] != 0) {
-                CudaDriver.get().call(DriverCall.cuEventDestroy_v2, events[i]);
+        List<AutoCloseable> all = new ArrayList<>();
+        all.add(context::synchronize);
+        for (PinnedMemory memory : pinned) {
+            if (memory != null) {
+                all.add(memory);
             }
         }
-        staging.close();
+        for (long event : events) {
+            if (event != 0) {
+                all.add(() -> CudaDriver.get().call(DriverCall.cuEventDestroy_v2, event));
+            }
+        }
+        all.add(staging);
+        Closing.all(all);
     }
 }
