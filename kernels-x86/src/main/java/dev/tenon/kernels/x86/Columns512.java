@@ -4,7 +4,6 @@ import static dev.tenon.kernels.x86.Operand.Gpr.R10;
 import static dev.tenon.kernels.x86.Operand.Gpr.R11;
 import static dev.tenon.kernels.x86.Operand.Gpr.R12;
 import static dev.tenon.kernels.x86.Operand.Gpr.R13;
-import static dev.tenon.kernels.x86.Operand.Gpr.R14;
 import static dev.tenon.kernels.x86.Operand.Gpr.R8;
 import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RBX;
@@ -25,7 +24,7 @@ import java.util.function.IntFunction;
 /// first and unpacked afterwards: there are fewer of them than of levels, and a lane is a row in the panel too.
 ///
 /// Registers: R10 points to the span of row 0, R8 is the distance of rows, RDI three times that; RSI points to
-/// the panel's levels, R14 to its scales.
+/// the first block of the span in the panel.
 final class Columns512 {
     private static final PanelShape SHAPE = PanelShape.WIDE;
     private static final int ROWS = 16;
@@ -33,11 +32,11 @@ final class Columns512 {
     private static final Gpr[] FIRST = {R11, R12, R13, RBX};
 
     private final Assembler a;
-    private final int scaleStride;
+    private final BlockCode format;
 
     Columns512(Assembler a, BlockCode format) {
         this.a = a;
-        this.scaleStride = SHAPE.scaleStride(format);
+        this.format = format;
     }
 
     /// Points to the rows of a span.
@@ -124,11 +123,11 @@ final class Columns512 {
     /// @param weight the first of them in the span
     /// @param v one row a lane
     void levels(int weight, Vec v) {
-        a.vmovdqu(mem(RSI, SHAPE.stride() * (weight / 4)), v);
+        a.vmovdqu(mem(RSI, SHAPE.levels(format, weight / 4)), v);
     }
 
     /// Stores the scale of a group of each row.
     void scale(int group, Vec v) {
-        a.vmovdqu(mem(R14, scaleStride * group), v);
+        a.vmovdqu(mem(RSI, SHAPE.placeBytes(format) * group), v);
     }
 }

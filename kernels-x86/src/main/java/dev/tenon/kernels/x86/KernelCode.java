@@ -17,9 +17,8 @@ final class KernelCode implements AutoCloseable {
     final MemorySegment streams;
     /// Unpacks rows to a panel; null for floats and without AVX-512: [UnpackCode512].
     final MemorySegment unpack;
-    /// A panel times many, some and few tokens ([PanelShape]); null where unpack is: [PanelCode512].
+    /// A panel times many and few tokens ([PanelShape]); null where unpack is: [PanelCode512].
     private final MemorySegment panelMany;
-    private final MemorySegment panelSome;
     private final MemorySegment panelFew;
 
     private KernelCode(CodeMemory memory, Map<String, Integer> at) {
@@ -32,13 +31,12 @@ final class KernelCode implements AutoCloseable {
         this.streams = entry(at, "streams");
         this.unpack = entry(at, "unpack");
         this.panelMany = entry(at, "panelMany");
-        this.panelSome = entry(at, "panelSome");
         this.panelFew = entry(at, "panelFew");
     }
 
     /// {@return the function for a panel times a number of tokens that [PanelShape#WIDE] has}
     MemorySegment panel(int tokens) {
-        return tokens == PanelShape.WIDE.many() ? panelMany : tokens == PanelShape.WIDE.some() ? panelSome : panelFew;
+        return tokens == PanelShape.WIDE.many() ? panelMany : panelFew;
     }
 
     private MemorySegment entry(Map<String, Integer> at, String function) {
@@ -72,8 +70,6 @@ final class KernelCode implements AutoCloseable {
             UnpackCode512.emit(a, format);
             begin(a, at, "panelFew");
             PanelCode512.emit(a, format, PanelShape.WIDE.few());
-            begin(a, at, "panelSome");
-            PanelCode512.emit(a, format, PanelShape.WIDE.some());
             begin(a, at, "panelMany");
             PanelCode512.emit(a, format, PanelShape.WIDE.many());
         }

@@ -25,7 +25,7 @@ final class PackedLinear extends MachineKernel {
     private static final int DIRECT_TOKENS = 24;
 
     /// Elements of a panel's row, times runs of its widest function, in one call: some tens of microseconds.
-    private static final int BRIEF_ELEMENTS = 4 * 2048;
+    private static final int BRIEF_ELEMENTS = 8 * 2048;
 
     private static final PanelShape SHAPE = PanelShape.WIDE;
 
@@ -66,7 +66,7 @@ final class PackedLinear extends MachineKernel {
         return set == FeatureSet.AVX512 && tokens > FEW_TOKENS;
     }
 
-    /// Scratch memory with panels: temp, levels and scales of a panel, results `[tokens][PANEL_BLOCK]`.
+    /// Scratch memory with panels: temp, a panel, results `[tokens][PANEL_BLOCK]`.
     private long resultOffset(int n) {
         return PanelShape.TEMP_BYTES + SHAPE.panelBytes(format, n);
     }
@@ -247,16 +247,21 @@ final class PackedLinear extends MachineKernel {
             int t = 0;
             while (t < tokens) {
                 int left = tokens - t;
-                int size = left >= SHAPE.many() && left != 2 * SHAPE.some()
-                        ? SHAPE.many()
-                        : left >= SHAPE.some() ? SHAPE.some() : SHAPE.few();
+                int times = Math.min(runsOfMany(left), most);
+                int size = times > 0 ? SHAPE.many() : SHAPE.few();
+                times = Math.max(times, 1);
                 // The last tokens may be computed twice rather than one by one.
-                int first = Math.min(t, tokens - size);
-                int times = size == SHAPE.many() ? Math.min(left / size, most) : 1;
+                int first = Math.min(t, tokens - times * size);
                 panel(k.panel(size), n, packed, first, times, scratch, results, to, stride);
                 t = first + times * size;
             }
         }
+    }
+
+    /// {@return how often the wide function runs first: seven and eight tokens are two narrow runs}
+    private static int runsOfMany(int tokens) {
+        int rest = tokens % SHAPE.many();
+        return tokens / SHAPE.many() - (rest == 1 || rest == 2 ? 1 : 0);
     }
 
     private void unpackPanel(
@@ -277,7 +282,7 @@ final class PackedLinear extends MachineKernel {
                     count,
                     n / BlockCode.UNIT,
                     first,
-                    first + SHAPE.levelBytes(format, n),
+                    0,
                     0,
                     0);
         }
@@ -305,7 +310,7 @@ final class PackedLinear extends MachineKernel {
                 n / BlockCode.UNIT,
                 (long) stride * Float.BYTES,
                 times,
-                PanelShape.TEMP_BYTES + SHAPE.levelBytes(format, n),
-                at + (long) token * stride * Float.BYTES);
+                at + (long) token * stride * Float.BYTES,
+                0);
     }
 }

@@ -3,17 +3,20 @@ package dev.tenon.kernels.x86;
 /// How unpacked weights of some rows lie in scratch memory, for the panel kernels.
 ///
 /// ```
-/// levels  uint8   [n / 4][rows][4]            four neighbouring weights of all rows fill two registers
-///         int16   [n / 2][rows][2]            two, where levels are words
-/// scales  float32 [n / G][rows]               without minimums
-///         float32 [n / G][2][rows]            scale, minimum
+/// [n / 256 / TILE][256 / G][TILE] blocks: for each tile of spans, place of a group in its span, and span
+///
+/// block   float32 [rows]                      scales
+///         float32 [rows]                      minimums, in formats that have them
+///         uint8   [G / 4][rows][4]            levels: four neighbouring weights of all rows fill two registers
+///         int16   [G / 2][rows][2]            two, where levels are words
 /// ```
 ///
 /// @param rows rows of a panel: twice the 32-bit lanes of a register
-/// @param many tokens of the widest panel function
-/// @param some tokens of the middle one
+/// @param many tokens of the wide panel function
 /// @param few tokens of the narrow one
-record PanelShape(int rows, int many, int some, int few) {
+record PanelShape(int rows, int many, int few) {
+    /// Spans of a tile: what the first-level cache keeps of the packed activations of `many` tokens.
+    static final int TILE = 8;
     /// Bytes of the temporary memory for unpacking.
     static final int TEMP_BYTES = 10 * 1024;
     /// Where scales and minimums are in it.
@@ -21,7 +24,7 @@ record PanelShape(int rows, int many, int some, int few) {
     static final int TEMP_MINS = 9 * 1024;
 
     /// The shape with AVX-512.
-    static final PanelShape WIDE = new PanelShape(32, 12, 8, 4);
+    static final PanelShape WIDE = new PanelShape(32, 6, 4);
 
     /// {@return bytes of four weights, or of one float, of all rows}
     int stride() {
@@ -33,22 +36,42 @@ record PanelShape(int rows, int many, int some, int few) {
         return rows / 2;
     }
 
-    /// {@return bytes of levels in a panel}
-    ///
-    /// @param n elements in a row
-    long levelBytes(BlockCode format, int n) {
-        return PackCode.scalesOffset(format, n) / 4 * stride();
+    /// {@return bytes of the scales and minimums in front of a block's levels}
+    int headBytes(BlockCode format) {
+        return format.mins ? 2 * stride() : stride();
     }
 
-    /// {@return bytes of scales and minimums of a group of the panel's rows}
-    int scaleStride(BlockCode format) {
-        return format.mins ? 2 * stride() : stride();
+    /// {@return how many times 32 bits of levels each row has in a block}
+    int steps(BlockCode format) {
+        return format.group * format.levelBytes() / 4;
+    }
+
+    /// {@return bytes of a block}
+    int blockBytes(BlockCode format) {
+        return headBytes(format) + steps(format) * stride();
+    }
+
+    /// {@return bytes between two places of a tile}
+    int placeBytes(BlockCode format) {
+        return TILE * blockBytes(format);
+    }
+
+    /// {@return bytes of a tile}
+    int tileBytes(BlockCode format) {
+        return BlockCode.SPAN / format.group * placeBytes(format);
+    }
+
+    /// {@return where a piece of 32 bits of all rows is, seen from the block of its span's first group}
+    ///
+    /// @param step which piece of the span
+    int levels(BlockCode format, int step) {
+        return step / steps(format) * placeBytes(format) + headBytes(format) + step % steps(format) * stride();
     }
 
     /// {@return bytes of a panel}
     ///
     /// @param n elements in a row
     long panelBytes(BlockCode format, int n) {
-        return levelBytes(format, n) + PackCode.spans(n) * BlockCode.SPAN / format.group * scaleStride(format);
+        return (PackCode.spans(n) + TILE - 1) / TILE * tileBytes(format);
     }
 }

@@ -28,7 +28,7 @@ import java.util.function.IntUnaryOperator;
 /// transposed. Where a format can do it the other way round ([Columns512]) and there are 16 rows, it does.
 ///
 /// Arguments: weights, panel, temp, byte offset of the first row, bytes of a row, rows (1 to 16); on the
-/// stack units of 32 in a row, byte offset of the half's levels in the panel, of its scales.
+/// stack units of 32 in a row, byte offset of the half in the panel.
 final class UnpackCode512 {
     private static final PanelShape SHAPE = PanelShape.WIDE;
     private static final int STRIDE = SHAPE.stride();
@@ -58,10 +58,11 @@ final class UnpackCode512 {
         new UnpackCode512(a, format).emit();
     }
 
-    // R10 span of row 0, RSI levels, R14 scales, RCX spans left, R15 units, RDI three rows; inside: R11 row, R12
-    // temp, R13 rows left.
+    // R10 span of row 0, RSI its first block, R14 spans left in the tile, RCX in the row, R15 units, RDI three rows;
+    // inside: R11 row, R12 temp, R13 rows left.
     private void emit() {
         String span = a.fresh("unpackSpan");
+        String sameTile = a.fresh("unpackSameTile");
         String tail = a.fresh("unpackTail");
         String end = a.fresh("unpackEnd");
         Gpr[] saved = {RBX, R12, R13, R14, R15};
@@ -71,8 +72,7 @@ final class UnpackCode512 {
         a.lea(R10, mem(RDI, RCX, 1, 0));
         a.lea(RDI, mem(R8, R8, 2, 0));
         a.mov(R15, Assembler.stackArgument(0, SAVED));
-        a.mov(R14, Assembler.stackArgument(2, SAVED));
-        a.add(R14, RSI);
+        a.mov(R14, PanelShape.TILE);
         a.add(RSI, Assembler.stackArgument(1, SAVED));
         format.constants512(a);
         a.mov(RCX, R15);
@@ -95,6 +95,12 @@ final class UnpackCode512 {
             emitTransposes();
         }
         a.add(R10, format.spanBytes);
+        a.add(RSI, SHAPE.blockBytes(format));
+        a.sub(R14, 1);
+        a.j(If.NOT_ZERO, sameTile);
+        a.add(RSI, SHAPE.tileBytes(format) - PanelShape.TILE * SHAPE.blockBytes(format));
+        a.mov(R14, PanelShape.TILE);
+        a.label(sameTile);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, span);
         a.label(tail);
@@ -112,7 +118,7 @@ final class UnpackCode512 {
         }
         a.ret();
         a.label(transpose);
-        emitTranspose(i -> STRIDE * i);
+        emitTranspose(i -> SHAPE.levels(format, i));
         a.ret();
     }
 
@@ -137,8 +143,6 @@ final class UnpackCode512 {
         columns.emitPointers();
         columns.prefetch(format.spanBytes);
         format.columns512(a, columns);
-        a.add(RSI, BlockCode.SPAN / 4 * format.levelBytes() * STRIDE);
-        a.add(R14, BlockCode.SPAN / format.group * SHAPE.scaleStride(format));
     }
 
     private void emitScalesOfRow() {
@@ -185,20 +189,19 @@ final class UnpackCode512 {
 
     private void emitTransposes() {
         a.mov(RAX, RDX);
+        a.mov(RBX, RSI);
         for (int c = 0; c < 4 * format.levelBytes(); c++) {
-            a.mov(RBX, RSI);
             a.call(transpose);
             a.add(RAX, 1024);
-            a.add(RSI, 16 * STRIDE);
+            a.add(RBX, 16 / SHAPE.steps(format) * SHAPE.placeBytes(format));
         }
         emitScaleTransposes();
-        a.add(R14, BlockCode.SPAN / format.group * SHAPE.scaleStride(format));
     }
 
     private void emitScaleTransposes() {
         a.lea(RAX, mem(RDX, TEMP_SCALES));
-        a.mov(RBX, R14);
-        int stride = SHAPE.scaleStride(format);
+        a.mov(RBX, RSI);
+        int stride = SHAPE.placeBytes(format);
         if (format.group == 16) {
             emitTranspose(i -> stride * i);
             if (format.mins) {
