@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -47,6 +48,11 @@ final class KernelLoader implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelLoader.class);
     private static final int FUNCTION_SHARED_BYTES = 8;
+    private static final int FUNCTION_SHARED_CARVEOUT = 9;
+    private static final int LARGEST = 100;
+    /// Sources of the kernels for many rows, which leave the split of the first-level cache to the driver.
+    private static final Set<String> MANY_ROWS = Set.of("matmul.cu", "attention_prefill.cu", "rows.cu");
+
     private static final int JIT_ERROR_LOG = 5;
     private static final int JIT_ERROR_LOG_BYTES = 6;
     private static final int LOG_BYTES = 16384;
@@ -208,6 +214,11 @@ final class KernelLoader implements AutoCloseable {
                 Function made = new Function(
                         CudaDriver.get().create(DriverCall.cuModuleGetFunction, handle, arena.allocateFrom(entry)));
                 made.sharedBytes = -1;
+                if (!MANY_ROWS.contains(module.file())) {
+                    // Kernels of one split can be on a multiprocessor at the same time; to change it, it must be empty.
+                    CudaDriver.get()
+                            .call(DriverCall.cuFuncSetAttribute, made.handle, FUNCTION_SHARED_CARVEOUT, LARGEST);
+                }
                 return made;
             } catch (BackendException e) {
                 throw new BackendException(

@@ -10,7 +10,7 @@ import java.util.Optional;
 /// @param id what entry names call it: a GGUF format id, with `Third_` in front where a third party
 ///     decodes it
 /// @param blockSize elements of a block
-/// @param blockBytes bytes of a block, on the device as in the file
+/// @param blockBytes bytes of a block in the file
 /// @param repacked whether a kernel rearranges the file's bytes into planes at upload
 /// @param integer whether kernels for few rows quantise activations to 8 bits for it
 /// @param transcoded whether the host decodes the file's format into this one at upload
@@ -27,13 +27,16 @@ public record DeviceFormat(
             "Q8_0", of("Q8_0", 32, 34, true, true),
             "Q4_0", of("Q4_0", 32, 18, true, true),
             "Q6_K", of("Q6_K", 256, 210, true, true),
-            "Q5_K", of("Q5_K", 256, 176, false, true),
-            "Q4_K", of("Q4_K", 256, 144, false, true),
+            "Q5_K", of("Q5_K", 256, 176, true, true),
+            "Q4_K", of("Q4_K", 256, 144, true, true),
             "Q3_K", of("Q3_K", 256, 110, true, true),
             "Q2_K", of("Q2_K", 256, 84, true, true),
             "F16", of("F16", 1, 2, false, false),
             "BF16", of("BF16", 1, 2, false, false),
             "F32", of("F32", 1, 4, false, false));
+
+    /// Bytes of a block whose scales take more room on the device than in the file.
+    private static final Map<String, Integer> DEVICE_BYTES = Map.of("Q5_K", 180, "Q4_K", 148, "Q3_K", 114);
 
     private static DeviceFormat of(String id, int blockSize, int blockBytes, boolean repacked, boolean integer) {
         return new DeviceFormat(id, blockSize, blockBytes, repacked, integer, false, Optional.empty());
@@ -73,6 +76,6 @@ public record DeviceFormat(
 
     /// {@return bytes of a block on the device}
     public int deviceBlockBytes() {
-        return id.equals("Q3_K") ? 114 : blockBytes;
+        return DEVICE_BYTES.getOrDefault(id, blockBytes);
     }
 }

@@ -116,7 +116,8 @@ final class LinearLaunches {
                     1,
                     1,
                     g.block(),
-                    g.sharedBytes(),
+                    // a residual: the product behind attention, and the one at the end of a layer
+                    p.residual == null ? g.sharedBytes() : g.aloneBytes(e.traits),
                     w.at(),
                     e.at(x).plus(4L * row * w.cols()),
                     Norm.weight(norm),

@@ -17,14 +17,14 @@ record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
     static final int BLOCK = 512;
 
     private static final Map<String, Integer> SLOT_BYTES = Map.of(
-            "Q8_0", 72, "Q4_0", 40, "Q6_K", 56, "Q5_K", 80, "Q4_K", 48, "Q3_K", 40, "Q2_K", 24, "F16", 64, "BF16", 64,
+            "Q8_0", 72, "Q4_0", 40, "Q6_K", 56, "Q5_K", 48, "Q4_K", 40, "Q3_K", 40, "Q2_K", 24, "F16", 64, "BF16", 64,
             "F32", 64);
     private static final int THIRD_PARTY_SLOT_BYTES = 32;
     private static final int SMALLEST_BLOCK = 64;
+    /// What a block asks for beyond half of a multiprocessor's shared memory to have it for itself.
+    private static final int MORE_THAN_HALF = 1024;
     /// Most rows of activations that the kernels take at once.
     private static final int MOST_ROWS = 8;
-    /// Stages of the ring, as compiled.
-    private static final int STAGES = 2;
 
     /// Chooses a geometry.
     ///
@@ -67,7 +67,24 @@ record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
     private static long sharedBytes(DeviceFormat format, int tile, int cols, int block, int weightRows) {
         long activations = format.integer() ? (long) tile * (cols / 2 * 3L) : 0;
         int slot = SLOT_BYTES.getOrDefault(format.id(), THIRD_PARTY_SLOT_BYTES);
-        return activations + (long) STAGES * block * weightRows * slot;
+        return activations + (long) stages(tile) * block * weightRows * slot;
+    }
+
+    /// {@return stages of the ring, as compiled}
+    private static int stages(int tile) {
+        return tile == 1 ? 1 : 2;
+    }
+
+    /// {@return shared memory to ask for where no two blocks of this launch may share a multiprocessor}
+    ///
+    /// Blocks of one row leave room for those of the next launch, which start early. Behind a launch
+    /// that leaves some multiprocessors free before others, the blocks of one launch would pair up,
+    /// and those of all launches after it.
+    ///
+    /// @param traits the device
+    int aloneBytes(DeviceTraits traits) {
+        boolean pairs = tile == 1 && traits.programmaticLaunch();
+        return pairs ? Math.max(sharedBytes, traits.sharedBytes() / 2 + MORE_THAN_HALF) : sharedBytes;
     }
 
     /// Threads that share a row: the fewest rounds of a block count, and of two with as many the one

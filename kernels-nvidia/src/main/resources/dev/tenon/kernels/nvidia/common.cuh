@@ -33,6 +33,13 @@ DEVICE float powerOfTwo(float x) {
     return y;
 }
 
+// 1 / x in one instruction, for |x| from 2^-126 to 2^126
+DEVICE float reciprocal(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 DEVICE float lowHalf(u32 pair) { return halfToFloat((u16) pair); }
 
 DEVICE float highHalf(u32 pair) { return halfToFloat((u16) (pair >> 16)); }
@@ -70,6 +77,13 @@ DEVICE u32 either(u32 mask, u32 a, u32 b) {
     return r;
 }
 
+// c + the sum of the products of four unsigned bytes of a with four signed bytes of b
+DEVICE int dotUnsigned(u32 a, u32 b, int c) {
+    int r;
+    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
+    return r;
+}
+
 // Keeps the compiler from computing a pointer anew in every round of a loop.
 DEVICE const u8* kept(const u8* p) {
     asm("" : "+l"(p));
@@ -101,8 +115,11 @@ DEVICE float sumTwoOver(float a, float b, int lanes, bool odd) {
 }
 
 DEVICE float maxOver(float value, int lanes) {
-    for (int o = lanes >> 1; o > 0; o >>= 1) {
-        value = fmaxf(value, __shfl_xor_sync(FULL_WARP, value, o));
+#pragma unroll
+    for (int o = 16; o > 0; o >>= 1) {
+        if (o < lanes) {
+            value = fmaxf(value, __shfl_xor_sync(FULL_WARP, value, o));
+        }
     }
     return value;
 }

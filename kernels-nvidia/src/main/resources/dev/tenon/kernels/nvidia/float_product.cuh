@@ -109,7 +109,11 @@ struct FloatProduct {
 
     DEVICE Lane lane(const Slot& slot, int, int) const { return Lane::lane(slot); }
 
-    DEVICE void prepare(float (&factor)[T]) {
+    struct Early {};
+
+    static DEVICE Early early() { return Early{}; }
+
+    DEVICE void prepare(const Early&, float (&factor)[T]) {
         float squares[T];
 #pragma unroll
         for (int t = 0; t < T; t++) {
@@ -118,8 +122,9 @@ struct FloatProduct {
                 const float v = in.x[(i64) t * in.cols + c];
                 squares[t] += v * v;
             }
+            squares[t] = sumOver(squares[t], 32);
         }
-        normFactors<T>(in, squares, factor);
+        normFactors<T>(in, squares, 1.f / in.cols, factor);
     }
 
     // a unit's floats of an array of `cols`; 0 behind its end

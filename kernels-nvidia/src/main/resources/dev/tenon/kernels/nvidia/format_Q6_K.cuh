@@ -32,6 +32,7 @@ struct Q6_K {
     static constexpr int BLOCK_UNITS = 2;
     static constexpr int STRIDE = 192;
     static constexpr int PIECES16 = 3;
+    static constexpr int STEP16 = 64;
     static constexpr int PIECES4 = 2;
 
     struct Lane {
@@ -40,7 +41,7 @@ struct Q6_K {
         u16 d;
     };
 
-    static DEVICE const u8* piece16(const u8* base, int corner, int i) { return base + 64 * i + 16 * corner; }
+    static DEVICE const u8* piece16(const u8* base, int corner, int) { return base + 16 * corner; }
 
     static DEVICE const u8* piece4(const u8* base, i64 blocks, int i) { return base + blocks * (i == 0 ? 192 : 208); }
 

@@ -22,9 +22,12 @@
 //                same unit of block b are b * STRIDE further on; a block has 1 << BLOCK_UNITS units
 //       piece4   where the i-th 4 bytes of the tensor's first unit are, i < PIECES4; those of unit u are
 //                4 * (u >> shift4(i)) further on
+//       STEP16  (formats that have it) bytes from a 16-byte piece to the next one of the same unit
+//       ODD_SHIFT (formats that have it) levels of odd chunks come 1 << ODD_SHIFT times too large
 //       PAIRS   (only Q8_0) blocks lie in pairs: pairs, sixteens instead of piece16
 //       Lane, lane        what is kept of a unit in registers, made of the pieces
-//       levels  the i-th 16 weights of the unit as 16 signed bytes in four words (shifted as `factor` undoes)
+//       levels  the i-th 16 weights of the unit as 16 bytes in four words (shifted as `factor` undoes), signed unless
+//               the format has MINIMUMS
 //       scale, minimum, factor, minimumFactor      of the i-th chunk and of the unit:
 //               weight = factor * scale * level - minimumFactor * minimum
 //       INTERLEAVED   false: 16 weights number i of unit u are the weights UNIT*u + 16i ...

@@ -16,6 +16,18 @@ constexpr bool IN_PAIRS = false;
 template <class F>
 constexpr bool IN_PAIRS<F, decltype((void) F::PAIRS)> = F::PAIRS;
 
+// Bytes between the pieces of a unit where they lie regularly, so that one pointer finds them all; else 0.
+template <class F, class = void>
+constexpr int STEP_OF = 0;
+template <class F>
+constexpr int STEP_OF<F, decltype((void) F::STEP16)> = F::STEP16;
+
+// How far the levels of odd chunks are shifted up.
+template <class F, class = void>
+constexpr int ODD_SHIFT_OF = 0;
+template <class F>
+constexpr int ODD_SHIFT_OF<F, decltype((void) F::ODD_SHIFT)> = F::ODD_SHIFT;
+
 template <class F, int T>
 struct IntegerProduct {
     static constexpr int UNIT = F::UNIT;
@@ -42,8 +54,10 @@ struct IntegerProduct {
     // shared memory that is taken, a multiple of 16
     static DEVICE int sharedBytes(int cols) { return T * (cols / 2 * 3); }
 
+    static constexpr int POINTERS16 = STEP_OF<F> > 0 ? 1 : PIECES16;
+
     struct Weight {
-        const u8* pieces16[PIECES16];
+        const u8* pieces16[POINTERS16];
         const u8* pieces4[PIECES4 > 0 ? PIECES4 : 1];
         u32 pairs; // of formats whose blocks lie in pairs
 
@@ -52,7 +66,7 @@ struct IntegerProduct {
         DEVICE Weight(const u8* base, int rows, int cols, int lane) {
             const i64 blocks = (i64) rows * cols / F::BLOCK;
 #pragma unroll
-            for (int i = 0; i < PIECES16; i++) {
+            for (int i = 0; i < POINTERS16; i++) {
                 if constexpr (IN_PAIRS<F>) {
                     pairs = F::pairs(blocks);
                     pieces16[i] = kept(base + 16 * i * (1 + pairs));
@@ -74,7 +88,7 @@ struct IntegerProduct {
             w.pairs = second ? b.pairs : a.pairs;
         }
 #pragma unroll
-        for (int i = 0; i < PIECES16; i++) {
+        for (int i = 0; i < POINTERS16; i++) {
             w.pieces16[i] = second ? b.pieces16[i] : a.pieces16[i];
         }
 #pragma unroll
@@ -91,7 +105,8 @@ struct IntegerProduct {
             if constexpr (IN_PAIRS<F>) {
                 copy16(slot.piece16(i), weight.pieces16[i] + (u64) F::sixteens(unit, weight.pairs) * 16, there);
             } else {
-                copy16(slot.piece16(i), weight.pieces16[i] + (u64) (unit >> F::BLOCK_UNITS) * F::STRIDE, there);
+                const u8* first = weight.pieces16[i % POINTERS16] + (u64) (unit >> F::BLOCK_UNITS) * F::STRIDE;
+                copy16(slot.piece16(i), first + i * STEP_OF<F>, there);
             }
         }
 #pragma unroll
@@ -133,26 +148,24 @@ struct IntegerProduct {
         }
     }
 
-    // Quantises four activations of row t, c .. c + 3; eight threads side by side share a scale.
-    DEVICE void quantise(int t, int c, const float4& v) const {
-        const float largest = maxOver(fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w))), 8);
-        const float inverse = largest > 0.f ? __fdividef(127.f, largest) : 0.f;
-        const int a = __float2int_rn(v.x * inverse);
-        const int b = __float2int_rn(v.y * inverse);
-        const int d = __float2int_rn(v.z * inverse);
-        const int e = __float2int_rn(v.w * inverse);
+    // Quantises eight activations of row t, c .. c + 7; four threads side by side share a scale.
+    DEVICE void quantise(int t, int c, const float4 (&v)[2]) const {
+        const float largest = maxOver(fmaxf(largestOf(v[0]), largestOf(v[1])), 4);
+        const float inverse = largest > 1e-30f ? 127.f * reciprocal(largest) : 0.f;
+        const uint2 words = make_uint2(bytes(v[0], inverse), bytes(v[1], inverse));
         float sum = 0.f;
         if constexpr (F::MINIMUMS) {
-            sum = sumOver((float) (a + b + d + e), F::CHUNK / 4);
+            const int own = __dp4a((int) words.x, 0x01010101, __dp4a((int) words.y, 0x01010101, 0));
+            sum = sumOver((float) own, F::CHUNK / 8);
         }
         if (c >= cols) {
             return;
         }
-        const u32 word = (a & 255) | (b & 255) << 8 | (d & 255) << 16 | (u32) e << 24;
-        *(u32*) (levels + t * cols + 16 * sixteen(c / 16) + c % 16) = word;
+        *(uint2*) (levels + t * cols + 16 * sixteen(c / 16) + c % 16) = words;
         const float scale = largest * (1.f / 127);
         if (c % 32 == 0) {
-            scales[t * (cols / 32) + c / 32] = scale;
+            const bool shifted = ODD_SHIFT_OF<F> > 0 && (c & 32) != 0;
+            scales[t * (cols / 32) + c / 32] = shifted ? scale * (1.f / (1 << ODD_SHIFT_OF<F>)) : scale;
         }
         if constexpr (F::MINIMUMS) {
             if (c % F::CHUNK == 0) {
@@ -162,39 +175,82 @@ struct IntegerProduct {
         }
     }
 
-    DEVICE void prepare(float (&factor)[T]) const {
-        constexpr int BATCH = T == 1 ? 2 : 1;
+    static DEVICE float largestOf(const float4& v) {
+        return fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w)));
+    }
+
+    // The nearest whole numbers of v * inverse, a signed byte each. Adding 1.5 * 2^23 leaves them in the lowest bits.
+    static DEVICE u32 bytes(const float4& v, float inverse) {
+        const float magic = 12582912.f;
+        const u32 a = __float_as_uint(v.x * inverse + magic);
+        const u32 b = __float_as_uint(v.y * inverse + magic);
+        const u32 c = __float_as_uint(v.z * inverse + magic);
+        const u32 d = __float_as_uint(v.w * inverse + magic);
+        return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+    }
+
+    // What a thread needs of the norm's weight first; no kernel of the step writes it.
+    struct Early {
+        float4 norm[2];
+        float perCol; // 1 / cols
+    };
+
+    DEVICE Early early() const { return Early{{norm(8 * threadIdx.x), norm(8 * threadIdx.x + 4)}, 1.f / cols}; }
+
+    DEVICE float4 norm(int c) const {
+        return c < cols && in.norm != nullptr ? *(const float4*) (in.norm + c) : make_float4(1.f, 1.f, 1.f, 1.f);
+    }
+
+    DEVICE void prepare(const Early& first, float (&factor)[T]) const {
+        constexpr int BATCH = T == 1 ? 2 : 1; // loads under way at once
         float squares[T] = {};
-        const int lane = threadIdx.x & 31;
-        const int stride = 4 * blockDim.x;
-        // whole warps go round the loop together
-        for (int start = 4 * (threadIdx.x - lane); start < cols; start += BATCH * stride) {
-            float4 v[BATCH][T];
-            float4 n[BATCH];
+        const int stride = 8 * blockDim.x;
+        // the whole block goes round together
+        for (int start = 0; start < cols; start += BATCH * stride) {
+            float4 v[BATCH][T][2];
 #pragma unroll
             for (int b = 0; b < BATCH; b++) {
-                const int c = start + 4 * lane + b * stride;
-                const bool there = c < cols;
-                n[b] = there && in.norm != nullptr ? *(const float4*) (in.norm + c) : make_float4(1.f, 1.f, 1.f, 1.f);
+                const int c = start + b * stride + 8 * threadIdx.x;
 #pragma unroll
-                for (int t = 0; t < T; t++) {
-                    v[b][t] = there ? *(const float4*) (in.x + t * cols + c) : make_float4(0.f, 0.f, 0.f, 0.f);
+                for (int i = 0; i < 2; i++) {
+#pragma unroll
+                    for (int t = 0; t < T; t++) {
+                        v[b][t][i] = c < cols ? *(const float4*) (in.x + t * cols + c + 4 * i)
+                                              : make_float4(0.f, 0.f, 0.f, 0.f);
+                    }
                 }
             }
 #pragma unroll
             for (int b = 0; b < BATCH; b++) {
                 if (start + b * stride < cols) {
+                    const int c = start + b * stride + 8 * threadIdx.x;
+                    const bool known = start + b * stride == 0;
+                    const float4 n[2] = {known ? first.norm[0] : norm(c), known ? first.norm[1] : norm(c + 4)};
 #pragma unroll
                     for (int t = 0; t < T; t++) {
-                        float4 x = v[b][t];
-                        squares[t] += x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w;
-                        x.x *= n[b].x, x.y *= n[b].y, x.z *= n[b].z, x.w *= n[b].w;
-                        quantise(t, start + 4 * lane + b * stride, x);
+                        float own = 0.f;
+#pragma unroll
+                        for (int i = 0; i < 2; i++) {
+                            float4& x = v[b][t][i];
+                            own += (x.x * x.x + x.y * x.y) + (x.z * x.z + x.w * x.w);
+                            x.x *= n[i].x, x.y *= n[i].y, x.z *= n[i].z, x.w *= n[i].w;
+                        }
+                        squares[t] += sumOver(own, 32); // here, where there is other work beside the exchanges
+                        quantise(t, c, v[b][t]);
                     }
                 }
             }
         }
-        normFactors<T>(in, squares, factor);
+        normFactors<T>(in, squares, first.perCol, factor);
+    }
+
+    // levels of formats with minimums have no sign
+    static DEVICE int dot4(u32 levels, u32 activations, int sum) {
+        if constexpr (F::MINIMUMS) {
+            return dotUnsigned(levels, activations, sum);
+        } else {
+            return __dp4a((int) levels, (int) activations, sum);
+        }
     }
 
     template <int N>
@@ -235,10 +291,10 @@ struct IntegerProduct {
                     int dot = 0;
 #pragma unroll
                     for (int k = 0; k < WORDS; k++) {
-                        dot = __dp4a((int) w[n][k].x, (int) v[k].x, dot);
-                        dot = __dp4a((int) w[n][k].y, (int) v[k].y, dot);
-                        dot = __dp4a((int) w[n][k].z, (int) v[k].z, dot);
-                        dot = __dp4a((int) w[n][k].w, (int) v[k].w, dot);
+                        dot = dot4(w[n][k].x, v[k].x, dot);
+                        dot = dot4(w[n][k].y, v[k].y, dot);
+                        dot = dot4(w[n][k].z, v[k].z, dot);
+                        dot = dot4(w[n][k].w, v[k].w, dot);
                     }
                     sum[n][t] += (float) (dot * F::scale(lane[n], u, i)) * scale[t][i];
                     if constexpr (F::MINIMUMS) {

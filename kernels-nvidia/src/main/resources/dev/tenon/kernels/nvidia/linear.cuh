@@ -5,10 +5,13 @@
 //   in a share   | lanes 0 | lanes 1 | ... | lanes 0 | lanes 1 | ...        `threadsPerRow` lanes, N rows a group
 //   in a row     | unit of lane 0 | unit of lane 1 | ... | unit of lane 0 | ...
 //
-// Units travel through a ring of STAGES places in shared memory for each thread, each thread copying what it will read
-// itself, so that no barrier is needed. The first of all are asked for before the kernels in front have finished.
+// Units travel through a ring of places in shared memory for each thread, each thread copying what it will read itself,
+// so that no barrier is needed. A place is filled again as soon as it has been read. The first of all are asked for
+// before the kernels in front have finished.
 //
 //   shared memory  | activations (product) | stage 0: pieces of 16 bytes of all threads | of 4 bytes | stage 1 ... |
+//
+// Where a half or more of a block's warps have no rows, the others use their places too.
 #pragma once
 #include "float_product.cuh"
 #include "integer_product.cuh"
@@ -19,10 +22,10 @@
 #define TENON_ROWS 2
 #endif
 
-// Places of the ring. Two kernels should fit beside each other, so that the next one can fill its ring early.
-#ifndef TENON_STAGES
-#define TENON_STAGES 2
-#endif
+// Stages of the ring. For one row of activations two kernels must fit beside each other, so that the next one can start
+// and fill its ring early; that is worth more than a second stage.
+template <int T>
+constexpr int STAGES_OF = T == 1 ? 1 : 2;
 
 // Registers: two blocks of one row of activations share a multiprocessor, one block of more rows has it for itself.
 #define BOUNDS(T) __launch_bounds__(TENON_BLOCK, T == 1 ? 2 : 1)
@@ -63,6 +66,42 @@ struct Share {
     }
 };
 
+// The places of a thread in the ring. A stage of STAGE bytes holds one place of each thread of the block, or, where at
+// most a half or a quarter of the warps have rows, two or four of each of their threads.
+template <int STAGE, int STAGES>
+struct Ring {
+    static constexpr int MOST = 4; // places of a thread
+
+    u32 base;
+    int places;
+    int log; // of the places in a stage
+
+    // busy: threads that have rows
+    DEVICE Ring(u32 base, int busy) : base(base) {
+        const int warps = (busy + 31) / 32;
+        log = 128 * warps <= blockDim.x ? 2 : 64 * warps <= blockDim.x ? 1 : 0;
+        places = min(MOST, STAGES << log);
+    }
+
+    // where the stage of a place begins, and whose place there it is
+    DEVICE u32 stage(int place) const { return base + (place >> log) * STAGE; }
+
+    DEVICE u32 thread(int place) const { return threadIdx.x + (place & ((1 << log) - 1)) * (blockDim.x >> log); }
+
+    DEVICE int next(int place) const { return place + 1 == places ? 0 : place + 1; }
+
+    // waits until the oldest copies have arrived
+    DEVICE void wait() const {
+        if (places == 1) {
+            copiesWait<0>();
+        } else if (places == 2) {
+            copiesWait<1>();
+        } else {
+            copiesWait<3>();
+        }
+    }
+};
+
 // Multiplies the row groups of a share.
 //
 //   weights                         M of them, of one format
@@ -74,7 +113,6 @@ template <class F, int T, int N, int M, class RowOf, class Early, class Done>
 static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Share share, int threadsPerRow, u8* shared,
         RowOf rowOf, Early early, Done done) {
     typedef Product<F, T> P;
-    constexpr int STAGES = TENON_STAGES;
     constexpr int UNIT16 = P::PIECES16 * 16 * TENON_BLOCK; // bytes of a unit of all threads
     constexpr int UNIT4 = P::PIECES4 * 4 * TENON_BLOCK;
     constexpr int STAGE = P::SPAN * N * (UNIT16 + UNIT4);
@@ -90,17 +128,18 @@ static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Sha
         pointers[m] = typename P::Weight(weights[m].base, weights[m].rows, in.cols, lane);
     }
 
-    const u32 ring = sharedAddress(shared) + P::sharedBytes(in.cols);
-    auto slot = [&](u32 stage, int s, int n) {
-        return Slot{stage + 16 * threadIdx.x + (s * N + n) * UNIT16,
-                    stage + 4 * threadIdx.x + P::SPAN * N * UNIT16 + (s * N + n) * UNIT4};
+    const Ring<STAGE, STAGES_OF<T>> ring(
+            sharedAddress(shared) + P::sharedBytes(in.cols), (share.end - share.first) * threadsPerRow);
+    auto slot = [&](int place, int s, int n) {
+        const u32 stage = ring.stage(place);
+        const u32 thread = ring.thread(place);
+        return Slot{stage + 16 * thread + (s * N + n) * UNIT16,
+                    stage + 4 * thread + P::SPAN * N * UNIT16 + (s * N + n) * UNIT4};
     };
-    auto next = [&](u32 stage) { return stage == ring + (STAGES - 1) * STAGE ? ring : stage + STAGE; };
-    // where the copies are: always STAGES - 1 steps in front of the products
+    // where the copies are: as many steps in front of the products as there are places, so in the place just read
     int copyGroup = first;
     int copyFrom = lane;
-    u32 copyStage = ring;
-    auto copyNext = [&] {
+    auto copyNext = [&](int place) {
         if (copyGroup < share.end) {
 #pragma unroll
             for (int n = 0; n < N; n++) {
@@ -115,7 +154,7 @@ static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Sha
 #pragma unroll
                 for (int s = 0; s < P::SPAN; s++) {
                     const int u = copyFrom + s * threadsPerRow;
-                    product.copy(slot(copyStage, s, n), weight, row.row, u, row.row < rows && u < units);
+                    product.copy(slot(place, s, n), weight, row.row, u, row.row < rows && u < units);
                 }
             }
         }
@@ -125,38 +164,37 @@ static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Sha
             copyFrom = lane;
             copyGroup += lanesGroups;
         }
-        copyStage = next(copyStage);
     };
-#pragma unroll
-    for (int i = 0; i < STAGES - 1; i++) {
-        copyNext();
+    for (int i = 0; i < ring.places; i++) {
+        copyNext(i);
     }
+    const typename P::Early soon = product.early();
     waitForInputs();
+    float before = first < share.end ? early(first, lane) : 0.f;
     float factor[T];
-    product.prepare(factor);
+    product.prepare(soon, factor);
 
     // all lanes of a warp go round together, as long as its first lanes have a group
-    u32 stage = ring;
+    int place = 0;
     for (int group = first; group - (threadIdx.x & 31) / threadsPerRow < share.end; group += lanesGroups) {
         const bool there = group < share.end;
-        const float before = there ? early(group, lane) : 0.f;
         float acc[N][T] = {};
         for (int from = 0; from < units; from += stride) {
-            copyNext();
-            copiesWait<STAGES - 1>();
-            if (there) {
+            ring.wait();
 #pragma unroll
-                for (int s = 0; s < P::SPAN; s++) {
-                    const int u = from + s * threadsPerRow + lane;
-                    typename P::Lane lanes[N];
+            for (int s = 0; s < P::SPAN; s++) {
+                const int u = from + s * threadsPerRow + lane;
+                typename P::Lane lanes[N];
 #pragma unroll
-                    for (int n = 0; n < N; n++) {
-                        lanes[n] = product.lane(slot(stage, s, n), rowOf(group, n).row, u);
-                    }
-                    product.add(lanes, min(u, units - 1), acc); // beyond the end: zeros times anything
+                for (int n = 0; n < N; n++) {
+                    lanes[n] = product.lane(slot(place, s, n), rowOf(group, n).row, u);
                 }
+                if (s == P::SPAN - 1) {
+                    copyNext(place);
+                }
+                product.add(lanes, min(u, units - 1), acc); // beyond the end: zeros times anything
             }
-            stage = next(stage);
+            place = ring.next(place);
         }
         if constexpr (N == 2 && T == 1) {
             const bool odd = (lane & 1) != 0;
@@ -176,6 +214,8 @@ static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Sha
         if (there) {
             done(group, lane, acc, before);
         }
+        const int nextGroup = group + lanesGroups;
+        before = nextGroup < share.end ? early(nextGroup, lane) : 0.f;
     }
 }
 

@@ -10,6 +10,7 @@
 //   Weight       a weight as a lane looks at it: pointers to its own pieces; choose picks one of two
 //   copy         starts copying a unit of a row to shared memory: PIECES16 times 16 and PIECES4 times 4 bytes
 //   Lane, lane   the unit in registers, made of what was copied
+//   early        what can be read before waitForInputs, for prepare
 //   prepare      after waitForInputs: reads the activations, and leaves in `factor` what the sums must be multiplied
 //                with: 1, or 1 / sqrt(mean(x^2) + eps) where a norm is part of the launch. Ends with a barrier.
 //   add          acc[n][t] += lane[n] . x[t] (times the norm's weight), lane[n] being unit u of its row
@@ -39,18 +40,22 @@ struct Input {
     int cols;
 };
 
-// Adds up what each warp found in a row and turns it into the norm's factor.
+// Adds up the squares that each warp found in a row and turns them into the norm's factor; perCol is 1 / cols.
 template <int T>
-static DEVICE void normFactors(const Input& in, float (&squares)[T], float (&factor)[T]) {
-    __shared__ float partial[T][32];
+static DEVICE void normFactors(const Input& in, const float (&squares)[T], float perCol, float (&factor)[T]) {
+    constexpr int WARPS = (TENON_BLOCK / 32 + 3) / 4 * 4;
+    __shared__ float4 partial[T][WARPS / 4];
     const int lane = threadIdx.x & 31;
     const int warps = blockDim.x >> 5;
     if (in.norm != nullptr) {
 #pragma unroll
         for (int t = 0; t < T; t++) {
-            squares[t] = sumOver(squares[t], 32);
+            float* to = (float*) partial[t];
             if (lane == 0) {
-                partial[t][threadIdx.x >> 5] = squares[t];
+                to[threadIdx.x >> 5] = squares[t];
+            }
+            if (threadIdx.x < WARPS - warps) {
+                to[warps + threadIdx.x] = 0.f;
             }
         }
     }
@@ -59,8 +64,13 @@ static DEVICE void normFactors(const Input& in, float (&squares)[T], float (&fac
     for (int t = 0; t < T; t++) {
         factor[t] = 1.f;
         if (in.norm != nullptr) {
-            const float sum = sumOver(lane < warps ? partial[t][lane] : 0.f, 32);
-            factor[t] = rsqrtf(sum / in.cols + in.eps);
+            float sum = 0.f;
+#pragma unroll
+            for (int i = 0; i < WARPS / 4; i++) {
+                const float4 p = partial[t][i];
+                sum += (p.x + p.y) + (p.z + p.w);
+            }
+            factor[t] = rsqrtf(sum * perCol + in.eps);
         }
     }
 }

@@ -204,41 +204,53 @@ struct UnitQ6_K {
     }
 };
 
-// The eight 6-bit scales and minimums of Q4_K and Q5_K: those of one chunk, a byte each.
-DEVICE void unpackScales(uint4 head, int half, u32& scales, u32& mins) {
-    if (half == 0) {
-        scales = head.y & 0x3f3f3f3fu;
-        mins = head.z & 0x3f3f3f3fu;
-    } else {
-        scales = (head.w & 0x0f0f0f0fu) | (head.y >> 2 & 0x30303030u);
-        mins = (head.w >> 4 & 0x0f0f0f0fu) | (head.z >> 2 & 0x30303030u);
+// Rows of Q4_K and Q5_K: planes qs:uint8[128], FIFTHS times u32[4], scales:uint8[16], {d, dmin}:f16[2].
+template <int FIFTHS> struct FourBitsRow {
+    const u8* q;
+    const u8* fifths; // of unit 0; those of unit 1 are `plane` bytes further on
+    const u8* scales;
+    const u8* d;
+    i64 plane;
+
+    FourBitsRow() = default;
+    DEVICE FourBitsRow(const u8* w, int rows, int cols, int row) {
+        i64 perRow = cols / 256;
+        i64 all = rows * perRow;
+        i64 first = row * perRow;
+        plane = all * 16;
+        q = w + first * 128;
+        fifths = w + all * 128 + first * 16;
+        scales = fifths + FIFTHS * plane;
+        d = w + all * (144 + 16 * FIFTHS) + first * 4;
     }
+};
+
+// The scales of the groups 2 * part and 2 * part + 1 of a chunk, and minus their minimums. `bytes` are those of the two
+// groups, d the block's factors.
+DEVICE void scalesAndShifts(u32 bytes, u32 d, u32& scales, u32& shifts) {
+    scales = scalesOf(bytes, 0, 0x64006400u, twiceLow(d));
+    shifts = scalesOf(bytes, 1, 0x64006400u, twiceHigh(d) ^ 0x80008000u);
 }
 
-// The scales of groups 2 * part and 2 * part + 1, and minus their minimums.
-DEVICE void scalesAndShifts(uint4 head, int chunk, int part, u32& scales, u32& shifts) {
-    u32 scaleBytes, minBytes;
-    unpackScales(head, chunk & 1, scaleBytes, minBytes);
-    scales = scalesOf(scaleBytes, part, 0x64006400u, twiceLow(head.x));
-    shifts = scalesOf(minBytes, part, 0x64006400u, twiceHigh(head.x) ^ 0x80008000u);
-}
-
-// {d:f16, dmin:f16, scales:uint8[12], qs:uint8[128]}
+// Planes qs:uint8[128], scales:uint8[16], {d, dmin}:f16[2]
 struct UnitQ4_K {
-    using Row = PlainRow<256, 144>;
-    uint4 head, a, b;
+    using Row = FourBitsRow<0>;
+    uint4 a, b;
+    uint2 scaleBytes;
+    u32 d;
 
     DEVICE void load(const Row& row, int chunk, int u, int) {
-        const u8* block = row.data + (chunk >> 1) * 144;
-        const u8* q = block + 16 + 64 * (chunk & 1) + 16 * u;
-        head = loadBytes16(block);
+        int block = chunk >> 1;
+        const u8* q = row.q + block * 128 + 64 * u + 32 * (chunk & 1);
         a = loadBytes16(q);
-        b = loadBytes16(q + 32);
+        b = loadBytes16(q + 16);
+        scaleBytes = __ldg((const uint2*)(row.scales + 8 * chunk));
+        d = __ldg((const u32*)row.d + block);
     }
 
-    DEVICE void decode(int chunk, int, int part, uint2 (&out)[2][4]) const {
+    DEVICE void decode(int, int, int part, uint2 (&out)[2][4]) const {
         u32 scales, shifts;
-        scalesAndShifts(head, chunk, part, scales, shifts);
+        scalesAndShifts(part ? scaleBytes.y : scaleBytes.x, d, scales, shifts);
 #pragma unroll
         for (int g = 0; g < 2; g++) {
             u32 scale = g ? twiceHigh(scales) : twiceLow(scales);
@@ -250,23 +262,26 @@ struct UnitQ4_K {
     }
 };
 
-// {d:f16, dmin:f16, scales:uint8[12], qh:uint8[32], qs:uint8[128]}
+// Planes qs:uint8[128], fifths:u32[2][4], scales:uint8[16], {d, dmin}:f16[2]
 struct UnitQ5_K {
-    using Row = PlainRow<256, 176>;
-    uint4 head, a, b, h;
+    using Row = FourBitsRow<2>;
+    uint4 a, b;
+    uint2 fifths, scaleBytes;
+    u32 d;
 
     DEVICE void load(const Row& row, int chunk, int u, int) {
-        const u8* block = row.data + (chunk >> 1) * 176;
-        const u8* q = block + 48 + 64 * (chunk & 1) + 16 * u;
-        head = loadBytes16(block);
+        int block = chunk >> 1;
+        const u8* q = row.q + block * 128 + 64 * u + 32 * (chunk & 1);
         a = loadBytes16(q);
-        b = loadBytes16(q + 32);
-        h = loadBytes16(block + 16 + 16 * u);
+        b = loadBytes16(q + 16);
+        fifths = __ldg((const uint2*)(row.fifths + u * row.plane + 8 * chunk));
+        scaleBytes = __ldg((const uint2*)(row.scales + 8 * chunk));
+        d = __ldg((const u32*)row.d + block);
     }
 
-    DEVICE void decode(int chunk, int, int part, uint2 (&out)[2][4]) const {
+    DEVICE void decode(int, int, int part, uint2 (&out)[2][4]) const {
         u32 scales, shifts;
-        scalesAndShifts(head, chunk, part, scales, shifts);
+        scalesAndShifts(part ? scaleBytes.y : scaleBytes.x, d, scales, shifts);
 #pragma unroll
         for (int g = 0; g < 2; g++) {
             u32 scale = g ? twiceHigh(scales) : twiceLow(scales);
@@ -274,7 +289,7 @@ struct UnitQ5_K {
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 u32 low = bitsOf(word(part ? b : a, i), g ? -4 : 0, 0x0f0f0f0fu);
-                u32 high = bitsOf(word(h, i) >> 4 * (chunk & 1), 4 - (2 * part + g), 0x10101010u);
+                u32 high = bitsOf(part ? fifths.y : fifths.x, 4 - (4 * g + i), 0x10101010u);
                 out[g][i] = shifted(low | high, scale, shift);
             }
         }

@@ -1,8 +1,10 @@
 package dev.tenon.kernels.nvidia;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Optional;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -37,6 +39,16 @@ class MvGeometryTests {
     })
     void rowsThatAreTooShortForAWarpAreSharedByHalfOfOne(String format, int rows, int cols, int expected) {
         assertEquals(expected, threads(MvSchedule.DEFAULT, format, rows, cols));
+    }
+
+    @Test
+    void aBlockThatMustBeAloneAsksForMoreThanHalfOfTheSharedMemory() {
+        DeviceTraits hopper = TestGraphs.HOPPER;
+        MvGeometry one = MvGeometry.of(MvSchedule.DEFAULT, hopper, 1, 2048, 2, 2048, format("Q6_K"));
+        assertTrue(2 * one.sharedBytes() < hopper.sharedBytes(), one::toString);
+        assertTrue(2 * one.aloneBytes(hopper) > hopper.sharedBytes(), one::toString);
+        assertTrue(one.sharedBytes() + one.aloneBytes(hopper) <= hopper.sharedBytes(), one::toString);
+        assertEquals(one.sharedBytes(), one.aloneBytes(hopper.asOldest()));
     }
 
     @ParameterizedTest

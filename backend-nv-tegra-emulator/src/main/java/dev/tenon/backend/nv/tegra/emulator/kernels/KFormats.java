@@ -130,45 +130,84 @@ final class KFormats {
         }
     }
 
-    /// Q4_K and Q5_K, as in a file: `d: f16, dmin: f16, scales: uint8[12]`, Q5_K's `qh: uint8[32]`,
-    /// `qs: uint8[128]`.
+    /// Q4_K and Q5_K: planes `qs: uint8[128]`, for Q5_K `fifths: uint32[4]` twice, `scales: uint8[16]`,
+    /// `{d, dmin}: f16[2]`. For j in 0..3, n, s in 0..1 and l in 0..15, element `64j + 32n + 16s + l`
+    /// belongs to sub-block `2j + n`; byte `64s + 16j + l` of qs has its lower four bits in bits
+    /// 4n..4n+3, bit `8 (l % 4) + 4n + l / 4` of word j of fifths s the fifth. Scale and minimum of a
+    /// sub-block stand at `4j + n` and `4j + 2 + n`.
     static final class Q45K extends WeightFormat {
         private final boolean five;
 
         Q45K(boolean five) {
-            super(BLOCK, five ? 176 : 144, five ? 176 : 144);
+            super(BLOCK, five ? 176 : 144, five ? 180 : 148);
             this.five = five;
         }
 
         @Override
         void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
-            long start = number * bytes;
-            float d = half(tensor, start);
-            float dmin = half(tensor, start + 2);
-            long qs = start + (five ? 48 : 16);
+            long factors = blocks * (bytes - 4) + 4 * number;
+            float d = half(tensor, factors);
+            float dmin = half(tensor, factors + 2);
             for (int sub = 0; sub < 8; sub++) {
-                float factor = d * scale(tensor, start + 4, sub);
-                float minimum = dmin * minimum(tensor, start + 4, sub);
+                int j = sub >> 1;
+                int n = sub & 1;
+                long scales = blocks * (bytes - 20) + 16 * number + 4 * j + n;
+                float factor = d * unsigned(tensor, scales);
+                float minimum = dmin * unsigned(tensor, scales + 2);
                 for (int l = 0; l < 32; l++) {
-                    int q = unsigned(tensor, qs + 32 * (sub >> 1) + l) >> 4 * (sub & 1) & 15;
+                    long place = 64 * (l >> 4) + 16 * j + (l & 15);
+                    int q = unsigned(tensor, number * 128 + place) >> 4 * n & 15;
                     if (five) {
-                        q |= (unsigned(tensor, start + 16 + l) >> sub & 1) << 4;
+                        long fifths = blocks * (128 + 16 * (l >> 4)) + 16 * number + 4 * j;
+                        q |= (unsigned(tensor, fifths + (l & 3)) >> 4 * n + (l >> 2 & 3) & 1) << 4;
                     }
                     out[at + 32 * sub + l] = factor * q - minimum;
                 }
             }
         }
 
-        private static int scale(MemorySegment memory, long scales, int sub) {
-            return sub < 4
-                    ? unsigned(memory, scales + sub) & 63
-                    : unsigned(memory, scales + sub + 4) & 15 | unsigned(memory, scales + sub - 4) >> 6 << 4;
+        @Override
+        void repack(MemorySegment in, MemorySegment out, long blocks, long number) {
+            int qs = five ? 48 : 16;
+            for (int j = 0; j < 4; j++) {
+                for (int s = 0; s < 2; s++) {
+                    copy(in, qs + 32 * j + 16 * s, out, number * 128 + 64 * s + 16 * j, 16);
+                    if (five) {
+                        fifths(in, out, blocks * (128 + 16 * s) + 16 * number + 4 * j, j, s);
+                    }
+                }
+            }
+            for (int sub = 0; sub < 8; sub++) {
+                long scales = blocks * (bytes - 20) + 16 * number + 4 * (sub >> 1) + (sub & 1);
+                out.set(BYTE, scales, (byte) scale(in, sub));
+                out.set(BYTE, scales + 2, (byte) minimum(in, sub));
+            }
+            copy(in, 0, out, blocks * (bytes - 4) + 4 * number, 4);
         }
 
-        private static int minimum(MemorySegment memory, long scales, int sub) {
+        /// One word of the fifth bits of unit j, half s.
+        private static void fifths(MemorySegment in, MemorySegment out, long to, int j, int s) {
+            for (int b = 0; b < 4; b++) {
+                int bits = 0;
+                for (int k = 0; k < 4; k++) {
+                    int high = unsigned(in, 16 + 16 * s + 4 * k + b) >> 2 * j;
+                    bits |= (high & 1) << k | (high >> 1 & 1) << 4 + k;
+                }
+                out.set(BYTE, to + b, (byte) bits);
+            }
+        }
+
+        /// Scale of a sub-block in a file's block: 6 bits of the 12 bytes at 4.
+        private static int scale(MemorySegment block, int sub) {
             return sub < 4
-                    ? unsigned(memory, scales + sub + 4) & 63
-                    : unsigned(memory, scales + sub + 4) >> 4 | unsigned(memory, scales + sub) >> 6 << 4;
+                    ? unsigned(block, 4 + sub) & 63
+                    : unsigned(block, 8 + sub) & 15 | unsigned(block, sub) >> 6 << 4;
+        }
+
+        private static int minimum(MemorySegment block, int sub) {
+            return sub < 4
+                    ? unsigned(block, 8 + sub) & 63
+                    : unsigned(block, 8 + sub) >> 4 | unsigned(block, 4 + sub) >> 6 << 4;
         }
     }
 }
