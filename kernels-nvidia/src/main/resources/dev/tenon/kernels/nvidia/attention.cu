@@ -1,9 +1,10 @@
 // Attention of a few rows over paged keys and values, with the sequence split over blocks (flash decoding).
 //
 // A block takes one kv head, up to four of the query heads that share it, one row of the step, and one piece of the
-// sequence. As long as a sequence has fewer pieces than there are blocks, blocks take fewer query heads each:
+// sequence. Halves with heads of 64 or 128 run on tensor cores (attention_tensor.cuh); this file has the rest, where
+// blocks take fewer query heads each as long as a sequence has fewer pieces than there are blocks:
 //
-//   blocks (x)   short: | piece 0, head 0 | piece 0, head 1 | ... | piece 1, head 0 | ...   long: | piece 0 | piece 1 | ...
+//   blocks of a y    short: | piece 0, head 0 | piece 0, head 1 | ... | piece 1, head 0 | ...   long: | piece 0 | ...
 //
 // In a block, a position belongs to D / 8 lanes, each with eight elements of the key, the value, and the queries:
 //
@@ -16,26 +17,11 @@
 // Fused (k given): q, k, v are the raw projections of at most 8 rows. The first piece also does the rows of this step:
 // it norms and rotates their keys itself and appends its own row to the cache, so that no block reads what another
 // writes.
-#include "kv_cache.cuh"
+#include "attention_tensor.cuh"
 
 // threads of a block, for a head size (0: any)
 template <int D>
 constexpr int THREADS_OF = D == 0 ? 128 : 256;
-
-constexpr int GROUP = 4; // query heads of a block
-constexpr int MAX_SPLITS = 64;
-constexpr int MAX_ROWS = 8;     // of a fused step
-constexpr float NOTHING = -1e30f; // maximum of no scores
-constexpr float LOG2_E = 1.4426950408889634f;
-
-struct Shape {
-    int heads;
-    int keyLength;
-    int valueLength;
-    float scale;
-    int window;
-    float softCap;
-};
 
 // How a position's elements are spread over lanes: eight neighbours each for a known D, every 32nd for any other.
 template <class Kv, int D>
@@ -159,118 +145,6 @@ static DEVICE void attend(Running& run, const float (&q)[GROUP][8], int group, f
     }
 }
 
-// What a block does: some query heads of one kv head, for one row of the step, over one piece of its sequence.
-struct Part {
-    int t;         // row of the step
-    int sequence;  // of the row; below 0, the row only fills the bucket
-    int position;  // of the row
-    int kvHead;
-    int chunkHead; // query heads chunkHead .. chunkHead + chunk - 1 share the blocks of a y
-    int chunk;
-    int head; // of them, the block takes head .. head + group - 1
-    int group;
-    bool appends; // whether this block appends the row to the cache, when that is left to attention
-    int fresh;    // rows of this step, from this one back, that the block takes from k and v instead of the cache
-    int low;      // first position that the row sees
-    int pieces;   // in how many the cached positions are cut
-    int blocks;   // that have something to do
-    int piece;    // the block's; its cached positions are from .. end - 1
-    int from;
-    int end;
-
-    // grid: piece and query head (x), kv head and four of its query heads (y), row (z)
-    DEVICE Part(const int* positions, const int* sequences, const Shape& shape, int kvHeads, bool fused, int minPiece) {
-        const int perKv = shape.heads / kvHeads;
-        const int chunks = (perKv + GROUP - 1) / GROUP;
-        t = blockIdx.z;
-        sequence = sequences[t];
-        position = positions[t];
-        kvHead = blockIdx.y / chunks;
-        chunkHead = kvHead * perKv + blockIdx.y % chunks * GROUP;
-        chunk = min(GROUP, (kvHead + 1) * perKv - chunkHead);
-        int rows = fused ? 1 : 0;
-        while (fused && rows <= t && sequences[t - rows] == sequence) {
-            rows++;
-        }
-        low = shape.window > 0 ? max(0, position + 1 - shape.window) : 0;
-        const int cached = position + 1 - rows;
-        const int length = max(0, cached - low);
-        // pieces are multiples of 16 long, and none is empty
-        pieces = max(1, min((int) gridDim.x, (length + minPiece - 1) / minPiece));
-        const int size = ((length + pieces - 1) / pieces + 15) & ~15;
-        pieces = size == 0 ? 1 : (length + size - 1) / size;
-        int sharing = chunk; // query heads of a block: 1, 2 or all
-        if (pieces * chunk <= (int) gridDim.x) {
-            sharing = 1;
-        } else if (pieces * ((chunk + 1) / 2) <= (int) gridDim.x) {
-            sharing = min(2, chunk);
-        }
-        const int blocksOfPiece = (chunk + sharing - 1) / sharing;
-        blocks = pieces * blocksOfPiece;
-        piece = blockIdx.x / blocksOfPiece;
-        const int first = blockIdx.x % blocksOfPiece * sharing;
-        head = chunkHead + first;
-        group = min(sharing, chunk - first);
-        from = low + piece * size;
-        end = min(cached, from + size);
-        fresh = piece == 0 ? rows : 0;
-        appends = fresh > 0 && first == 0 && blockIdx.y % chunks == 0;
-    }
-};
-
-// Joins the pieces of all heads of a y, as they stand in `partial`: for each piece the sums, the maximum, the weight.
-static DEVICE void joinPieces(const Part& part, int valueLength, const float* partial, float* out) {
-    __shared__ float shares[GROUP][MAX_SPLITS]; // of each piece in the result
-    const int lane = threadIdx.x % 32;
-    const int stride = valueLength + 2;
-    const i64 nextHead = (i64) gridDim.x * stride;
-    for (int g = threadIdx.x / 32; g < part.chunk; g += blockDim.x / 32) {
-        const float* of = partial + g * nextHead + valueLength;
-        float maximum = NOTHING;
-        for (int s = lane; s < part.pieces; s += 32) {
-            maximum = fmaxf(maximum, of[s * stride]);
-        }
-        maximum = maxOver(maximum, 32);
-        float weight = 0.f;
-        for (int s = lane; s < part.pieces; s += 32) {
-            const float factor = exp2f(of[s * stride] - maximum);
-            shares[g][s] = factor;
-            weight += factor * of[s * stride + 1];
-        }
-        weight = sumOver(weight, 32);
-        for (int s = lane; s < part.pieces; s += 32) {
-            shares[g][s] /= weight;
-        }
-    }
-    __syncthreads();
-    for (int i = threadIdx.x; i < part.chunk * valueLength; i += blockDim.x) {
-        const int g = i / valueLength;
-        const float* of = partial + g * nextHead + i % valueLength;
-        float sum = 0.f;
-#pragma unroll 8
-        for (int s = 0; s < part.pieces; s++) {
-            sum += shares[g][s] * of[s * stride];
-        }
-        out[i] = sum;
-    }
-}
-
-// Whether all other blocks of the same y are done; the last to come leaves the counter at 0.
-static DEVICE bool isLastBlock(const Part& part, int* counter) {
-    __shared__ bool last;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        last = atomicAdd(counter, 1) == part.blocks - 1;
-        if (last) {
-            *counter = 0;
-        }
-        __threadfence();
-    }
-    __syncthreads();
-    return last;
-}
-
 template <class Keys, class Values, int D>
 static DEVICE void attention(const float* q, const float* k, const float* v, const HeadInput& query,
         const HeadInput& key, const KvCache& cache, const int* positions, const int* sequences, float* out,
@@ -285,7 +159,7 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     __shared__ float queries[GROUP][ROW];
     __shared__ float freshKeys[MAX_ROWS][ROW];
     __shared__ float freshValues[MAX_ROWS][ROW];
-    __shared__ float sums[WARPS][GROUP][ROW];
+    __shared__ alignas(16) float sums[WARPS][GROUP][ROW];
     __shared__ float maxima[WARPS][GROUP];
     __shared__ float weights[WARPS][GROUP];
     launchDependents();
@@ -298,22 +172,24 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     const int lane = threadIdx.x % LANES;
     const int lanesGroup = threadIdx.x / LANES;
     const bool fused = k != nullptr;
-    const Part part(positions, sequences, shape, cache.heads, fused, MIN_PIECE<D>);
+    const Part part = Part::of<true>(positions, sequences, shape, cache.heads, fused, MIN_PIECE<D>,
+            MIN_PIECE<D>);
     const int t = part.t;
     const int group = part.group;
     const int kvHead = part.kvHead;
     // of the heads of this y
     out += ((i64) t * shape.heads + part.chunkHead) * valueLength;
-    partial += ((i64) t * shape.heads + part.chunkHead) * gridDim.x * (valueLength + 2);
+    const Pieces pieces(partial, shape);
+    const i64 place = pieces.place(t, shape.heads, part.chunkHead);
     const int firstHead = part.head - part.chunkHead;
     if (part.sequence < 0) {
         waitForInputs();
-        for (int i = threadIdx.x; blockIdx.x == 0 && i < part.chunk * valueLength; i += THREADS) {
+        for (int i = threadIdx.x; part.block == 0 && i < part.chunk * valueLength; i += THREADS) {
             out[i] = 0.f;
         }
         return;
     }
-    if (blockIdx.x >= part.blocks) {
+    if (part.block >= part.blocks) {
         return; // the first block waits for the kernels in front
     }
 
@@ -446,18 +322,32 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
         if (part.pieces == 1) {
             out[firstHead * valueLength + i] = sum / weight;
         } else {
-            float* to = partial + ((i64) (firstHead + g) * gridDim.x + part.piece) * (valueLength + 2);
-            to[e] = sum;
+            const i64 at = place + (i64) (firstHead + g) * gridDim.x + part.piece;
+            pieces.sums[at * valueLength + e] = sum;
             if (e == 0) {
-                to[valueLength] = maximum;
-                to[valueLength + 1] = weight;
+                pieces.stats[2 * at] = maximum;
+                pieces.stats[2 * at + 1] = weight;
             }
         }
     }
-    if (part.pieces > 1 && isLastBlock(part, counters + t * gridDim.y + blockIdx.y)) {
-        joinPieces(part, valueLength, partial, out);
+    if (part.pieces > 1 && isLastBlock(part, counters + t * gridDim.y + part.y)) {
+        joinPieces<D == 0 ? 1 : 4>(part, pieces, place, out, &sums[0][0][0]);
     }
 }
+
+// Which code does it.
+template <class Keys, class Values, int D>
+struct Path {
+    static constexpr bool TENSOR = false;
+};
+template <>
+struct Path<KvF16, KvF16, 64> {
+    static constexpr bool TENSOR = true;
+};
+template <>
+struct Path<KvF16, KvF16, 128> {
+    static constexpr bool TENSOR = true;
+};
 
 #define ATTENTION(name, Keys, Values, d, D)                                                                            \
     extern "C" __global__ void __launch_bounds__(THREADS_OF<D>, 2) attention_##name##_##d(                             \
@@ -466,11 +356,16 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
             u8* kCache, u8* vCache, float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength,  \
             int valueLength, int ropeDim, int pairing, float scale, int window, float softCap) {                       \
         const bool fused = k != nullptr;                                                                               \
-        attention<Keys, Values, D>(q, k, v,                                                                            \
-                HeadInput{fused ? qNorm : nullptr, eps, fused ? table : nullptr, ropeDim, pairing},                    \
-                HeadInput{kNorm, eps, table, ropeDim, pairing}, KvCache{kCache, vCache, pages, maxPages, kvHeads},     \
-                positions, sequences, out, partial, counters,                                                          \
-                Shape{heads, keyLength, valueLength, scale, window, softCap});                                         \
+        const HeadInput query{fused ? qNorm : nullptr, eps, fused ? table : nullptr, ropeDim, pairing};                \
+        const HeadInput key{kNorm, eps, table, ropeDim, pairing};                                                      \
+        const KvCache cache{kCache, vCache, pages, maxPages, kvHeads};                                                 \
+        const Shape shape{heads, keyLength, valueLength, scale, window, softCap};                                      \
+        if constexpr (Path<Keys, Values, D>::TENSOR) {                                                                 \
+            attentionTensor<D>(q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);       \
+        } else {                                                                                                       \
+            attention<Keys, Values, D>(                                                                                \
+                    q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);                  \
+        }                                                                                                              \
     }
 
 #define ATTENTIONS(name, Keys, Values)                                                                                 \
