@@ -105,8 +105,11 @@ final class KernelCode implements AutoCloseable {
                                 .distinct()
                                 .sorted()
                                 .collect(Collectors.joining(", "))
-                        + ". Make it where nvcc is installed (kernels-nvidia/cubins.sh FOLDER), and set " + FOLDER
-                        + " to that folder; or install NVRTC here: " + noCompiler);
+                        + (architecture.equals(BUNDLED)
+                                ? ". Make it where nvcc is installed (kernels-nvidia/cubins.sh FOLDER), and set "
+                                        + FOLDER + " to that folder; or install NVRTC here: "
+                                : ". Install NVRTC here: ")
+                        + noCompiler);
     }
 
     /// Compiles what has to be compiled, several modules at once, so that the first step need not wait.
@@ -227,11 +230,11 @@ final class KernelCode implements AutoCloseable {
     }
 
     private Optional<byte[]> lookedUp(KernelModule module) {
-        Path file = Path.of(folder, KernelCatalogue.cubinFile(module));
-        if (!folder.isEmpty() && Files.exists(file)) {
-            return Optional.of(unpacked(file));
+        if (!architecture.equals(BUNDLED)) {
+            return Optional.empty();
         }
-        return architecture.equals(BUNDLED) ? KernelCatalogue.cubin(module) : Optional.empty();
+        Path file = Path.of(folder, KernelCatalogue.cubinFile(module));
+        return !folder.isEmpty() && Files.exists(file) ? Optional.of(unpacked(file)) : KernelCatalogue.cubin(module);
     }
 
     private static byte[] unpacked(Path file) {

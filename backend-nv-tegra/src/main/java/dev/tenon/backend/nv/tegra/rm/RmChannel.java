@@ -21,9 +21,9 @@ final class RmChannel implements GpuChannel {
     private static final int COPY_INSTANCE = 2;
     private static final long CONTEXT_BYTES = 64L << 20;
     private static final int USERD_BYTES = 512;
-    /// Notification: code and status.
+    /// Where a notification has the Xid.
     private static final long ERROR_CODE = 8;
-
+    /// Where a notification has whether there is an error.
     private static final long ERROR_STATUS = 14;
 
     private final MemorySegment doorbell;
@@ -124,7 +124,8 @@ final class RmChannel implements GpuChannel {
         }
     }
 
-    /// Has UVM map what the engine keeps of the channel, at addresses that nothing else uses.
+    /// Has UVM map what the engine keeps of the channel, at addresses that nothing else uses; they
+    /// are kept until the GPU is closed.
     private void register(RmMemory.Source from, int channel, boolean compute) {
         long bytes = 0;
         if (compute) {
