@@ -275,6 +275,11 @@ final class PanelCode512 {
             int at = SHAPE.headBytes(format) + STRIDE * k;
             a.vmovdqu(w0, mem(RSI, at));
             a.vmovdqu(w1, mem(RSI, at + 64));
+            if (!format.words) {
+                // The next block; with words it would only take load slots.
+                a.prefetchT0(mem(RSI, at + SHAPE.blockBytes(format)));
+                a.prefetchT0(mem(RSI, at + SHAPE.blockBytes(format) + 64));
+            }
             for (int t = 0; t < tokens; t++) {
                 Vec x = zmm(28 + t % 3);
                 a.vpbroadcastd(x, token(Q, t, 4 * k));
