@@ -1,10 +1,12 @@
 package dev.tenon.benchmarks;
 
+import dev.tenon.api.device.PackedKernel;
 import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.ScalarLinear;
 import dev.tenon.backend.cpu.vector.kernel.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.VectorKernels;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -29,7 +31,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(
         value = 1,
-        jvmArgsAppend = {"--add-modules", "jdk.incubator.vector", "-Xmx2g"})
+        jvmArgsAppend = {"--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", "-Xmx2g"})
 public class LinearBenchmark {
     /// Format of the weights.
     @Param({"F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q4_0", "Q3_K", "Q2_K"})
@@ -59,6 +61,10 @@ public class LinearBenchmark {
     private Matrix matrix;
     private LinearKernel code;
     private Scratch scratch;
+    /// The kernel of a format whose activations are packed, once for many products; else null.
+    private PackedKernel packing;
+    private MemorySegment packed;
+    private MemorySegment memory;
     private float[] out;
 
     /// Creates the benchmark.
@@ -67,16 +73,25 @@ public class LinearBenchmark {
     /// Makes weights and activations, and checks the product.
     @Setup(Level.Trial)
     public void setUp() {
-        code = kernel.equals("scalar")
-                ? new ScalarLinear(Services.format(format), "scalar")
-                : VectorKernels.linear(format);
-        Check.that("there is a Vector API kernel for " + format, code != null);
+        boolean scalar = kernel.equals("scalar");
+        packing = scalar ? null : VectorKernels.packed(format);
+        code = scalar ? new ScalarLinear(Services.format(format), "scalar") : VectorKernels.linear(format);
+        Check.that("there is a Vector API kernel for " + format, code != null || packing != null);
         arena = Arena.ofShared();
         matrix = new Matrix(arena, Services.format(format), rows, n, tokens, tokens == 1 ? (long) megabytes << 20 : 0);
-        scratch = Scratch.of(code, n);
+        if (packing == null) {
+            scratch = Scratch.of(code, n);
+        } else {
+            long stride = packing.packedBytes(n);
+            packed = arena.allocate(tokens * stride, 64);
+            for (int t = 0; t < tokens; t++) {
+                packing.pack(matrix.x, t * n, n, packed.asSlice(t * stride, stride));
+            }
+            memory = arena.allocate(packing.scratchBytes(n, tokens), 64);
+        }
         out = new float[tokens * rows];
         multiply(new Work());
-        Check.close(code.name(), matrix.product(), out, 0.01);
+        Check.close(packing == null ? code.name() : packing.name(), matrix.product(), out, 0.01);
     }
 
     /// One product of the matrix with all tokens.
@@ -85,7 +100,11 @@ public class LinearBenchmark {
     /// @return the products
     @Benchmark
     public float[] multiply(Work work) {
-        code.run(matrix.next(), matrix.rowBytes, 0, rows, matrix.x, n, tokens, out, rows, scratch);
+        if (packing == null) {
+            code.run(matrix.next(), matrix.rowBytes, 0, rows, matrix.x, n, tokens, out, rows, scratch);
+        } else {
+            packing.run(matrix.next(), matrix.rowBytes, 0, rows, n, packed, tokens, out, 0, rows, memory);
+        }
         work.weightGigabytes += matrix.bytes() / 1e9;
         work.gigaflops += 2e-9 * rows * n * tokens;
         return out;

@@ -52,13 +52,13 @@ record KernelSet(boolean vector, boolean warming) {
         return new ScalarLinear(format, format.id().toLowerCase(Locale.ROOT) + (vector ? ".generic" : ".scalar"));
     }
 
-    /// {@return a kernel that another bundle offers and that packs its activations, or null if there is
-    /// none}
+    /// {@return a kernel that packs its activations: one that another bundle offers, else one of this
+    /// backend, or null if there is none}
     ///
     /// @param format weight format
     /// @param n elements in a row
     /// @param offered what other bundles offer
-    static PackedKernel packed(QuantFormat format, int n, Collection<KernelProvider> offered) {
+    PackedKernel packed(QuantFormat format, int n, Collection<KernelProvider> offered) {
         for (KernelProvider provider : offered) {
             for (Kernel kernel : provider.kernels()) {
                 if (kernel instanceof PackedKernel packed
@@ -70,7 +70,8 @@ record KernelSet(boolean vector, boolean warming) {
                 }
             }
         }
-        return null;
+        PackedKernel own = vector ? VectorKernels.packed(format.id()) : null;
+        return own != null && own.accepts(n) ? own : null;
     }
 
     /// {@return what reports call attention}

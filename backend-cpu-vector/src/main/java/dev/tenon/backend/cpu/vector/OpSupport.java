@@ -35,7 +35,7 @@ final class OpSupport {
         return switch (op) {
             case CoreOp.Linear linear -> {
                 QuantFormat format = weights.format(linear.weight().name());
-                PackedKernel packed = KernelSet.packed(format, linear.weight().cols(), offered);
+                PackedKernel packed = kernels.packed(format, linear.weight().cols(), offered);
                 if (packed != null) {
                     yield new Support(
                             Support.Level.FAST,

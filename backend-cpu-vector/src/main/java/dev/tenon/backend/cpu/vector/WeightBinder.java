@@ -94,7 +94,7 @@ final class WeightBinder {
     /// @param weight the matrix
     /// @param bias its bias, or null
     BoundLinear linear(Weight weight, Weight bias) {
-        PackedKernel packed = KernelSet.packed(format(weight), weight.cols(), offered);
+        PackedKernel packed = kernels.packed(format(weight), weight.cols(), offered);
         BoundLinear linear = new BoundLinear(
                 weight.name(),
                 packed == null ? kernels.linear(format(weight), offered) : null,

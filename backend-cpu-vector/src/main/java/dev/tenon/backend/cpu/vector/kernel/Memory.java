@@ -5,14 +5,21 @@ import java.util.Objects;
 
 /// Access to weights without a check at each load.
 ///
-/// A load from a segment that the JIT compiler knows nothing about checks its bounds and its scope, and a
-/// kernel with several such loads exceeds what C2 inlines. One segment over all of memory is a constant: no
-/// check is left. So a range is checked once, by [#at], and kernels read it at absolute addresses.
+/// A load from a segment that the JIT compiler knows nothing about checks its bounds and its
+/// scope, and a kernel with several such loads exceeds what C2 inlines. One segment over all of
+/// memory is a constant: no check is left. So a range is checked once, by [#at], and kernels
+/// read it at absolute addresses.
 ///
-/// Where native access is not enabled, or for memory on the heap, nothing changes but the speed: offsets then
-/// are relative to the segment itself.
+/// Where native access is not enabled, or for memory on the heap, nothing changes but the
+/// speed: offsets then are relative to the segment itself.
 final class Memory {
-    private static final MemorySegment ALL =
+    /// Bits that an address may have. `address & ADDRESS` tells C2 that a load near it lies in
+    /// [#base], and no check is left.
+    static final long ADDRESS = (1L << 56) - 1;
+
+    /// All of memory, or null where native access is not enabled. Kernels at the limit of what
+    /// C2 inlines write out what [#base] does.
+    static final MemorySegment ALL =
             Memory.class.getModule().isNativeAccessEnabled() ? MemorySegment.NULL.reinterpret(Long.MAX_VALUE) : null;
 
     private Memory() {}

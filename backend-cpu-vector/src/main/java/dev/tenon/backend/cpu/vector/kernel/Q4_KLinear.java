@@ -1,8 +1,18 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import static dev.tenon.backend.cpu.vector.kernel.Species.F;
+import static dev.tenon.backend.cpu.vector.kernel.Species.I;
+import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
+import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShuffle;
 
 /// Q4_K: 256 four-bit levels, eight sub-blocks of 32 with a 6-bit scale and a 6-bit minimum each, 4.5 bits
 /// a weight.
@@ -14,22 +24,54 @@ import jdk.incubator.vector.IntVector;
 /// value[i] = d * scale[i / 32] * q[i] - dmin * min[i / 32]
 /// for quarter c and l in 0..31:   q[64c + l] = qs[32c + l] & 15,   q[64c + l + 32] = qs[32c + l] >> 4
 /// ```
-final class Q4_KLinear extends LevelLinear {
-    private static final int BLOCK = 256;
+final class Q4_KLinear extends PermutedLinear {
     private static final int BYTES = 144;
     private static final int QS = 16;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(Species.LE);
+
+    /// The levels of an int that are in low nibbles.
+    private static final IntVector LEVEL_0 = IntVector.broadcast(I, 15);
+    private static final IntVector LEVEL_1 = IntVector.broadcast(I, 15 << 8);
+    private static final IntVector LEVEL_2 = IntVector.broadcast(I, 15 << 16);
+    private static final IntVector LEVEL_3 = IntVector.broadcast(I, 15 << 24);
+    /// Sixteen ints are of two quarters: eight have the first scale, eight the one after the next.
+    private static final VectorShuffle<Float> SPREAD = VectorShuffle.fromOp(F, i -> i / 8 * 2);
+    /// For sixteen lanes: the scales of the high nibbles, and those of the other half block.
+    private static final VectorShuffle<Float> SPREAD_NEXT = VectorShuffle.fromOp(F, i -> (1 + i / 8 * 2) % LANES);
+    private static final VectorShuffle<Float> NEXT_HALF = VectorShuffle.fromOp(F, i -> (i + 4) % LANES);
+
+    /// For eight scales, then eight minima: which words of a block's head their low bits come
+    /// from, how far those are shifted, and which bits count; then the same for the two high
+    /// bits of each second four. Word 0 is d and dmin. Only for sixteen lanes.
+    private static final VectorShuffle<Integer> LOW_FROM = VectorShuffle.fromOp(I, i -> i % 8 > 3 ? 3 : 1 + i / 8);
+    private static final IntVector LOW_SHIFT = ints(i -> i % 8 > 3 ? 8 * (i % 4) + i / 8 * 4 : 8 * (i % 4));
+    private static final IntVector LOW_MASK = ints(i -> i % 8 > 3 ? 15 : 63);
+    private static final VectorShuffle<Integer> HIGH_FROM = VectorShuffle.fromOp(I, i -> 1 + i / 8);
+    private static final IntVector HIGH_SHIFT = ints(i -> i % 8 > 3 ? 8 * (i % 4) + 2 : 0);
+    private static final IntVector HIGH_MASK = ints(i -> i % 8 > 3 ? 48 : 0);
+    private static final VectorMask<Float> UPPER = VectorMask.fromLong(F, 0xFF00);
 
     Q4_KLinear() {
-        super(
-                "q4_k",
-                Kind.SCALE_OFFSET_32,
-                BLOCK,
-                BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
-                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
+        super("Q4_K", BYTES, Q4_KLinear::scales, Q4_KLinear::dot, Q4_KLinear::decode);
+        for (int i = 0; i < BLOCK; i++) {
+            int chunk = i / 64;
+            int nibble = i / 32 % 2;
+            int vector = chunk / 2 * 8 + nibble * 4 + i % 4;
+            put(i, vector, chunk % 2 * 8 + i % 32 / 4, 1f / (1 << 8 * (i % 4)));
+        }
     }
 
-    /// The same sum in plain Java, in ascending order and double.
+    private static IntVector ints(IntUnaryOperator value) {
+        return IntVector.fromArray(I, IntStream.range(0, LANES).map(value).toArray(), 0);
+    }
+
+    /// Minima are multiplied with the sums of 32 activations.
+    @Override
+    float sum(float[] x, int at, int number) {
+        return number < 8 ? 0 : total(x, at + 32 * (number - 8), 32);
+    }
+
+    /// The product of a row in plain Java, in ascending order and double.
     static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
         double sum = 0;
         float[] numbers = new float[16];
@@ -45,30 +87,195 @@ final class Q4_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            Packed.scalesAndOffsets(w, at + s * apart, f, scalesAt(s));
-        }
-    }
-
-    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
-            int to = levelsAt(s);
-            for (int c = 0; c < 128; c += 32) {
-                nibbles(w, p + QS + c, b, to + 2 * c);
-                if (Packed.TWICE) {
-                    nibbles(w, p + QS + c + 16, b, to + 2 * c + 16);
-                }
+    private static void scales(MemorySegment weights, long at, int blocks, MemorySegment scratch, long to) {
+        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p = at;
+        long y = to;
+        long end = to + (long) blocks * VECTOR;
+        do {
+            p &= Memory.ADDRESS;
+            y &= Memory.ADDRESS;
+            int head = w.get(INT, p);
+            float d = Float.float16ToFloat((short) head);
+            float dmin = -Float.float16ToFloat((short) (head >> 16));
+            if (LANES == 16) {
+                IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
+                IntVector low = v.rearrange(LOW_FROM)
+                        .lanewise(VectorOperators.LSHR, LOW_SHIFT)
+                        .and(LOW_MASK);
+                IntVector high = v.rearrange(HIGH_FROM)
+                        .lanewise(VectorOperators.LSHR, HIGH_SHIFT)
+                        .and(HIGH_MASK);
+                ((FloatVector) low.or(high).convert(VectorOperators.I2F, 0))
+                        .mul(FloatVector.broadcast(F, d).blend(dmin, UPPER))
+                        .intoMemorySegment(s, y, Species.LE);
+            } else {
+                int a = w.get(INT, p + 4);
+                int b = w.get(INT, p + 8);
+                int c = w.get(INT, p + 12);
+                numbers(s, y, a & 0x3F3F3F3F, c & 0x0F0F0F0F | a >>> 2 & 0x30303030, d);
+                numbers(s, y + 32, b & 0x3F3F3F3F, c >>> 4 & 0x0F0F0F0F | b >>> 2 & 0x30303030, dmin);
             }
+            p += BYTES;
+            y += VECTOR;
+        } while (y != end);
+    }
+
+    /// Writes eight bytes times a factor.
+    private static void numbers(MemorySegment s, long to, int first, int second, float factor) {
+        for (int i = 0; i < 4; i++) {
+            s.set(ValueLayout.JAVA_FLOAT, to + 4 * i, factor * (first >>> 8 * i & 63));
+            s.set(ValueLayout.JAVA_FLOAT, to + 4 * i + 16, factor * (second >>> 8 * i & 63));
         }
     }
 
-    private static void nibbles(MemorySegment w, long qs, byte[] b, int at) {
-        IntVector q = Packed.load(w, qs);
-        q.and(Packed.LOW_4).reinterpretAsBytes().intoArray(b, at);
-        Packed.right(q, 4).and(Packed.LOW_4).reinterpretAsBytes().intoArray(b, at + 32);
+    /// Half a block at a time: four levels of each int that are low nibbles, then four that are
+    /// high ones. For sixteen lanes.
+    private static void dot(
+            MemorySegment weights,
+            long at,
+            int blocks,
+            MemorySegment scratch,
+            long strands,
+            MemorySegment packed,
+            long even,
+            long odd,
+            long sums) {
+        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
+        long t = strands & Memory.ADDRESS;
+        FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
+        FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
+        FloatVector a2 = FloatVector.fromMemorySegment(F, s, t + 2 * VECTOR, Species.LE);
+        long p = at;
+        long y = even;
+        long z = odd;
+        long g = sums;
+        long end = at + (long) blocks * BYTES;
+        do {
+            p &= Memory.ADDRESS;
+            g &= Memory.ADDRESS;
+            int head = w.get(INT, p);
+            FloatVector factors = FloatVector.broadcast(F, Float.float16ToFloat((short) head))
+                    .blend(-Float.float16ToFloat((short) (head >> 16)), UPPER);
+            IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
+            IntVector low = v.rearrange(LOW_FROM)
+                    .lanewise(VectorOperators.LSHR, LOW_SHIFT)
+                    .and(LOW_MASK);
+            IntVector high = v.rearrange(HIGH_FROM)
+                    .lanewise(VectorOperators.LSHR, HIGH_SHIFT)
+                    .and(HIGH_MASK);
+            FloatVector scale = ((FloatVector) low.or(high).convert(VectorOperators.I2F, 0)).mul(factors);
+            a2 = scale.fma(FloatVector.fromMemorySegment(F, x, g, Species.LE), a2);
+            g += VECTOR;
+            p += QS;
+            long half = p + 128;
+            do {
+                p &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                z &= Memory.ADDRESS;
+                v = IntVector.fromMemorySegment(I, w, p, Species.LE);
+                FloatVector d = scale.rearrange(SPREAD);
+                a0 = ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+                a1 = ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
+                a0 = ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
+                v = v.lanewise(VectorOperators.LSHR, 4);
+                d = scale.rearrange(SPREAD_NEXT);
+                a0 = ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
+                a0 = ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
+                scale = scale.rearrange(NEXT_HALF);
+                p += 64;
+                y += 4 * VECTOR;
+                z += 4 * VECTOR;
+            } while (p != half);
+        } while (p != end);
+        a0.intoMemorySegment(s, t, Species.LE);
+        a1.intoMemorySegment(s, t + VECTOR, Species.LE);
+        a2.intoMemorySegment(s, t + 2 * VECTOR, Species.LE);
+    }
+
+    /// The same levels times the same scales, at any width.
+    private static void decode(
+            MemorySegment weights,
+            long at,
+            int blocks,
+            MemorySegment scratch,
+            long scales,
+            long even,
+            long odd,
+            long apart,
+            long part) {
+        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p = at + QS + part;
+        long e = scales + part / 32 * 8;
+        long y = even;
+        long z = odd;
+        long end = p + (long) blocks * BYTES;
+        do {
+            long half = p + 128;
+            do {
+                p &= Memory.ADDRESS;
+                e &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                z &= Memory.ADDRESS;
+                IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
+                FloatVector d =
+                        FloatVector.fromMemorySegment(F, s, e, Species.LE).rearrange(SPREAD);
+                ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y, Species.LE);
+                ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z, Species.LE);
+                ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y + apart, Species.LE);
+                ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z + apart, Species.LE);
+                v = v.lanewise(VectorOperators.LSHR, 4);
+                d = FloatVector.fromMemorySegment(F, s, e + 4, Species.LE).rearrange(SPREAD);
+                ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y + 2 * apart, Species.LE);
+                ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z + 2 * apart, Species.LE);
+                ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y + 3 * apart, Species.LE);
+                ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z + 3 * apart, Species.LE);
+                p += 64;
+                e += 16;
+                y += 4 * apart;
+                z += 4 * apart;
+            } while (p != half);
+            p += BYTES - 128;
+            e += VECTOR - 32;
+        } while (p != end);
     }
 }

@@ -1,10 +1,12 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
+import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
@@ -22,33 +24,46 @@ import jdk.incubator.vector.VectorShuffle;
 ///                              q[128h + l + 64] = ql[64h + l] >> 4       | (qh[32h + l] >> 4 & 3) << 4
 ///                              q[128h + l + 96] = ql[64h + l + 32] >> 4  | (qh[32h + l] >> 6)     << 4
 /// ```
-final class Q6_KLinear extends LevelLinear {
-    private static final int BLOCK = 256;
+final class Q6_KLinear extends PermutedLinear {
     private static final int BYTES = 210;
     private static final int QH = 128;
     private static final int SUB_SCALES = 192;
     private static final int D = 208;
-    private static final int HIGH = 0x30303030;
-    private static final byte ZERO_LEVEL = 32;
+    private static final int ZERO_LEVEL = 32;
+    private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(Species.LE);
 
-    /// 32 bytes twice, and how far the bits of their second copy are shifted.
-    private static final VectorShuffle<Integer> TWICE = VectorShuffle.fromOp(Species.I, i -> i % 8);
-    private static final IntVector SHIFT = IntVector.zero(Species.I)
-            .addIndex(1)
-            .lanewise(VectorOperators.LSHR, 3)
-            .mul(2);
+    private static final IntVector LOW = IntVector.broadcast(I, 0x0F0F0F0F);
+    private static final IntVector HIGH = IntVector.broadcast(I, 0x30303030);
+    /// The lower three of an int's levels.
+    private static final IntVector LEVEL_0 = IntVector.broadcast(I, 63);
+    private static final IntVector LEVEL_1 = IntVector.broadcast(I, 63 << 8);
+    private static final IntVector LEVEL_2 = IntVector.broadcast(I, 63 << 16);
+    /// Four ints have the same scale.
+    private static final VectorShuffle<Float> SPREAD = VectorShuffle.fromOp(F, i -> i / 4);
+    /// For sixteen lanes: the scales of the next 64 levels, and those of the other half block.
+    private static final VectorShuffle<Float> SPREAD_NEXT = VectorShuffle.fromOp(F, i -> (4 + i / 4) % LANES);
+    private static final VectorShuffle<Float> NEXT_HALF = VectorShuffle.fromOp(F, i -> (i + 8) % LANES);
+    /// 32 bytes twice, and how far the bits of their second copy are shifted. Only for sixteen
+    /// lanes.
+    private static final VectorShuffle<Integer> TWICE = VectorShuffle.fromOp(I, i -> i % 8);
+    private static final IntVector SHIFT =
+            IntVector.zero(I).addIndex(1).lanewise(VectorOperators.LSHR, 3).mul(2);
 
     Q6_KLinear() {
-        super(
-                "q6_k",
-                Kind.SCALE_16,
-                BLOCK,
-                BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
-                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
+        super("Q6_K", BYTES, Q6_KLinear::scales, Q6_KLinear::dot, Q6_KLinear::decode);
+        for (int i = 0; i < BLOCK; i++) {
+            int vector = i / 128 * 8 + i / 64 % 2 * 4 + i % 4;
+            put(i, vector, i % 64 / 4, i % 4 == 3 ? 1 : 1f / (1 << 8 * (i % 4)));
+        }
     }
 
-    /// The same sum in plain Java, in ascending order and double.
+    /// Levels count from -32: scales are multiplied with -32 times the sums of 16 activations.
+    @Override
+    float sum(float[] x, int at, int number) {
+        return -ZERO_LEVEL * total(x, at + 16 * number, 16);
+    }
+
+    /// The product of a row in plain Java, in ascending order and double.
     static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
         double sum = 0;
         for (int i = 0; i < n; i++) {
@@ -66,58 +81,179 @@ final class Q6_KLinear extends LevelLinear {
         return (float) sum;
     }
 
-    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
+    private static void scales(MemorySegment weights, long at, int blocks, MemorySegment scratch, long to) {
+        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        for (int b = 0; b < blocks; b++) {
+            long p = at + (long) b * BYTES;
             FloatVector d = FloatVector.broadcast(F, Species.half(w, p + D));
             for (int j = 0; j < 16; j += LANES) {
-                Species.floats(w, p + SUB_SCALES + j).mul(d).intoArray(f, scalesAt(s) + j);
+                Species.floats(w, p + SUB_SCALES + j).mul(d).intoMemorySegment(s, to + b * VECTOR + 4 * j, Species.LE);
             }
         }
     }
 
-    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
-            for (int h = 0; h < 2; h++) {
-                int to = levelsAt(s) + 128 * h;
-                if (LANES == 16) {
-                    halves(w, p + 64 * h, p + QH + 32 * h, b, to);
-                    continue;
-                }
-                quarters(w, p + 64 * h, p + QH + 32 * h, b, to);
-                if (Packed.TWICE) {
-                    quarters(w, p + 64 * h + 16, p + QH + 32 * h + 16, b, to + 16);
-                }
-            }
-        }
+    /// Half a block at a time: 64 levels with low nibbles, then 64 with high ones. For sixteen
+    /// lanes.
+    private static void dot(
+            MemorySegment weights,
+            long at,
+            int blocks,
+            MemorySegment scratch,
+            long strands,
+            MemorySegment packed,
+            long even,
+            long odd,
+            long sums) {
+        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
+        long t = strands & Memory.ADDRESS;
+        FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
+        FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
+        FloatVector a2 = FloatVector.fromMemorySegment(F, s, t + 2 * VECTOR, Species.LE);
+        long p = at;
+        long y = even;
+        long z = odd;
+        long g = sums;
+        long end = at + (long) blocks * BYTES;
+        do {
+            p &= Memory.ADDRESS;
+            g &= Memory.ADDRESS;
+            float factor = Float.float16ToFloat(w.get(HALF, p + D));
+            FloatVector scale = ((FloatVector)
+                            ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + SUB_SCALES, Species.LE)
+                                    .convertShape(VectorOperators.B2F, F, 0))
+                    .mul(FloatVector.broadcast(F, factor));
+            a2 = scale.fma(FloatVector.fromMemorySegment(F, x, g, Species.LE), a2);
+            g += VECTOR;
+            long h = p + QH;
+            long half = p + 128;
+            do {
+                p &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                z &= Memory.ADDRESS;
+                h &= Memory.ADDRESS;
+                IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
+                IntVector high = ((IntVector) IntVector.fromMemorySegment(IntVector.SPECIES_256, w, h, Species.LE)
+                                .reinterpretShape(I, 0))
+                        .rearrange(TWICE)
+                        .lanewise(VectorOperators.LSHR, SHIFT);
+                IntVector l =
+                        v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).and(HIGH));
+                IntVector u = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.and(HIGH));
+                FloatVector d = scale.rearrange(SPREAD);
+                a0 = ((FloatVector) l.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+                a1 = ((FloatVector) l.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
+                a0 = ((FloatVector) l.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) l.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
+                d = scale.rearrange(SPREAD_NEXT);
+                a0 = ((FloatVector) u.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) u.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
+                a0 = ((FloatVector) u.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) u.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
+                scale = scale.rearrange(NEXT_HALF);
+                p += 64;
+                y += 4 * VECTOR;
+                z += 4 * VECTOR;
+                h += 32;
+            } while (p != half);
+            p += BYTES - 128;
+        } while (p != end);
+        a0.intoMemorySegment(s, t, Species.LE);
+        a1.intoMemorySegment(s, t + VECTOR, Species.LE);
+        a2.intoMemorySegment(s, t + 2 * VECTOR, Species.LE);
     }
 
-    /// 128 levels, 64 at a time.
-    private static void halves(MemorySegment w, long ql, long qh, byte[] b, int at) {
-        IntVector low = IntVector.fromMemorySegment(Species.I, w, ql, Species.LE);
-        IntVector high = ((IntVector) Packed.load(w, qh).reinterpretShape(Species.I, 0))
-                .rearrange(TWICE)
-                .lanewise(VectorOperators.LSHR, SHIFT);
-        store(low, Packed.left(high, 4), b, at);
-        store(Packed.right(low, 4), high, b, at + 64);
-    }
-
-    /// The levels that share high bits.
-    private static void quarters(MemorySegment w, long ql, long qh, byte[] b, int at) {
-        IntVector l0 = Packed.load(w, ql);
-        IntVector l1 = Packed.load(w, ql + 32);
-        IntVector h = Packed.load(w, qh);
-        store(l0, Packed.left(h, 4), b, at);
-        store(l1, Packed.left(h, 2), b, at + 32);
-        store(Packed.right(l0, 4), h, b, at + 64);
-        store(Packed.right(l1, 4), Packed.right(h, 2), b, at + 96);
-    }
-
-    private static void store(IntVector low, IntVector high, byte[] b, int at) {
-        IntVector q = low.and(Packed.LOW_4).or(high.and(HIGH));
-        q.reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(b, at);
+    /// The same levels times the same scales, at any width.
+    private static void decode(
+            MemorySegment weights,
+            long at,
+            int blocks,
+            MemorySegment scratch,
+            long scales,
+            long even,
+            long odd,
+            long apart,
+            long part) {
+        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p = at + part;
+        long h = at + QH + part % 32;
+        int shift = (int) (2 * (part / 32));
+        long e = scales + part / 4;
+        long y = even;
+        long z = odd;
+        long end = p + (long) blocks * BYTES;
+        do {
+            long half = p + 128;
+            do {
+                p &= Memory.ADDRESS;
+                h &= Memory.ADDRESS;
+                e &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                z &= Memory.ADDRESS;
+                IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
+                IntVector high = LANES == 16
+                        ? ((IntVector) IntVector.fromMemorySegment(IntVector.SPECIES_256, w, h, Species.LE)
+                                        .reinterpretShape(I, 0))
+                                .rearrange(TWICE)
+                                .lanewise(VectorOperators.LSHR, SHIFT)
+                        : IntVector.fromMemorySegment(I, w, h, Species.LE).lanewise(VectorOperators.LSHR, shift);
+                IntVector l =
+                        v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).and(HIGH));
+                IntVector u = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.and(HIGH));
+                FloatVector d =
+                        FloatVector.fromMemorySegment(F, s, e, Species.LE).rearrange(SPREAD);
+                ((FloatVector) l.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y, Species.LE);
+                ((FloatVector) l.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z, Species.LE);
+                ((FloatVector) l.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y + apart, Species.LE);
+                ((FloatVector) l.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z + apart, Species.LE);
+                d = FloatVector.fromMemorySegment(F, s, e + 16, Species.LE).rearrange(SPREAD);
+                ((FloatVector) u.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y + 2 * apart, Species.LE);
+                ((FloatVector) u.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z + 2 * apart, Species.LE);
+                ((FloatVector) u.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y + 3 * apart, Species.LE);
+                ((FloatVector) u.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z + 3 * apart, Species.LE);
+                p += 64;
+                h += 32;
+                e += 32;
+                y += 4 * apart;
+                z += 4 * apart;
+            } while (p != half);
+            p += BYTES - 128;
+            h += BYTES - 64;
+        } while (p != end);
     }
 }

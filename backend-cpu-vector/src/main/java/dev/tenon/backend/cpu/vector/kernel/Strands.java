@@ -6,7 +6,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorShuffle;
 
-/// The order in which every dot product of this backend is summed.
+/// The order in which dot products of this backend are summed, except those of [PermutedLinear].
 ///
 /// Element `i` is multiplied and added (fused, one rounding) to strand `i % 32`, in ascending order; at
 /// the end the 32

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.device.PackedKernel;
 import java.util.Map;
 
 /// The Vector API kernels. Not to be touched where the module `jdk.incubator.vector` is missing:
@@ -11,23 +12,31 @@ public final class VectorKernels {
             "F16", new F16Linear(),
             "BF16", new BF16Linear(),
             "Q8_0", new Q8_0Linear(),
-            "Q6_K", new Q6_KLinear(),
             "Q5_K", new Q5_KLinear(),
-            "Q4_K", new Q4_KLinear(),
             "Q4_0", new Q4_0Linear(),
             "Q3_K", new Q3_KLinear(),
             "Q2_K", new Q2_KLinear());
+
+    private static final Map<String, PackedKernel> PACKED = Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear());
 
     private static final AttentionMath ATTENTION = new VectorAttention();
     private static final ElementMath ELEMENTS = new VectorElements();
 
     private VectorKernels() {}
 
-    /// {@return the kernel for a format, or null if there is none}
+    /// {@return the kernel for a format that reads activations as they are, or null if there is
+    /// none}
     ///
     /// @param format format id
     public static LinearKernel linear(String format) {
         return LINEAR.get(format);
+    }
+
+    /// {@return the kernel for a format that packs its activations, or null if there is none}
+    ///
+    /// @param format format id
+    public static PackedKernel packed(String format) {
+        return PACKED.get(format);
     }
 
     /// {@return the arithmetic of attention}

@@ -17,7 +17,7 @@ final class KernelTiming {
 
     public static void main(String[] formats) {
         for (String id : formats) {
-            LinearKernel kernel = VectorKernels.linear(id);
+            LinearKernel kernel = PackedTestKernel.of(id);
             long rowBytes = rowBytes(id);
             // Several copies, so that no cache holds them.
             int copies = (int) (256_000_000 / (rowBytes * ROWS) + 1);

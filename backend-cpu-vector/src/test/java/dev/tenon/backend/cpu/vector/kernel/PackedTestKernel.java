@@ -1,0 +1,70 @@
+package dev.tenon.backend.cpu.vector.kernel;
+
+import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.device.Support;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/// A [PackedKernel] that packs in front of every call, so that tests treat all kernels alike. For one thread.
+final class PackedTestKernel implements LinearKernel {
+    private final PackedKernel kernel;
+    private MemorySegment packed = MemorySegment.NULL;
+    private MemorySegment scratch = MemorySegment.NULL;
+
+    private PackedTestKernel(PackedKernel kernel) {
+        this.kernel = kernel;
+    }
+
+    /// {@return the Vector API kernel for a format, or null}
+    ///
+    /// @param format format id
+    static LinearKernel of(String format) {
+        PackedKernel packed = VectorKernels.packed(format);
+        return packed != null ? new PackedTestKernel(packed) : VectorKernels.linear(format);
+    }
+
+    @Override
+    public String name() {
+        return kernel.name();
+    }
+
+    @Override
+    public Support.Level level() {
+        return Support.Level.FAST;
+    }
+
+    @Override
+    public int scratchFloats(int n) {
+        return 0;
+    }
+
+    @Override
+    public int scratchBytes(int n) {
+        return 0;
+    }
+
+    @Override
+    public void run(
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            float[] x,
+            int n,
+            int tokens,
+            float[] out,
+            int outStride,
+            Scratch unused) {
+        long stride = kernel.packedBytes(n);
+        packed = atLeast(packed, tokens * stride);
+        scratch = atLeast(scratch, kernel.scratchBytes(n, tokens));
+        for (int t = 0; t < tokens; t++) {
+            kernel.pack(x, t * n, n, packed.asSlice(t * stride, stride));
+        }
+        kernel.run(weights, rowBytes, firstRow, rows, n, packed, tokens, out, firstRow, outStride, scratch);
+    }
+
+    private static MemorySegment atLeast(MemorySegment memory, long bytes) {
+        return memory.byteSize() >= bytes ? memory : Arena.ofAuto().allocate(bytes, 64);
+    }
+}
