@@ -153,10 +153,11 @@ class ClosingTests {
             while (copies.isAlive() && copies.getState() != Thread.State.WAITING) {
                 Thread.onSpinWait();
             }
-            assertEquals(before, driver.count(DriverCall.cuMemcpyDtoDAsync_v2));
+            int meanwhile = driver.count(DriverCall.cuMemcpyDtoDAsync_v2);
             go.countDown();
             copies.join();
             generates.join();
+            assertEquals(before, meanwhile, "copied while a generation was under way");
             assertEquals(before + 2, driver.count(DriverCall.cuMemcpyDtoDAsync_v2));
         }
     }
