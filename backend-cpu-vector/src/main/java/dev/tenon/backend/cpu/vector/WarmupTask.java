@@ -149,10 +149,13 @@ interface WarmupTask {
         int rows = Math.min(16, linear.rows());
         float[] x = values(tokens * linear.cols());
         float[] out = new float[tokens * rows];
+        // The plan's own scratch memory suffices for its tokens, which may be fewer than these.
+        long packedScratch =
+                linear.packed() == null ? 0 : linear.packed().kernel.scratchBytes(linear.cols(), tokens);
         Scratch scratch = new Scratch(
                 new float[sizes.floats().length],
                 new byte[sizes.levels().length],
-                arena.allocate(sizes.memory().byteSize(), 64));
+                arena.allocate(Math.max(sizes.memory().byteSize(), packedScratch), 64));
         Runnable call;
         if (linear.packed() == null) {
             call = () -> linear.kernel()

@@ -1,0 +1,89 @@
+package dev.tenon.backend.cpu.vector;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.device.PackedKernel;
+import dev.tenon.backend.cpu.vector.kernel.Scratch;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class WarmupTaskTests {
+    private static final int COLS = 32;
+
+    /// A kernel that needs more scratch memory the more tokens there are, and says what it was given.
+    private static final class Hungry implements PackedKernel {
+        final List<Integer> tokensSeen = new ArrayList<>();
+
+        @Override
+        public String name() {
+            return "hungry";
+        }
+
+        @Override
+        public String format() {
+            return "F32";
+        }
+
+        @Override
+        public boolean accepts(int n) {
+            return true;
+        }
+
+        @Override
+        public long packedBytes(int n) {
+            return 64;
+        }
+
+        @Override
+        public long scratchBytes(int n, int tokens) {
+            return 1000L * tokens;
+        }
+
+        @Override
+        public void pack(float[] x, int xOffset, int n, MemorySegment packed) {
+            assertEquals(COLS, n);
+        }
+
+        @Override
+        public void run(
+                MemorySegment weights,
+                long rowBytes,
+                int firstRow,
+                int rows,
+                int n,
+                MemorySegment packed,
+                int tokens,
+                float[] out,
+                int outOffset,
+                int outStride,
+                MemorySegment scratch) {
+            assertTrue(scratch.byteSize() >= scratchBytes(n, tokens), scratch.byteSize() + " for " + tokens);
+            tokensSeen.add(tokens);
+        }
+    }
+
+    /// A plan for one token has scratch memory for one; the warm-up runs more at once.
+    @Test
+    void kernelsGetScratchMemoryForTheTokensTheyAreWarmedUpWith() {
+        Hungry kernel = new Hungry();
+        try (Arena arena = Arena.ofConfined()) {
+            BoundLinear linear = new BoundLinear(
+                    "matrix",
+                    null,
+                    new PackedRows(kernel, COLS),
+                    arena.allocate(4 * COLS),
+                    4 * COLS,
+                    1,
+                    COLS,
+                    new float[0]);
+            Scratch ofThePlan = new Scratch(new float[1], new byte[0], arena.allocate(kernel.scratchBytes(COLS, 1)));
+            List<WarmupTask> tasks = WarmupTask.linears(List.of(linear), ofThePlan, arena);
+            tasks.forEach(WarmupTask::vector);
+            assertEquals(List.of(1, 12), kernel.tokensSeen);
+        }
+    }
+}
