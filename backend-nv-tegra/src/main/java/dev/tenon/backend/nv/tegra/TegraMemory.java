@@ -1,8 +1,6 @@
 package dev.tenon.backend.nv.tegra;
 
 import dev.tenon.api.error.BackendException;
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.backend.nv.tegra.abi.AddressSpaceAbi;
 import dev.tenon.backend.nv.tegra.abi.AddressSpaceAbi.MapBufferEx;
 import dev.tenon.backend.nv.tegra.abi.AddressSpaceAbi.UnmapBuffer;
@@ -87,16 +85,7 @@ final class TegraMemory implements GpuMemory {
             return memory;
         } catch (BackendException e) {
             if (e.nativeCode() == Linux.ENOMEM) {
-                long used = source.allocated.get();
-                OutOfResourcesException full = new OutOfResourcesException(
-                        ErrorCode.MEMORY,
-                        "No memory for " + purpose + ": asked for " + bytes + " bytes, " + used
-                                + " in use by this process on the GPU. " + e.getMessage(),
-                        bytes,
-                        used,
-                        0);
-                full.addSuppressed(e);
-                throw full;
+                throw NvErrors.noMemory(e, purpose, bytes, source.allocated.get());
             }
             throw e;
         } finally {

@@ -1,6 +1,8 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
 import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.backend.nv.tegra.sys.Linux;
 
 /// The error codes of this backend; `docs/errors.md` has a paragraph on each.
@@ -27,5 +29,23 @@ public final class NvErrors {
                 call + " failed: " + Linux.name(errno) + "." + (advice.isEmpty() ? "" : " " + advice),
                 errno,
                 null);
+    }
+
+    /// {@return the error of a buffer for which a driver has no memory}
+    ///
+    /// @param refusal what the driver said
+    /// @param purpose what the buffer is for
+    /// @param asked its bytes
+    /// @param used bytes that this process has
+    public static OutOfResourcesException noMemory(BackendException refusal, String purpose, long asked, long used) {
+        OutOfResourcesException full = new OutOfResourcesException(
+                ErrorCode.MEMORY,
+                "No memory for " + purpose + ": asked for " + asked + " bytes, " + used
+                        + " in use by this process on the GPU. " + refusal.getMessage(),
+                asked,
+                used,
+                0);
+        full.addSuppressed(refusal);
+        return full;
     }
 }

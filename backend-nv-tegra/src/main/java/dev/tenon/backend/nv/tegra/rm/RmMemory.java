@@ -1,11 +1,10 @@
 package dev.tenon.backend.nv.tegra.rm;
 
 import dev.tenon.api.error.BackendException;
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.backend.nv.tegra.abi.Record;
 import dev.tenon.backend.nv.tegra.gpu.GpuMemory;
 import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
+import dev.tenon.backend.nv.tegra.gpu.NvErrors;
 import dev.tenon.backend.nv.tegra.sys.Linux;
 import dev.tenon.backend.nv.tegra.sys.Undo;
 import java.lang.foreign.Arena;
@@ -82,16 +81,7 @@ final class RmMemory implements GpuMemory {
             return memory;
         } catch (BackendException e) {
             if (e.nativeCode() == RmStatus.NO_MEMORY || e.nativeCode() == RmStatus.INSUFFICIENT_RESOURCES) {
-                long used = source.allocated.get();
-                OutOfResourcesException full = new OutOfResourcesException(
-                        ErrorCode.MEMORY,
-                        "No memory for " + purpose + ": asked for " + bytes + " bytes, " + used
-                                + " in use by this process on the GPU. " + e.getMessage(),
-                        bytes,
-                        used,
-                        0);
-                full.addSuppressed(e);
-                throw full;
+                throw NvErrors.noMemory(e, purpose, bytes, source.allocated.get());
             }
             throw e;
         } finally {
