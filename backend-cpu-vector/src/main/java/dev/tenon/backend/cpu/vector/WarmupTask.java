@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.ElementMath;
+import dev.tenon.backend.cpu.vector.kernel.PermutedLinear;
 import dev.tenon.backend.cpu.vector.kernel.Scratch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -195,7 +196,8 @@ interface WarmupTask {
 
             @Override
             public boolean generatesCode() {
-                return linear.packed() != null;
+                // This backend's own packed kernels are compiled by the JIT compiler, as the others are.
+                return linear.packed() != null && !(linear.packed().kernel instanceof PermutedLinear);
             }
         };
     }

@@ -2,9 +2,11 @@ package dev.tenon.backend.cpu.vector;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.device.PackedKernel;
 import dev.tenon.backend.cpu.vector.kernel.Scratch;
+import dev.tenon.backend.cpu.vector.kernel.VectorKernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -84,6 +86,25 @@ class WarmupTaskTests {
             List<WarmupTask> tasks = WarmupTask.linears(List.of(linear), ofThePlan, arena);
             tasks.forEach(WarmupTask::vector);
             assertEquals(List.of(1, 12), kernel.tokensSeen);
+        }
+    }
+
+    /// The first 300 ms of a plan are for kernels that generate code; those of this backend are left to
+    /// the JIT compiler, and one run of them in the interpreter helps nobody.
+    @Test
+    void onlyKernelsOfOthersGenerateCode() {
+        assumeTrue(
+                new CpuVectorBackend().probe().issues().isEmpty(), "the Vector API is not there or not compiled by C2");
+        PackedKernel own = VectorKernels.packed("Q6_K");
+        try (Arena arena = Arena.ofConfined()) {
+            for (PackedKernel kernel : List.of(own, new Hungry())) {
+                BoundLinear linear = new BoundLinear(
+                        "matrix", null, new PackedRows(kernel, 256), arena.allocate(256), 210, 1, 256, new float[0]);
+                Scratch scratch = new Scratch(new float[1], new byte[0], arena.allocate(1));
+                for (WarmupTask task : WarmupTask.linears(List.of(linear), scratch, arena)) {
+                    assertEquals(kernel != own, task.generatesCode());
+                }
+            }
         }
     }
 }

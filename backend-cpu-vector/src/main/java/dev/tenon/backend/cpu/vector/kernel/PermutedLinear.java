@@ -24,7 +24,7 @@ import java.util.Locale;
 ///
 /// The parts that are compiled by themselves call nothing but the Vector API: beyond C2's limit
 /// of nodes it still inlines what the JDK asks it to, but no method of ours.
-abstract class PermutedLinear implements PackedKernel {
+public abstract class PermutedLinear implements PackedKernel {
     /// Weights of a block.
     static final int BLOCK = 256;
     /// Bytes of sixteen floats.
