@@ -1,0 +1,202 @@
+package dev.tenon.itest.golden;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.Tenon;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// What whole models are held to on every backend, against the float64 forward pass. A subclass says where they
+/// run and how near two ways to the same logits must come.
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class GoldenContract {
+    private static final double FLOAT_LIMIT = 1e-4;
+    private static final double QUANT_LIMIT = 1e-3;
+
+    private final String where;
+    private final double sameLimit;
+    Engine engine;
+
+    /// @param where the backend, for what is printed
+    /// @param sameLimit NMSE between logits that were computed in two ways which do not change them
+    GoldenContract(String where, double sameLimit) {
+        this.where = where;
+        this.sameLimit = sameLimit;
+    }
+
+    /// {@return the request, placed on the backend}
+    abstract LoadRequest on(LoadRequest request);
+
+    @BeforeAll
+    void start() {
+        engine = Tenon.standalone(Map.of());
+    }
+
+    @AfterAll
+    void stop() {
+        engine.close();
+    }
+
+    LoadRequest request(String model) {
+        return on(LoadRequest.of(GoldenData.own("models/" + model + ".gguf")));
+    }
+
+    static JsonNode golden(String model) {
+        return GoldenData.json(GoldenData.own("models/" + model + ".json"));
+    }
+
+    /// {@return the tokens of a sequence of a model's golden data}
+    static int[] sequence(String model, String name) {
+        for (JsonNode sequence : golden(model).get("sequences")) {
+            if (sequence.get("name").asText().equals(name)) {
+                return GoldenData.ints(sequence.get("ids"));
+            }
+        }
+        throw new IllegalArgumentException("no sequence " + name);
+    }
+
+    /// {@return the logits behind the tokens, in a session of their own}
+    static float[] last(LoadedModel model, int[] ids) {
+        float[][] result = new float[1][];
+        try (Session session = model.newSession()) {
+            session.evaluate(ids, LogitRows.LAST, (i, logits) -> result[0] = logits.clone());
+        }
+        return result[0];
+    }
+
+    /// {@return the most probable tokens behind the tokens, whatever ends a text}
+    static int[] greedy(LoadedModel model, int[] ids, int count) {
+        List<Integer> got = new ArrayList<>();
+        try (Session session = model.newSession()) {
+            GenerationRequest request = new GenerationRequest(ids, SamplingParams.greedy(), count, List.of(), true);
+            Usage usage = session.generate(request, (token, text) -> {
+                if (token >= 0) {
+                    got.add(token);
+                }
+            });
+            assertEquals(FinishReason.LENGTH, usage.finish());
+        }
+        return got.stream().mapToInt(i -> i).toArray();
+    }
+
+    void assertSame(float[] got, float[] expected, String what) {
+        double error = GoldenData.nmse(got, expected, 0);
+        assertTrue(error < sameLimit, what + ": NMSE " + error);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "llama-gqa.f16",
+                "llama-gqa.q8_0",
+                "llama-gqa.q6_k",
+                "llama-gqa.q4_k_m",
+                "llama-tied-ropefreqs.bf16",
+                "mistral-like.q4_0",
+                "qwen3.f16",
+                "qwen3.q8_0",
+                "qwen3.q6_k",
+                "qwen3.q4_k_m"
+            })
+    void logitsOfEverySequenceAreCloseToTheFloat64Truth(String name) {
+        JsonNode golden = golden(name);
+        float[] truth = GoldenData.floats(GoldenData.own("models/" + name + ".logits_f64.f32"));
+        boolean floats = name.endsWith("f16");
+        try (LoadedModel model = engine.load(request(name))) {
+            for (JsonNode sequence : golden.get("sequences")) {
+                float[] logits = last(model, GoldenData.ints(sequence.get("ids")));
+                double error =
+                        GoldenData.nmse(logits, truth, sequence.get("row").asInt() * logits.length);
+                double limit = floats
+                        ? FLOAT_LIMIT
+                        : Math.max(
+                                QUANT_LIMIT,
+                                1.5 * sequence.get("nmse_native_vs_f64").asDouble());
+                System.out.printf(
+                        "%s: %s %s NMSE %.3g (limit %.3g)%n",
+                        where, name, sequence.get("name").asText(), error, limit);
+                assertTrue(error <= limit, name + " " + sequence.get("name") + ": NMSE " + error + " > " + limit);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"llama-gqa.f16", "llama-tied-ropefreqs.bf16", "qwen3.f16"})
+    void greedyContinuationsAreEqualOverTheirStablePrefix(String name) {
+        JsonNode golden = golden(name);
+        int compared = 0;
+        try (LoadedModel model = engine.load(request(name).withKvTypes(KvType.F32, KvType.F32))) {
+            for (JsonNode sequence : golden.get("sequences")) {
+                int stable = sequence.get("stable_f32").asInt();
+                int[] expected = Arrays.copyOf(GoldenData.ints(sequence.get("greedy")), stable);
+                assertArrayEquals(
+                        expected,
+                        greedy(model, GoldenData.ints(sequence.get("ids")), stable),
+                        name + " " + sequence.get("name"));
+                compared += stable;
+            }
+        }
+        assertTrue(compared > 100, "compared " + compared + " tokens");
+    }
+
+    @Test
+    void sessionsThatRunTogetherGetTheSameLogitsAsAlone() throws Exception {
+        JsonNode golden = golden("llama-gqa.q8_0");
+        List<int[]> prompts = new ArrayList<>();
+        golden.get("sequences").forEach(s -> prompts.add(GoldenData.ints(s.get("ids"))));
+        try (LoadedModel model = engine.load(
+                request("llama-gqa.q8_0").withMaxSequences(prompts.size()).withBatchTokens(64))) {
+            List<float[]> alone = prompts.stream().map(p -> last(model, p)).toList();
+            float[][] together = new float[prompts.size()][];
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < prompts.size(); i++) {
+                int index = i;
+                threads.add(Thread.ofPlatform().start(() -> together[index] = last(model, prompts.get(index))));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            for (int i = 0; i < prompts.size(); i++) {
+                assertSame(together[i], alone.get(i), "sequence " + i);
+            }
+        }
+    }
+
+    @Test
+    void aSessionGrowsShrinksAndRestsWithoutChangingItsLogits() {
+        int[] ids = sequence("qwen3.q6_k", "len33");
+        try (LoadedModel model = engine.load(request("qwen3.q6_k").withMaxSequences(2));
+                Session resting = model.newSession()) {
+            float[] expected = last(model, ids);
+            resting.evaluate(Arrays.copyOf(ids, 20), LogitRows.NONE, (i, logits) -> {});
+            resting.evaluate(new int[] {1, 2, 3}, LogitRows.NONE, (i, logits) -> {});
+            resting.truncate(20);
+            last(model, sequence("qwen3.q6_k", "len200"));
+            float[][] got = new float[1][];
+            resting.evaluate(
+                    Arrays.copyOfRange(ids, 20, ids.length), LogitRows.LAST, (i, logits) -> got[0] = logits.clone());
+            assertSame(got[0], expected, "after another's tokens and its own taken back");
+        }
+    }
+}
