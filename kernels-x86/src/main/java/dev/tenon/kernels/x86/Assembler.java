@@ -298,6 +298,11 @@ final class Assembler extends Encoder {
         op(M38, P66, 0, 0x16, FULL, d, index, s);
     }
 
+    /// Chooses two of the four 128-bit lanes of `a` and `b`.
+    void vperm2i128(Vec d, Vec a, Operand b, int imm) {
+        vex(M3A, P66, 0, 0x46, d.bits(), d.number(), a.number(), b, imm);
+    }
+
     /// Rearranges 128-bit lanes of 512 bits.
     void vshufi64x2(Vec d, Vec a, Operand b, int imm) {
         evexOnly(M3A, P66, 1, 0x43, FULL, d, a, b, imm);
@@ -348,6 +353,10 @@ final class Assembler extends Encoder {
     /// Any function of three bits, `imm` being its truth table; 0xF8 is `d | a & b`.
     void vpternlogd(Vec d, Vec a, Operand b, int imm) {
         evexOnly(M3A, P66, 0, 0x25, FULL, d, a, b, imm);
+    }
+
+    void vpaddw(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0xFD, FULL, d, a, b);
     }
 
     void vpaddd(Vec d, Vec a, Operand b) {

@@ -54,7 +54,7 @@ final class KernelCode implements AutoCloseable {
         Assembler a = new Assembler(wide);
         Map<String, Integer> at = new LinkedHashMap<>();
         begin(a, at, "pack");
-        PackCode.emit(a, format, wide && !format.mins);
+        PackCode.emit(a, format);
         for (int t = 1; t <= RowsCode512.MAX_TOKENS; t++) {
             begin(a, at, "rows" + t);
             if (wide) {

@@ -24,7 +24,7 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// m     = max |x[i]| over group g, at least 1e-30
 /// dx[g] = m / 127, its two lowest bits cleared
 /// q[i]  = round to even(x[i] * (127 / m))
-/// c[g]  = -zero * dx[g] * sum of q over group g, or, biased, BIAS - zero * sum of q over group g
+/// c[g]  = BIAS - zero * sum of q over group g, or, with minimums, -dx[g] * sum of q over group g
 /// u[g]  = -BIAS * dx[g]
 ///
 /// words, groups of 32:
@@ -40,7 +40,7 @@ import dev.tenon.kernels.x86.Operand.Vec;
 ///
 /// Arguments: x, packed row, byte offset of the row in x, units of 32, byte offset of dx in the packed row.
 final class PackCode {
-    /// What dot products of AVX-512 code start with: 1.5 * 2^23. A unit in the last place of such a float is 1,
+    /// What is added to the dot products of bytes: 1.5 * 2^23. A unit in the last place of such a float is 1,
     /// so the bits of `BIAS + dot` are the integer sum of BIAS's bits and `dot`: nothing has to be converted.
     /// That `u` is exact is why two bits of dx are cleared.
     static final float BIAS = 0x1.8p23f;
@@ -81,10 +81,8 @@ final class PackCode {
         return (scalesOffset(format, n) + spans(n) * scaleBytes(format) + 63) & -64;
     }
 
-    /// Emits the function; 256-bit vectors do for both feature sets.
-    ///
-    /// @param biased whether `c` is what dot products start with rather than what is added to them
-    static void emit(Assembler a, BlockCode format, boolean biased) {
+    /// Emits the function; 256-bit vectors do for all feature sets.
+    static void emit(Assembler a, BlockCode format) {
         String span = a.fresh("packSpan");
         String unit = a.fresh("packUnit");
         a.add(RDI, RDX);
@@ -99,7 +97,7 @@ final class PackCode {
         if (format.words) {
             emitUnitOfWords(a);
         } else {
-            emitUnit(a, format.group, format.zero, biased, arrayBytes(format));
+            emitUnit(a, format);
         }
         a.add(RDI, 32 * Float.BYTES);
         a.add(RSI, 32 * format.levelBytes());
@@ -150,7 +148,9 @@ final class PackCode {
         }
     }
 
-    private static void emitUnit(Assembler a, int group, float zero, boolean biased, int perSpan) {
+    private static void emitUnit(Assembler a, BlockCode format) {
+        int group = format.group;
+        int perSpan = arrayBytes(format);
         Vec m = ymm(4);
         Vec n = ymm(5);
         Vec sign = ymm(6);
@@ -214,12 +214,12 @@ final class PackCode {
             a.vpshufd(sums.x(), sums.x(), 0x08);
         }
         a.vcvtdq2ps(sums.x(), sums.x());
-        a.vmovdqu(sumA.x(), a.constant(i -> Float.floatToRawIntBits(-zero)));
-        if (biased) {
-            a.vfmadd213ps(sums.x(), sumA.x(), a.constant(i -> Float.floatToRawIntBits(BIAS)));
-        } else {
+        a.vmovdqu(sumA.x(), a.constant(i -> Float.floatToRawIntBits(-format.zero)));
+        if (format.mins) {
             a.vmulps(sumA.x(), sumA.x(), dx.x());
             a.vmulps(sums.x(), sums.x(), sumA.x());
+        } else {
+            a.vfmadd213ps(sums.x(), sumA.x(), a.constant(i -> Float.floatToRawIntBits(BIAS)));
         }
         a.vmulps(sumB.x(), dx.x(), a.constant(i -> Float.floatToRawIntBits(-BIAS)));
         if (group == 32) {

@@ -24,26 +24,32 @@ import dev.tenon.kernels.x86.Operand.Gpr;
 import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
 
-/// Rows times one to four tokens with AVX2: as [RowsCode512], 32 weights at a time.
+/// Rows times one to four tokens with AVX2, one row at a time: what [RowsCode512] computes, to the bit, 32
+/// weights at a time.
 ///
 /// A byte product is `vpmaddubsw` and `vpmaddwd`, or `vpdpbusd` with AVX-VNNI. Levels of up to 127 keep
-/// `vpmaddubsw` (two products in 16 bits) from saturating. Words are multiplied by `vpmaddwd`.
+/// `vpmaddubsw` (two products in 16 bits) from saturating. Words are multiplied by `vpmaddwd`, or by
+/// `vpdpwssd` with AVX-VNNI.
 ///
-/// With sixteen registers the scales and their products with dx live on the stack.
+/// With sixteen registers the scales lie on the stack, and so do the sums of four levels of two units, until
+/// those of all eight units of a span are there.
 ///
 /// Arguments: as in [RowsCode512].
 final class RowsCode256 {
     private static final int SAVED = 6;
     private static final Vec LEVELS = ymm(8);
-    private static final Vec T1 = ymm(9);
-    private static final Vec T2 = ymm(10);
-    private static final Vec DOT = ymm(11);
-    private static final Vec FACTOR = ymm(12);
+    private static final Vec NEXT_LEVELS = ymm(9);
+    private static final Vec T1 = ymm(10);
+    private static final Vec T2 = ymm(11);
+    private static final Vec DOT = ymm(12);
     private static final Vec ONES = ymm(13);
-    private static final Vec UPPER = ymm(14);
+    private static final Vec NEXT_DOT = ymm(14);
+    private static final Vec T3 = ymm(15);
     private static final Mem SCALES = mem(RSP);
     private static final Mem MINS = mem(RSP, 64);
-    private static final int PRODUCTS = 128;
+    private static final int PAIRS = 128;
+    /// Bytes of a token's pairs.
+    private static final int TOKEN_PAIRS = 4 * 32;
 
     private final Assembler a;
     private final BlockCode format;
@@ -56,26 +62,32 @@ final class RowsCode256 {
         this.format = format;
         this.tokens = tokens;
         this.vnni = vnni;
-        this.perGroup = BlockCode.SPAN / format.group * Float.BYTES;
+        this.perGroup = PackCode.arrayBytes(format);
     }
 
     /// Emits the function for a number of tokens.
     ///
-    /// @param vnni whether `vpdpbusd` may be used
+    /// @param vnni whether `vpdpbusd` and `vpdpwssd` may be used
     static void emit(Assembler a, BlockCode format, int tokens, boolean vnni) {
         new RowsCode256(a, format, tokens, vnni).emit();
     }
 
-    private static Vec lanes(int t) {
-        return ymm(t);
+    /// {@return how many registers the sums of a token take, eight groups each}
+    private int parts() {
+        return 32 / format.group;
     }
 
-    private static Vec offset(int t) {
-        return ymm(4 + t);
+    private Vec sums(int t, int part) {
+        return ymm(parts() * t + part);
     }
 
-    private static Mem product(int t, int disp) {
-        return mem(RSP, PRODUCTS + 64 * t + disp);
+    /// {@return the second half of 32 words in `levels`, which are a group: registers 4 and 5 have no sums}
+    private static Vec upper(Vec levels) {
+        return ymm(levels.number() - 4);
+    }
+
+    private Mem pair(int t, int pair) {
+        return mem(RSP, PAIRS + TOKEN_PAIRS * t + 32 * pair);
     }
 
     private Mem token(Gpr base, int t, int disp) {
@@ -102,7 +114,7 @@ final class RowsCode256 {
         a.lea(R14, mem(R12, R12, 2, 0));
         a.mov(R13, argument(1));
         a.mov(R15, argument(3));
-        a.sub(RSP, PRODUCTS + 64 * tokens);
+        a.sub(RSP, PAIRS + TOKEN_PAIRS * tokens);
         a.and(RSP, -64);
         if (!vnni && !format.words) {
             a.vmovdqu(ONES, a.constant(i -> 0x00010001));
@@ -136,8 +148,9 @@ final class RowsCode256 {
         a.mov(R11, RSI);
         a.lea(RAX, mem(RSI, R13, 1, 0));
         for (int t = 0; t < tokens; t++) {
-            a.zero(lanes(t));
-            a.zero(offset(t));
+            for (int part = 0; part < parts(); part++) {
+                a.zero(sums(t, part));
+            }
         }
         a.mov(RCX, R15);
         a.shr(RCX, 3);
@@ -151,17 +164,18 @@ final class RowsCode256 {
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, span);
         a.label(tail);
-        for (int t = 0; t < tokens; t++) {
-            a.vaddps(lanes(t), lanes(t), offset(t));
-        }
         if (format.unitBytes > 0) {
             emitTail(sum);
         }
         a.label(sum);
         a.mov(RBX, RDX);
         for (int t = 0; t < tokens; t++) {
-            a.sumLanes(lanes(t), T1);
-            a.vmovss(mem(RBX), lanes(t));
+            Vec lanes = sums(t, 0);
+            if (parts() == 2) {
+                a.vaddps(lanes, lanes, sums(t, 1));
+            }
+            a.sumLanes(lanes, T1);
+            a.vmovss(mem(RBX), lanes);
             if (t + 1 < tokens) {
                 a.add(RBX, argument(2));
             }
@@ -171,87 +185,146 @@ final class RowsCode256 {
     private void emitSpan() {
         RowsCode512.prefetch(a, R10, format.spanBytes);
         format.scales256(a, R10, SCALES, MINS);
-        for (int half = 0; half < 32 / format.group; half++) {
-            a.vmovdqu(T1, SCALES.plus(32 * half));
-            if (format.mins) {
-                a.vmovdqu(T2, MINS.plus(32 * half));
-            }
+        for (int pair = 0; pair < BlockCode.SPAN / BlockCode.UNIT / 2; pair++) {
+            emitLevels(2 * pair, LEVELS);
+            emitLevels(2 * pair + 1, NEXT_LEVELS);
             for (int t = 0; t < tokens; t++) {
-                a.vmulps(FACTOR, T1, token(RAX, t, 32 * half));
-                a.vmovdqu(product(t, 32 * half), FACTOR);
-                if (!format.words) {
-                    a.vfmadd231ps(offset(t), format.mins ? T2 : T1, token(RAX, t, perGroup + 32 * half));
-                }
+                emitDot(DOT, LEVELS, t, 2 * pair);
+                emitDot(NEXT_DOT, NEXT_LEVELS, t, 2 * pair + 1);
+                a.vpunpckhdq(T1, DOT, NEXT_DOT);
+                a.vpunpckldq(DOT, DOT, NEXT_DOT);
+                a.vpaddd(DOT, DOT, T1);
+                a.vmovdqu(pair(t, pair), DOT);
             }
         }
-        for (int u = 0; u < BlockCode.SPAN / BlockCode.UNIT; u++) {
-            emitLevels(u);
-            for (int t = 0; t < tokens; t++) {
-                emitDot(t, u);
-                if (format.group == 32) {
-                    a.vbroadcastss(FACTOR, product(t, Float.BYTES * u));
-                } else {
-                    int unit = u;
-                    a.vmovdqu(FACTOR, a.constant(i -> 2 * (unit & 3) + i / 4));
-                    a.vpermps(FACTOR, FACTOR, product(t, 32 * (u >> 2)));
-                }
-                a.vfmadd231ps(lanes(t), DOT, FACTOR);
+        for (int t = 0; t < tokens; t++) {
+            emitPairs(DOT, t, 0);
+            emitPairs(NEXT_DOT, t, 2);
+            if (parts() == 1) {
+                // [half of a unit][unit] to units
+                a.vperm2i128(T1, DOT, NEXT_DOT, 0x31);
+                a.vperm2i128(DOT, DOT, NEXT_DOT, 0x20);
+                a.vpaddd(DOT, DOT, T1);
+                emitGroups(DOT, t, 0);
+            } else {
+                a.vmovdqu(T2, a.constant(i -> i / 2 + i % 2 * 4));
+                a.vpermd(DOT, T2, DOT);
+                a.vpermd(NEXT_DOT, T2, NEXT_DOT);
+                emitGroups(DOT, t, 0);
+                emitGroups(NEXT_DOT, t, 1);
             }
         }
     }
 
-    /// Loads 32 levels to [#LEVELS], or as words to it and [#UPPER].
-    private void emitLevels(int unit) {
+    /// Adds up the lanes of each 128 bits of four units: [half of a unit][unit].
+    private void emitPairs(Vec dot, int t, int first) {
+        a.vmovdqu(dot, pair(t, first));
+        a.vpunpckhqdq(T1, dot, pair(t, first + 1));
+        a.vpunpcklqdq(dot, dot, pair(t, first + 1));
+        a.vpaddd(dot, dot, T1);
+    }
+
+    /// From the dot products of eight groups to their sums.
+    private void emitGroups(Vec z, int t, int part) {
+        int at = 32 * part;
         if (format.words) {
-            format.levels256(a, R10, 2 * unit, LEVELS, T1);
-            format.levels256(a, R10, 2 * unit + 1, UPPER, T1);
+            a.vcvtdq2ps(z, z);
+            a.vmulps(z, z, token(RAX, t, at));
         } else {
-            format.levels256(a, R10, unit, LEVELS, T1);
+            a.vpaddd(
+                    z,
+                    z,
+                    format.mins
+                            ? a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS))
+                            : token(RAX, t, perGroup + at));
+            a.vmovdqu(T1, token(RAX, t, at));
+            a.vfmadd213ps(z, T1, token(RAX, t, 2 * perGroup + at));
+        }
+        a.vfmadd231ps(sums(t, part), z, SCALES.plus(at));
+        if (format.mins) {
+            a.vmovdqu(T1, MINS.plus(at));
+            a.vfmadd231ps(sums(t, part), T1, token(RAX, t, perGroup + at));
         }
     }
 
-    /// Multiplies them with 32 activations of a token; floats to [#DOT].
-    private void emitDot(int t, int unit) {
+    /// Loads 32 levels, or as words to two registers.
+    private void emitLevels(int unit, Vec levels) {
+        if (format.words) {
+            format.levels256(a, R10, 2 * unit, levels, T1);
+            format.levels256(a, R10, 2 * unit + 1, upper(levels), T1);
+        } else {
+            format.levels256(a, R10, unit, levels, T1);
+        }
+    }
+
+    /// Multiplies them with 32 activations of a token: integers, each the sum of four products.
+    private void emitDot(Vec dot, Vec levels, int t, int unit) {
         Mem q = token(R11, t, 32 * unit * format.levelBytes());
-        if (format.words) {
-            a.vpmaddwd(DOT, LEVELS, q);
-            a.vpmaddwd(T2, UPPER, q.plus(32));
-            a.vpaddd(DOT, DOT, T2);
+        if (format.words && vnni) {
+            a.zero(dot);
+            a.vpdpwssd(dot, levels, q);
+            a.vpdpwssd(dot, upper(levels), q.plus(32));
+        } else if (format.words) {
+            a.vpmaddwd(dot, levels, q);
+            a.vpmaddwd(T2, upper(levels), q.plus(32));
+            a.vpaddd(dot, dot, T2);
         } else if (vnni) {
-            a.zero(DOT);
-            a.vpdpbusd(DOT, LEVELS, q);
+            a.zero(dot);
+            a.vpdpbusd(dot, levels, q);
         } else {
-            a.vpmaddubsw(DOT, LEVELS, q);
-            a.vpmaddwd(DOT, DOT, ONES);
+            a.vpmaddubsw(dot, levels, q);
+            a.vpmaddwd(dot, dot, ONES);
         }
-        a.vcvtdq2ps(DOT, DOT);
     }
 
-    /// The units after the last whole span; the offset goes to lane 0.
+    /// The units after the last whole span, each into its lane; the lanes are in the memory of pairs meanwhile.
     private void emitTail(String sum) {
         String unit = a.fresh("unit");
         a.mov(RCX, R15);
         a.and(RCX, 7);
         a.j(If.ZERO, sum);
-        a.label(unit);
         for (int t = 0; t < tokens; t++) {
-            format.unitScale(a, R10, T1);
-            if (!format.words) {
-                a.vmovss(FACTOR, token(RAX, t, perGroup));
-                a.vmulss(FACTOR, FACTOR, T1);
-                a.vaddps(lanes(t), lanes(t), FACTOR);
-            }
-            a.vbroadcastss(FACTOR, token(RAX, t, 0));
-            a.vbroadcastss(T1, T1.x());
-            a.vmulps(FACTOR, FACTOR, T1);
-            emitLevels(0);
-            emitDot(t, 0);
-            a.vfmadd231ps(lanes(t), DOT, FACTOR);
+            a.vmovdqu(pair(t, 0), sums(t, 0));
+        }
+        a.lea(RBX, pair(0, 0));
+        a.label(unit);
+        format.unitScale(a, R10, T3);
+        emitLevels(0, LEVELS);
+        for (int t = 0; t < tokens; t++) {
+            emitDot(DOT, LEVELS, t, 0);
+            emitUnitGroup(DOT.x(), t);
         }
         a.add(R10, format.unitBytes);
         a.add(R11, BlockCode.UNIT * format.levelBytes());
         a.add(RAX, Float.BYTES);
+        a.add(RBX, Float.BYTES);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, unit);
+        for (int t = 0; t < tokens; t++) {
+            a.vmovdqu(sums(t, 0), pair(t, 0));
+        }
+    }
+
+    /// Adds the group of a unit to its lane.
+    private void emitUnitGroup(Vec dot, int t) {
+        a.vextracti128(T1.x(), dot.y(), 1);
+        a.vpaddd(dot, dot, T1.x());
+        a.vpshufd(T1.x(), dot, 0x4E);
+        a.vpaddd(dot, dot, T1.x());
+        a.vpshufd(T1.x(), dot, 0xB1);
+        a.vpaddd(dot, dot, T1.x());
+        a.vmovss(T1, token(RAX, t, 0));
+        if (format.words) {
+            a.vcvtdq2ps(dot, dot);
+            a.vmulps(dot, dot, T1.x());
+        } else {
+            a.vmovss(T2, token(RAX, t, perGroup));
+            a.vpaddd(dot, dot, T2.x());
+            a.vmovss(T2, token(RAX, t, 2 * perGroup));
+            a.vfmadd213ps(dot, T1.x(), T2.x());
+        }
+        a.vmovss(T1, mem(RBX, TOKEN_PAIRS * t));
+        a.vfmadd231ps(T1.x(), dot, T3.x());
+        a.vmovss(mem(RBX, TOKEN_PAIRS * t), T1);
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.kernels.x86;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -175,6 +176,60 @@ class LinearKernelTests {
 
     @ParameterizedTest
     @MethodSource("formatsAndSets")
+    void theOrderOfAdditionsIsTheOneThatIsPromised(TestRows.Format format, FeatureSet set) {
+        assumeHere(set);
+        assumeTrue(PlainRows.has(format.code()), "another format of the same kind has a plain form");
+        int rows = 40;
+        int tokens = 11;
+        for (int n : lengths(format)) {
+            try (Arena arena = Arena.ofConfined();
+                    PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                MemorySegment w = TestRows.weights(arena, format, rows, n, n + 1, 1);
+                MemorySegment packed = TestRows.pack(arena, kernel, TestRows.activations(tokens, n, n), tokens, n);
+                MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, tokens), 64);
+                for (int some : new int[] {1, 3, tokens}) {
+                    float[] out = new float[some * rows];
+                    long rowBytes = format.code().rowBytes(n);
+                    kernel.run(w, rowBytes, 0, rows, n, packed, some, out, 0, rows, scratch);
+                    for (int t = 0; t < some; t++) {
+                        for (int r = 0; r < rows; r++) {
+                            float plain = PlainRows.product(format.code(), w, r * rowBytes, packed, t, n);
+                            String where = kernel + " n " + n + " tokens " + some + " token " + t + " row " + r;
+                            assertEquals(plain, out[t * rows + r], where);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("formatsAndSets")
+    void everySetOfThisMachineGivesTheSameBits(TestRows.Format format, FeatureSet set) {
+        assumeHere(set);
+        FeatureSet narrowest = HERE.iterator().next();
+        int rows = 40;
+        int tokens = 11;
+        for (int n : lengths(format)) {
+            float[][] out = new float[2][tokens * rows];
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment w = TestRows.weights(arena, format, rows, n, n + 1, 1);
+                for (int i = 0; i < 2; i++) {
+                    try (PackedLinear kernel = new PackedLinear(format.code(), i == 0 ? narrowest : set)) {
+                        MemorySegment packed =
+                                TestRows.pack(arena, kernel, TestRows.activations(tokens, n, n), tokens, n);
+                        MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, tokens), 64);
+                        long rowBytes = format.code().rowBytes(n);
+                        kernel.run(w, rowBytes, 0, rows, n, packed, tokens, out[i], 0, rows, scratch);
+                    }
+                }
+            }
+            assertArrayEquals(out[0], out[1], set + " and " + narrowest + ", n " + n);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("formatsAndSets")
     void greatestAndLeastCodesAreExact(TestRows.Format format, FeatureSet set) {
         assumeHere(set);
         int n = 512;
@@ -255,7 +310,6 @@ class LinearKernelTests {
         assumeHere(set);
         BlockCode code = format.code();
         float most = code.words ? Short.MAX_VALUE : Byte.MAX_VALUE;
-        boolean biased = set == FeatureSet.AVX512 && !code.mins;
         for (int n : lengths(format)) {
             try (Arena arena = Arena.ofConfined();
                     PackedLinear kernel = new PackedLinear(code, set)) {
@@ -283,7 +337,7 @@ class LinearKernelTests {
                     if (code.words) {
                         continue;
                     }
-                    float c = biased ? PackCode.BIAS - sum * code.zero : sum * (dx * -code.zero);
+                    float c = code.mins ? sum * (dx * -code.zero) : PackCode.BIAS - sum * code.zero;
                     int array = PackCode.arrayBytes(code);
                     assertEquals(c, packed.get(ValueLayout.JAVA_FLOAT, at + array), 0f);
                     double u = packed.get(ValueLayout.JAVA_FLOAT, at + 2 * array);
