@@ -42,17 +42,20 @@ abstract class BlockCode {
     final boolean mins;
     /// What is subtracted from each level; 1 with minimums, 0 for words.
     final float zero;
+    /// Greatest level of bytes.
+    final int most;
     /// Whether levels and activations are signed words rather than bytes.
     final boolean words;
 
-    /// Creates the generator of a format whose levels are bytes.
-    BlockCode(String id, int spanBytes, int unitBytes, int group, boolean mins, float zero) {
+    /// Creates the generator of a format whose levels are bytes, from 0 to `most`.
+    BlockCode(String id, int spanBytes, int unitBytes, int group, int most, boolean mins, float zero) {
         this.id = id;
         this.spanBytes = spanBytes;
         this.unitBytes = unitBytes;
         this.group = group;
         this.mins = mins;
         this.zero = zero;
+        this.most = most;
         this.words = false;
     }
 
@@ -64,6 +67,7 @@ abstract class BlockCode {
         this.group = UNIT;
         this.mins = false;
         this.zero = 0;
+        this.most = 0;
         this.words = true;
     }
 
@@ -117,13 +121,14 @@ abstract class BlockCode {
         throw new IllegalStateException(id + " has no blocks of 32.");
     }
 
-    /// {@return whether [#columns512] can be used, which panels are unpacked faster with}
+    /// {@return whether [#columns] can be used, which panels are unpacked faster with}
     boolean hasColumns() {
         return false;
     }
 
-    /// Unpacks the levels, and without minimums the scales, of a span of sixteen rows, with registers 0 to 20.
-    void columns512(Assembler a, Columns512 span) {
+    /// Unpacks the levels, and without minimums the scales, of a span of half a panel, with registers 0 to 15 that
+    /// hold columns.
+    void columns(Assembler a, Columns span) {
         throw new IllegalStateException(id + " is unpacked by rows.");
     }
 

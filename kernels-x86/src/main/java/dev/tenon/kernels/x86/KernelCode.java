@@ -13,11 +13,11 @@ final class KernelCode implements AutoCloseable {
     final MemorySegment pack;
     /// Rows times t + 1 tokens: [RowsCode512], [RowsCode256] or [HalfRowsCode].
     final MemorySegment[] rows;
-    /// Four streams of rows times one token; null where unpack is: [RowsCode512].
+    /// Four streams of rows times one token; null for floats and without AVX-512: [RowsCode512].
     final MemorySegment streams;
-    /// Unpacks rows to a panel; null for floats and without AVX-512: [UnpackCode512].
+    /// Unpacks rows to a panel; null for floats: [UnpackCode].
     final MemorySegment unpack;
-    /// A panel times many and few tokens ([PanelShape]); null where unpack is: [PanelCode512].
+    /// A panel times many and few tokens ([PanelShape]); null where unpack is: [PanelCode].
     private final MemorySegment panelMany;
     private final MemorySegment panelFew;
 
@@ -34,9 +34,11 @@ final class KernelCode implements AutoCloseable {
         this.panelFew = entry(at, "panelFew");
     }
 
-    /// {@return the function for a panel times a number of tokens that [PanelShape#WIDE] has}
-    MemorySegment panel(int tokens) {
-        return tokens == PanelShape.WIDE.many() ? panelMany : panelFew;
+    /// {@return the function for a panel times a number of tokens}
+    ///
+    /// @param many whether the shape's `many` rather than its `few`
+    MemorySegment panel(boolean many) {
+        return many ? panelMany : panelFew;
     }
 
     private MemorySegment entry(Map<String, Integer> at, String function) {
@@ -66,13 +68,14 @@ final class KernelCode implements AutoCloseable {
         if (wide) {
             begin(a, at, "streams");
             RowsCode512.emitStreams(a, format);
-            begin(a, at, "unpack");
-            UnpackCode512.emit(a, format);
-            begin(a, at, "panelFew");
-            PanelCode512.emit(a, format, PanelShape.WIDE.few());
-            begin(a, at, "panelMany");
-            PanelCode512.emit(a, format, PanelShape.WIDE.many());
         }
+        PanelShape shape = PanelShape.of(set);
+        begin(a, at, "unpack");
+        UnpackCode.emit(a, format, shape);
+        begin(a, at, "panelFew");
+        PanelCode.emit(a, format, set, shape.few());
+        begin(a, at, "panelMany");
+        PanelCode.emit(a, format, set, shape.many());
         return new KernelCode(new CodeMemory(a.assemble()), at);
     }
 

@@ -5,14 +5,16 @@ import java.lang.foreign.ValueLayout;
 
 /// The `linear` kernel of one format in generated machine code.
 ///
-/// Up to [#FEW_TOKENS] tokens each weight row is streamed once and multiplied with all of them; with more,
-/// AVX-512 unpacks panels of 32 rows once into scratch memory and multiplies them with all tokens. Both
-/// add in the same order: a value is the same, bit for bit, for any number of tokens.
+/// Up to four tokens each weight row is streamed once and multiplied with all of them; with more,
+/// panels of 32 rows (AVX2: 16) are unpacked once into scratch memory and multiplied with all tokens. Both
+/// add in the same order: a value is the same, bit for bit, for any number of tokens and every feature set.
 ///
 /// [#run] allocates nothing for up to 23 tokens, [#pack] a view of its array (72 bytes).
 final class PackedLinear extends MachineKernel {
     /// Most tokens for which rows are streamed.
-    static final int FEW_TOKENS = 4;
+    private static final int FEW_TOKENS = 4;
+    /// The same for words with AVX2, four tokens a time: unpacking takes as long as multiplying nine tokens.
+    private static final int FEW_TOKENS_OF_WORDS = 12;
 
     /// Least rows that are worth several streams.
     private static final int STREAM_ROWS_LEAST = 16;
@@ -24,12 +26,11 @@ final class PackedLinear extends MachineKernel {
     /// array that this takes is not worth its allocation.
     private static final int DIRECT_TOKENS = 24;
 
-    /// Elements of a panel's row, times runs of its widest function, in one call: some tens of microseconds.
-    private static final int BRIEF_ELEMENTS = 8 * 2048;
-
-    private static final PanelShape SHAPE = PanelShape.WIDE;
+    /// Products in one call of a panel function: some tens of microseconds.
+    private static final int BRIEF_PRODUCTS = 3 << 20;
 
     private final BlockCode format;
+    private final PanelShape shape;
 
     /// Creates the kernel; no code is generated yet.
     ///
@@ -38,6 +39,7 @@ final class PackedLinear extends MachineKernel {
     PackedLinear(BlockCode format, FeatureSet set) {
         super(format.id, format.blockSize(), set);
         this.format = format;
+        this.shape = PanelShape.of(set);
     }
 
     @Override
@@ -63,12 +65,12 @@ final class PackedLinear extends MachineKernel {
     }
 
     private boolean usesPanels(int tokens) {
-        return set == FeatureSet.AVX512 && tokens > FEW_TOKENS;
+        return tokens > (format.words && set != FeatureSet.AVX512 ? FEW_TOKENS_OF_WORDS : FEW_TOKENS);
     }
 
     /// Scratch memory with panels: temp, a panel, results `[tokens][PANEL_BLOCK]`.
     private long resultOffset(int n) {
-        return PanelShape.TEMP_BYTES + SHAPE.panelBytes(format, n);
+        return PanelShape.TEMP_BYTES + shape.panelBytes(format, n);
     }
 
     private static long resultBytes(int tokens) {
@@ -240,44 +242,39 @@ final class PackedLinear extends MachineKernel {
             MemorySegment results,
             long at,
             int stride) {
-        int most = Math.max(1, BRIEF_ELEMENTS / n);
-        for (int p = 0; p < rows; p += SHAPE.rows()) {
+        int most = Math.max(1, BRIEF_PRODUCTS / (shape.rows() * shape.many() * n));
+        for (int p = 0; p < rows; p += shape.rows()) {
             unpackPanel(k, weights, rowBytes, row + p, rows - p, n, scratch);
             long to = at + (long) p * Float.BYTES;
             int t = 0;
             while (t < tokens) {
                 int left = tokens - t;
-                int times = Math.min(runsOfMany(left), most);
-                int size = times > 0 ? SHAPE.many() : SHAPE.few();
+                int times = Math.min(shape.runsOfMany(left), most);
+                boolean many = times > 0;
+                int size = many ? shape.many() : shape.few();
                 times = Math.max(times, 1);
                 // The last tokens may be computed twice rather than one by one.
                 int first = Math.min(t, tokens - times * size);
-                panel(k.panel(size), n, packed, first, times, scratch, results, to, stride);
+                panel(k.panel(many), n, packed, first, times, scratch, results, to, stride);
                 t = first + times * size;
             }
         }
     }
 
-    /// {@return how often the wide function runs first: seven and eight tokens are two narrow runs}
-    private static int runsOfMany(int tokens) {
-        int rest = tokens % SHAPE.many();
-        return tokens / SHAPE.many() - (rest == 1 || rest == 2 ? 1 : 0);
-    }
-
     private void unpackPanel(
             KernelCode k, MemorySegment weights, long rowBytes, long row, int rows, int n, MemorySegment scratch) {
         for (int half = 0; half < 2; half++) {
-            int count = Math.min(SHAPE.half(), rows - half * SHAPE.half());
+            int count = Math.min(shape.half(), rows - half * shape.half());
             if (count <= 0) {
                 return;
             }
-            long first = PanelShape.TEMP_BYTES + half * (long) SHAPE.half() * Float.BYTES;
+            long first = PanelShape.TEMP_BYTES + half * (long) shape.half() * Float.BYTES;
             CodeMemory.Call.plain(
                     k.unpack,
                     weights,
                     scratch,
                     scratch,
-                    (row + half * SHAPE.half()) * rowBytes,
+                    (row + half * shape.half()) * rowBytes,
                     rowBytes,
                     count,
                     n / BlockCode.UNIT,

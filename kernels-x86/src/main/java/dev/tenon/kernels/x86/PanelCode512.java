@@ -1,263 +1,33 @@
 package dev.tenon.kernels.x86;
 
-import static dev.tenon.kernels.x86.Operand.Gpr.R10;
-import static dev.tenon.kernels.x86.Operand.Gpr.R11;
-import static dev.tenon.kernels.x86.Operand.Gpr.R12;
-import static dev.tenon.kernels.x86.Operand.Gpr.R13;
-import static dev.tenon.kernels.x86.Operand.Gpr.R14;
-import static dev.tenon.kernels.x86.Operand.Gpr.R15;
-import static dev.tenon.kernels.x86.Operand.Gpr.R8;
-import static dev.tenon.kernels.x86.Operand.Gpr.R9;
-import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
-import static dev.tenon.kernels.x86.Operand.Gpr.RBP;
-import static dev.tenon.kernels.x86.Operand.Gpr.RBX;
-import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
-import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
-import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
-import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
-import static dev.tenon.kernels.x86.Operand.Gpr.RSP;
-import static dev.tenon.kernels.x86.Operand.mem;
 import static dev.tenon.kernels.x86.Operand.zmm;
 
-import dev.tenon.kernels.x86.Assembler.If;
-import dev.tenon.kernels.x86.Operand.Gpr;
-import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
-import java.util.function.BiConsumer;
 
-/// A panel of 32 unpacked rows ([PanelShape]) times 4 or 6 tokens, with AVX-512 VNNI.
-///
-/// A register has 16 rows in its lanes. For each group of weights the dot products of all (row, token)
-/// pairs are gathered in up to 12 registers of 32-bit integers: `vpdpbusd` of four weights of 16 rows
-/// with four activations of one token, repeated in all lanes. Then, with float sums in 12 others:
-///
-/// ```
-/// dot  = bits of c[t] + levels · q[t];   sum += (float with these bits * dx[t] + u[t]) * scale
-/// dot  = bits of BIAS + levels · q[t];   sum += (...) * scale;  sum += min * c[t]     with minimums
-/// dot  = levels · q[t];                  sum += (dot as float * dx[t]) * scale        with words
-/// ```
-///
-/// The product by `dx` is rounded once: [PackCode#BIAS] cancels without a trace.
-///
-/// Each place that a group has in its span keeps a sum over all spans. So that sums stay in registers, the
-/// spans of a tile are walked for one place after the other; between tiles sums lie on the stack (12 KiB at
-/// most, less than the JVM keeps free for native calls). In the end the places are added like the lanes of
-/// [RowsCode512], as a tree. A value therefore does not depend on the other rows and tokens, nor on which
-/// of the functions computes it.
-///
-/// Arguments: packed rows, panel, out, byte offset of the first token's row, bytes between packed rows,
-/// byte offset of dx in them; on the stack units of 32 in a row, bytes between tokens in out, how many
-/// times 4 or 6 tokens there are, byte offset of the first token in out.
-final class PanelCode512 {
-    private static final PanelShape SHAPE = PanelShape.WIDE;
-    private static final int STRIDE = SHAPE.stride();
-
-    private static final int SAVED = 6;
-    /// Pointers that are kept behind the saved registers: to dx and q of the first token, to the panel, to out.
-    private static final int STARTS = 4;
-    private static final int DX_START = 0;
-    private static final int Q_START = 8;
-    private static final int PANEL_START = 16;
-    private static final int OUT_START = 24;
+/// A panel of 32 rows times 4 or 6 tokens with AVX-512 VNNI: up to 12 registers of integers, 12 of floats.
+final class PanelCode512 extends PanelCode {
     private static final Vec BIAS_LANES = zmm(31);
-    /// Pointers to tokens 0 and 4 in the span at hand.
-    private static final Gpr[] Q = {RDI, R10};
-    private static final Gpr[] DX = {RBX, R12};
 
-    private final Assembler a;
-    private final BlockCode format;
-    private final int tokens;
-    private final int perGroup;
-    /// Groups of a span, and bytes of the sums of one place in a span.
-    private final int places;
-    private final int sumBytes;
-
-    private PanelCode512(Assembler a, BlockCode format, int tokens) {
-        this.a = a;
-        this.format = format;
-        this.tokens = tokens;
-        this.perGroup = PackCode.arrayBytes(format);
-        this.places = BlockCode.SPAN / format.group;
-        this.sumBytes = tokens * STRIDE;
-    }
-
-    /// Emits the function for 4 or 6 tokens.
-    static void emit(Assembler a, BlockCode format, int tokens) {
-        new PanelCode512(a, format, tokens).emit();
+    PanelCode512(Assembler a, BlockCode format, int tokens) {
+        super(a, format, PanelShape.WIDE, tokens);
     }
 
     private static Vec dot(int token, int half) {
         return zmm(2 * token + half);
     }
 
-    private static Vec sum(int token, int half) {
+    @Override
+    Vec sum(int token, int half) {
         return zmm(12 + 2 * token + half);
     }
 
-    /// {@return where token t is, given the pointers to tokens 0 and 4; R8 and R14 are one and three
-    /// packed rows}
-    private static Mem token(Gpr[] bases, int t, int disp) {
-        Gpr base = bases[t / 4];
-        return switch (t % 4) {
-            case 0 -> mem(base, disp);
-            case 1 -> mem(base, R8, 1, disp);
-            case 2 -> mem(base, R8, 2, disp);
-            default -> mem(base, R14, 1, disp);
-        };
-    }
-
-    private void emit() {
-        Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
-        for (Gpr r : saved) {
-            a.push(r);
-        }
-        a.add(RDI, RCX);
-        a.lea(RBX, mem(RDI, R9, 1, 0));
-        a.add(RSI, PanelShape.TEMP_BYTES);
-        a.add(RDX, Assembler.stackArgument(3, SAVED));
-        a.lea(R14, mem(R8, R8, 2, 0));
-        Gpr[] starts = {RDX, RSI, RDI, RBX};
-        for (Gpr r : starts) {
-            a.push(r);
-        }
-        a.mov(RBP, RSP);
-        a.sub(RSP, places * sumBytes);
-        a.and(RSP, -64);
+    @Override
+    void emitConstants() {
         a.vmovdqu(BIAS_LANES, a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS)));
-        String next = a.fresh("panelTokens");
-        a.label(next);
-        emitTokens();
-        for (int start : new int[] {DX_START, Q_START}) {
-            a.mov(R15, mem(RBP, start));
-            for (int t = 0; t < tokens; t += 2) {
-                a.lea(R15, mem(R15, R8, 2, 0));
-            }
-            a.mov(mem(RBP, start), R15);
-        }
-        a.mov(R15, argument(2));
-        a.sub(R15, 1);
-        a.mov(argument(2), R15);
-        a.cmp(R15, 0);
-        a.j(If.GREATER, next);
-        a.mov(RSP, RBP);
-        for (int i = starts.length - 1; i >= 0; i--) {
-            a.pop(starts[i]);
-        }
-        a.vzeroupper();
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
-        a.ret();
     }
 
-    private static Mem argument(int n) {
-        return mem(RBP, 8 * (STARTS + SAVED + 1 + n));
-    }
-
-    /// Multiplies the panel with as many tokens as the registers hold; what is at RBP points to them.
-    ///
-    /// In the tile at hand R11 points to q and R13 to dx of the first token, RAX to the panel, all at the
-    /// place at hand, whose sums RDX points to; R9 is the units left + 7; R15 points to what
-    /// is fetched from the rows of the next tokens, which no cache may have.
-    private void emitTokens() {
-        String tile = a.fresh("panelTile");
-        String place = a.fresh("panelPlace");
-        a.mov(R13, mem(RBP, DX_START));
-        a.mov(R11, mem(RBP, Q_START));
-        a.mov(RAX, mem(RBP, PANEL_START));
-        a.mov(R9, argument(0));
-        a.add(R9, 7);
-        a.mov(R15, R11);
-        for (int t = 0; t < tokens; t += 2) {
-            a.lea(R15, mem(R15, R8, 2, 0));
-        }
-        a.label(tile);
-        a.mov(RDX, RSP);
-        a.label(place);
-        emitPlace();
-        a.add(RAX, SHAPE.placeBytes(format));
-        a.add(R11, format.group * format.levelBytes());
-        a.add(R13, Float.BYTES);
-        if (format.unitBytes > 0) {
-            a.sub(R9, 1);
-        }
-        a.add(RDX, sumBytes);
-        a.lea(RCX, mem(RSP, places * sumBytes));
-        a.cmp(RDX, RCX);
-        a.j(If.BELOW, place);
-        a.add(R11, (PanelShape.TILE - 1) * BlockCode.SPAN * format.levelBytes());
-        a.add(R13, PanelShape.TILE * PackCode.scaleBytes(format) - perGroup);
-        a.sub(R9, PanelShape.TILE * BlockCode.SPAN / BlockCode.UNIT - (format.unitBytes > 0 ? places : 0));
-        a.cmp(R9, 7);
-        a.j(If.GREATER, tile);
-        emitResults();
-    }
-
-    /// Adds the groups of a tile that have the same place to the place's sums.
-    private void emitPlace() {
-        String whole = a.fresh("panelWhole");
-        String later = a.fresh("panelLater");
-        String begin = a.fresh("panelBegin");
-        String span = a.fresh("panelSpan");
-        String end = a.fresh("panelEnd");
-        a.mov(RSI, RAX);
-        a.mov(RDI, R11);
-        a.mov(RBX, R13);
-        if (tokens > 4) {
-            a.lea(R10, mem(RDI, R8, 4, 0));
-            a.lea(R12, mem(RBX, R8, 4, 0));
-        }
-        // Spans that reach to this place.
-        a.mov(RCX, R9);
-        a.shr(RCX, 3);
-        a.cmp(RCX, PanelShape.TILE);
-        a.j(If.LESS_OR_EQUAL, whole);
-        a.mov(RCX, PanelShape.TILE);
-        a.label(whole);
-        a.cmp(R9, argument(0));
-        a.j(If.LESS, later);
-        forSums((vec, memory) -> a.zero(vec));
-        a.jmp(begin);
-        a.label(later);
-        forSums((vec, memory) -> a.vmovdqu(vec, memory));
-        a.label(begin);
-        a.cmp(RCX, 0);
-        a.j(If.LESS_OR_EQUAL, end);
-        a.align(32);
-        a.label(span);
-        emitDots();
-        emitScaling();
-        int ahead = aheadBytes();
-        for (int line = 0; line < ahead; line += 64) {
-            a.prefetchT1(mem(R15, line));
-        }
-        a.add(R15, ahead);
-        a.add(RSI, SHAPE.blockBytes(format));
-        for (int b = 0; b < (tokens + 3) / 4; b++) {
-            a.add(Q[b], BlockCode.SPAN * format.levelBytes());
-            a.add(DX[b], PackCode.scaleBytes(format));
-        }
-        a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, span);
-        a.label(end);
-        forSums((vec, memory) -> a.vmovdqu(memory, vec));
-    }
-
-    /// {@return bytes of the packed rows behind these that are fetched for each group, in whole lines}
-    private int aheadBytes() {
-        int spanBytes = BlockCode.SPAN * format.levelBytes() + PackCode.scaleBytes(format);
-        return (tokens * spanBytes / places + 63) & -64;
-    }
-
-    private void forSums(BiConsumer<Vec, Mem> emitter) {
-        for (int t = 0; t < tokens; t++) {
-            for (int h = 0; h < 2; h++) {
-                emitter.accept(sum(t, h), mem(RDX, STRIDE * t + 64 * h));
-            }
-        }
-    }
-
-    private void emitDots() {
+    @Override
+    void emitDots() {
         for (int t = 0; t < tokens; t++) {
             for (int h = 0; h < 2; h++) {
                 if (format.words) {
@@ -265,24 +35,23 @@ final class PanelCode512 {
                 } else if (format.mins) {
                     a.vmovdqu(dot(t, h), BIAS_LANES);
                 } else {
-                    a.vpbroadcastd(dot(t, h), token(DX, t, perGroup));
+                    a.vpbroadcastd(dot(t, h), dx(t, perGroup));
                 }
             }
         }
-        for (int k = 0; k < SHAPE.steps(format); k++) {
+        for (int k = 0; k < shape.steps(format); k++) {
             Vec w0 = zmm(24 + 2 * (k & 1));
             Vec w1 = zmm(25 + 2 * (k & 1));
-            int at = SHAPE.headBytes(format) + STRIDE * k;
-            a.vmovdqu(w0, mem(RSI, at));
-            a.vmovdqu(w1, mem(RSI, at + 64));
+            a.vmovdqu(w0, levels(k, 0));
+            a.vmovdqu(w1, levels(k, 1));
             if (!format.words) {
                 // The next block; with words it would only take load slots.
-                a.prefetchT0(mem(RSI, at + SHAPE.blockBytes(format)));
-                a.prefetchT0(mem(RSI, at + SHAPE.blockBytes(format) + 64));
+                a.prefetchT0(levels(k, 0).plus(shape.blockBytes(format)));
+                a.prefetchT0(levels(k, 1).plus(shape.blockBytes(format)));
             }
             for (int t = 0; t < tokens; t++) {
                 Vec x = zmm(28 + t % 3);
-                a.vpbroadcastd(x, token(Q, t, 4 * k));
+                a.vpbroadcastd(x, q(t, 4 * k));
                 if (format.words) {
                     a.vpdpwssd(dot(t, 0), w0, x);
                     a.vpdpwssd(dot(t, 1), w1, x);
@@ -294,25 +63,26 @@ final class PanelCode512 {
         }
     }
 
-    private void emitScaling() {
+    @Override
+    void emitScaling() {
         Vec[] scale = {zmm(24), zmm(25)};
         Vec[] min = {zmm(29), zmm(30)};
         for (int h = 0; h < 2; h++) {
-            a.vmovdqu(scale[h], mem(RSI, 64 * h));
+            a.vmovdqu(scale[h], scale(h));
             if (format.mins) {
-                a.vmovdqu(min[h], mem(RSI, STRIDE + 64 * h));
+                a.vmovdqu(min[h], min(h));
             }
         }
         for (int t = 0; t < tokens; t++) {
             Vec dx = zmm(26);
             Vec u = zmm(27);
             Vec c = zmm(28);
-            a.vbroadcastss(dx, token(DX, t, 0));
+            a.vbroadcastss(dx, dx(t, 0));
             if (!format.words) {
-                a.vbroadcastss(u, token(DX, t, 2 * perGroup));
+                a.vbroadcastss(u, dx(t, 2 * perGroup));
             }
             if (format.mins) {
-                a.vbroadcastss(c, token(DX, t, perGroup));
+                a.vbroadcastss(c, dx(t, perGroup));
             }
             for (int h = 0; h < 2; h++) {
                 Vec z = dot(t, h);
@@ -328,30 +98,5 @@ final class PanelCode512 {
                 }
             }
         }
-    }
-
-    private void emitResults() {
-        a.mov(RDX, mem(RBP, OUT_START));
-        a.mov(R15, argument(1));
-        for (int t = 0; t < tokens; t++) {
-            for (int h = 0; h < 2; h++) {
-                int first = 8 * (2 * t + h & 1);
-                emitTree(first, STRIDE * t + 64 * h, 0, 1);
-                a.vmovdqu(mem(RDX, 64 * h), zmm(first));
-            }
-            a.add(RDX, R15);
-        }
-        a.mov(mem(RBP, OUT_START), RDX);
-    }
-
-    /// Adds every `step`-th place from one on to a register; uses the registers behind it.
-    private void emitTree(int register, int sum, int place, int step) {
-        if (step == places) {
-            a.vmovdqu(zmm(register), mem(RSP, place * sumBytes + sum));
-            return;
-        }
-        emitTree(register, sum, place, 2 * step);
-        emitTree(register + 1, sum, place + step, 2 * step);
-        a.vaddps(zmm(register), zmm(register), zmm(register + 1));
     }
 }

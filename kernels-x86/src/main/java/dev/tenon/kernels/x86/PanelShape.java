@@ -1,5 +1,7 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.kernels.x86.Operand.Vec;
+
 /// How unpacked weights of some rows lie in scratch memory, for the panel kernels.
 ///
 /// ```
@@ -23,8 +25,33 @@ record PanelShape(int rows, int many, int few) {
     static final int TEMP_SCALES = 8 * 1024;
     static final int TEMP_MINS = 9 * 1024;
 
-    /// The shape with AVX-512.
+    /// The shape with AVX-512: 12 registers of integers and 12 of floats.
     static final PanelShape WIDE = new PanelShape(32, 6, 4);
+    /// The shape with AVX2: six and six.
+    static final PanelShape NARROW = new PanelShape(16, 3, 2);
+
+    /// {@return the shape for a feature set}
+    static PanelShape of(FeatureSet set) {
+        return set == FeatureSet.AVX512 ? WIDE : NARROW;
+    }
+
+    /// {@return a vector register that holds a number of each row of half a panel}
+    Vec vec(int number) {
+        return new Vec(number, 8 * halfBytes());
+    }
+
+    /// {@return bytes of such a register}
+    int halfBytes() {
+        return half() * Float.BYTES;
+    }
+
+    /// {@return how often the wide function runs first: what is then left is not worth another run of it}
+    ///
+    /// @param tokens how many there are
+    int runsOfMany(int tokens) {
+        int rest = tokens % many;
+        return tokens / many - (rest > 0 && many + rest <= 2 * few ? 1 : 0);
+    }
 
     /// {@return bytes of four weights, or of one float, of all rows}
     int stride() {

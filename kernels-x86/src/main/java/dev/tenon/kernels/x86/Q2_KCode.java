@@ -23,7 +23,7 @@ final class Q2_KCode extends BlockCode {
     private static final Vec PAIR = constantZ(0);
 
     Q2_KCode() {
-        super("Q2_K", 84, 0, 16, true, 1);
+        super("Q2_K", 84, 0, 16, 3, true, 1);
     }
 
     @Override

@@ -22,7 +22,7 @@ final class Q4_0Code extends BlockCode {
     private static final Vec SHIFT = constantZ(1);
 
     Q4_0Code() {
-        super("Q4_0", 8 * BLOCK, BLOCK, 32, false, 8);
+        super("Q4_0", 8 * BLOCK, BLOCK, 32, 15, false, 8);
     }
 
     @Override

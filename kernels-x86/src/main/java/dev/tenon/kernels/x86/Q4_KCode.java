@@ -1,7 +1,6 @@
 package dev.tenon.kernels.x86;
 
 import static dev.tenon.kernels.x86.Operand.mem;
-import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Operand.Gpr;
 import dev.tenon.kernels.x86.Operand.Mem;
@@ -25,7 +24,7 @@ final class Q4_KCode extends BlockCode {
     private static final int HEAD = 2;
 
     Q4_KCode() {
-        super("Q4_K", 144, 0, 32, true, 1);
+        super("Q4_K", 144, 0, 32, 15, true, 1);
     }
 
     @Override
@@ -53,16 +52,17 @@ final class Q4_KCode extends BlockCode {
     }
 
     @Override
-    void columns512(Assembler a, Columns512 span) {
-        Vec t = zmm(8);
+    void columns(Assembler a, Columns span) {
+        Operand nibble = span.constant(NIBBLE, 0x0F0F0F0F);
+        Vec t = span.vec(8);
         for (int j = 0; j < 8; j++) {
             span.load(QS + 16 * j);
             int weight = 64 * (j / 2) + 16 * (j & 1);
             for (int i = 0; i < 4; i++) {
-                a.vpand(t, NIBBLE, zmm(i));
+                a.vpand(t, span.vec(i), nibble);
                 span.levels(weight + 4 * i, t);
-                a.vpsrld(t, zmm(i), 4);
-                a.vpand(t, t, NIBBLE);
+                a.vpsrld(t, span.vec(i), 4);
+                a.vpand(t, t, nibble);
                 span.levels(weight + 32 + 4 * i, t);
             }
         }

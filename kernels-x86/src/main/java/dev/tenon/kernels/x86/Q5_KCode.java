@@ -26,7 +26,7 @@ final class Q5_KCode extends BlockCode {
     private static final int HEAD = 3;
 
     Q5_KCode() {
-        super("Q5_K", 176, 0, 32, true, 1);
+        super("Q5_K", 176, 0, 32, 31, true, 1);
     }
 
     @Override

@@ -2,7 +2,6 @@ package dev.tenon.kernels.x86;
 
 import static dev.tenon.kernels.x86.Operand.mem;
 import static dev.tenon.kernels.x86.Operand.ymm;
-import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Operand.Gpr;
 import dev.tenon.kernels.x86.Operand.Mem;
@@ -27,7 +26,7 @@ final class Q6_KCode extends BlockCode {
     private static final Vec SHIFT = constantZ(2);
 
     Q6_KCode() {
-        super("Q6_K", 210, 0, 16, false, 32);
+        super("Q6_K", 210, 0, 16, 63, false, 32);
     }
 
     @Override
@@ -70,41 +69,43 @@ final class Q6_KCode extends BlockCode {
     }
 
     @Override
-    void columns512(Assembler a, Columns512 span) {
-        Vec t = zmm(8);
-        Vec u = zmm(9);
-        for (int half = 0; half < 2; half++) {
-            // qh: registers 10 to 17, the dwords of 32 bytes
-            for (int j = 0; j < 2; j++) {
-                span.load(QH + 32 * half + 16 * j);
-                for (int i = 0; i < 4; i++) {
-                    a.vmovdqu(zmm(10 + 4 * j + i), zmm(i));
-                }
+    void columns(Assembler a, Columns span) {
+        Operand nibble = span.constant(NIBBLE, 0x0F0F0F0F);
+        Operand high = span.constant(HIGH, 0x30303030);
+        Vec t = span.vec(8);
+        Vec u = span.vec(9);
+        for (int part = 0; part < 4; part++) {
+            // qh: registers 10 to 13, the dwords of 16 bytes; they go with two times 16 bytes of ql
+            span.load(QH + 16 * part);
+            for (int i = 0; i < 4; i++) {
+                a.vmovdqu(span.vec(10 + i), span.vec(i));
             }
-            for (int j = 0; j < 4; j++) {
-                span.load(64 * half + 16 * j);
+            for (int pair = 0; pair < 2; pair++) {
+                int ql = 64 * (part / 2) + 16 * (part & 1) + 32 * pair;
+                int weight = 128 * (part / 2) + 16 * (part & 1) + 32 * pair;
+                span.load(ql);
                 for (int i = 0; i < 4; i++) {
-                    Vec low = zmm(i);
-                    Vec high = zmm(10 + 4 * (j & 1) + i);
-                    a.vpand(t, NIBBLE, low);
-                    a.vpslld(u, high, j < 2 ? 4 : 2);
-                    a.vpternlogd(t, u, HIGH, 0xF8);
-                    span.levels(128 * half + 16 * j + 4 * i, t);
+                    Vec low = span.vec(i);
+                    Vec qh = span.vec(10 + i);
+                    a.vpand(t, low, nibble);
+                    a.vpslld(u, qh, 4 - 2 * pair);
+                    span.or(t, u, high, u);
+                    span.levels(weight + 4 * i, t);
                     a.vpsrld(t, low, 4);
-                    a.vpand(t, t, NIBBLE);
-                    if (j >= 2) {
-                        a.vpsrld(u, high, 2);
+                    a.vpand(t, t, nibble);
+                    if (pair == 1) {
+                        a.vpsrld(u, qh, 2);
                     }
-                    a.vpternlogd(t, j < 2 ? high : u, HIGH, 0xF8);
-                    span.levels(128 * half + 64 + 16 * j + 4 * i, t);
+                    span.or(t, pair == 0 ? qh : u, high, u);
+                    span.levels(weight + 64 + 4 * i, t);
                 }
             }
         }
-        Vec d = zmm(10);
+        Vec d = span.vec(10);
         span.halves(D, d, t);
         span.load(SCALES);
         for (int group = 0; group < 16; group++) {
-            a.vpslld(t, zmm(group / 4), 24 - 8 * (group % 4));
+            a.vpslld(t, span.vec(group / 4), 24 - 8 * (group % 4));
             a.vpsrad(t, t, 24);
             a.vcvtdq2ps(t, t);
             a.vmulps(t, t, d);

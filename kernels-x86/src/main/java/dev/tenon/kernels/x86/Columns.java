@@ -11,32 +11,55 @@ import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
 import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
 import static dev.tenon.kernels.x86.Operand.mem;
 import static dev.tenon.kernels.x86.Operand.xmm;
-import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Operand.Gpr;
 import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
 import java.util.function.IntFunction;
 
-/// A span of sixteen weight rows seen by columns: what [BlockCode#columns512] works on.
+/// A span of the rows of half a panel, sixteen or eight, seen by columns: what [BlockCode#columns] works on.
 ///
-/// A column is a register with the same dword of all sixteen rows, one a lane. Packed bytes are transposed
+/// A column is a register with the same dword of all these rows, one a lane. Packed bytes are transposed
 /// first and unpacked afterwards: there are fewer of them than of levels, and a lane is a row in the panel too.
 ///
 /// Registers: R10 points to the span of row 0, R8 is the distance of rows, RDI three times that; RSI points to
 /// the first block of the span in the panel.
-final class Columns512 {
-    private static final PanelShape SHAPE = PanelShape.WIDE;
-    private static final int ROWS = 16;
+final class Columns {
     /// Pointers to rows 0 to 3; the others lie 4, 8 or 12 rows behind them.
     private static final Gpr[] FIRST = {R11, R12, R13, RBX};
 
     private final Assembler a;
     private final BlockCode format;
+    private final PanelShape shape;
 
-    Columns512(Assembler a, BlockCode format) {
+    Columns(Assembler a, BlockCode format, PanelShape shape) {
         this.a = a;
         this.format = format;
+        this.shape = shape;
+    }
+
+    /// {@return a register that holds a column}
+    Vec vec(int number) {
+        return shape.vec(number);
+    }
+
+    /// {@return a constant that is the same in every lane}
+    ///
+    /// @param wide the register that has it with AVX-512
+    Operand constant(Vec wide, int dword) {
+        return a.evex ? wide : a.constant(i -> dword);
+    }
+
+    /// Puts the bits of `v` that `mask` has into `t` too.
+    ///
+    /// @param u temporary; may be `v`
+    void or(Vec t, Vec v, Operand mask, Vec u) {
+        if (a.evex) {
+            a.vpternlogd(t, v, mask, 0xF8);
+        } else {
+            a.vpand(u, v, mask);
+            a.vpor(t, t, u);
+        }
     }
 
     /// Points to the rows of a span.
@@ -60,7 +83,7 @@ final class Columns512 {
     /// Fetches what comes next in each row, and the rows of the next half panel, which no hardware prefetcher
     /// guesses.
     void prefetch(int spanBytes) {
-        for (int r = 0; r < ROWS; r++) {
+        for (int r = 0; r < shape.half(); r++) {
             a.lea(RAX, row(r, 0));
             for (int b = 0; b < spanBytes; b += 64) {
                 a.prefetchT0(mem(RAX, spanBytes + b));
@@ -76,30 +99,30 @@ final class Columns512 {
     ///
     /// @param offset bytes from the start of the span
     void load(int offset) {
-        transpose(a, r -> row(r, offset));
+        transpose(a, shape, r -> row(r, offset));
     }
 
-    /// Transposes sixteen bytes of sixteen rows to registers 0 to 3; uses 4 to 7.
+    /// Transposes sixteen bytes of each row to registers 0 to 3; uses 4 to 7.
     ///
     /// 128-bit pieces of four rows are gathered into a register by inserting loads, and transposed there in
     /// place by two rounds of unpacking.
     ///
     /// @param row where the bytes of a row are
-    static void transpose(Assembler a, IntFunction<Mem> row) {
+    static void transpose(Assembler a, PanelShape shape, IntFunction<Mem> row) {
         for (int m = 0; m < 4; m++) {
             a.vmovdqu(xmm(m), row.apply(m));
-            for (int lane = 1; lane < 4; lane++) {
-                a.vinserti128(zmm(m), zmm(m), row.apply(4 * lane + m), lane);
+            for (int lane = 1; lane < shape.half() / 4; lane++) {
+                a.vinserti128(shape.vec(m), shape.vec(m), row.apply(4 * lane + m), lane);
             }
         }
-        a.vpunpckldq(zmm(4), zmm(0), zmm(1));
-        a.vpunpckhdq(zmm(5), zmm(0), zmm(1));
-        a.vpunpckldq(zmm(6), zmm(2), zmm(3));
-        a.vpunpckhdq(zmm(7), zmm(2), zmm(3));
-        a.vpunpcklqdq(zmm(0), zmm(4), zmm(6));
-        a.vpunpckhqdq(zmm(1), zmm(4), zmm(6));
-        a.vpunpcklqdq(zmm(2), zmm(5), zmm(7));
-        a.vpunpckhqdq(zmm(3), zmm(5), zmm(7));
+        for (int m = 0; m < 4; m += 2) {
+            a.vpunpckldq(shape.vec(4 + m), shape.vec(m), shape.vec(m + 1));
+            a.vpunpckhdq(shape.vec(5 + m), shape.vec(m), shape.vec(m + 1));
+        }
+        for (int m = 0; m < 2; m++) {
+            a.vpunpcklqdq(shape.vec(2 * m), shape.vec(4 + m), shape.vec(6 + m));
+            a.vpunpckhqdq(shape.vec(2 * m + 1), shape.vec(4 + m), shape.vec(6 + m));
+        }
     }
 
     /// Loads a half-precision number of each row as a float.
@@ -110,12 +133,16 @@ final class Columns512 {
     void halves(int offset, Vec v, Vec t) {
         a.zero(v);
         a.zero(t);
-        for (int r = 0; r < ROWS / 2; r++) {
+        for (int r = 0; r < 8; r++) {
             a.vpinsrw(v, v, row(r, offset), r);
-            a.vpinsrw(t, t, row(r + ROWS / 2, offset), r);
+            if (a.evex) {
+                a.vpinsrw(t, t, row(r + 8, offset), r);
+            }
         }
-        a.vinserti128(v.y(), v.y(), t.x(), 1);
-        a.vcvtph2ps(v, v.y());
+        if (a.evex) {
+            a.vinserti128(v.y(), v.y(), t.x(), 1);
+        }
+        a.vcvtph2ps(v, a.evex ? v.y() : v.x());
     }
 
     /// Stores four levels of each row.
@@ -123,11 +150,11 @@ final class Columns512 {
     /// @param weight the first of them in the span
     /// @param v one row a lane
     void levels(int weight, Vec v) {
-        a.vmovdqu(mem(RSI, SHAPE.levels(format, weight / 4)), v);
+        a.vmovdqu(mem(RSI, shape.levels(format, weight / 4)), v);
     }
 
     /// Stores the scale of a group of each row.
     void scale(int group, Vec v) {
-        a.vmovdqu(mem(RSI, SHAPE.placeBytes(format) * group), v);
+        a.vmovdqu(mem(RSI, shape.placeBytes(format) * group), v);
     }
 }

@@ -15,47 +15,55 @@ import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
 import static dev.tenon.kernels.x86.Operand.mem;
-import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Assembler.If;
 import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
 import java.util.function.IntUnaryOperator;
 
-/// Unpacks up to 16 rows to one half of a panel ([PanelShape]), for [PanelCode512].
+/// Unpacks up to 16 rows (AVX2: 8) to one half of a panel ([PanelShape]), for [PanelCode].
 ///
-/// A span of each row is unpacked to `temp` as in [RowsCode512]; then 16 × 16 tiles of 32 bits are
-/// transposed. Where a format can do it the other way round ([Columns512]) and there are 16 rows, it does.
+/// A span of each row is unpacked to `temp` as in [RowsCode512] or [RowsCode256]; then pieces of 64 bytes of
+/// all rows are transposed. Where a format can do it the other way round ([Columns]) and the half is full, it
+/// does.
 ///
-/// Arguments: weights, panel, temp, byte offset of the first row, bytes of a row, rows (1 to 16); on the
-/// stack units of 32 in a row, byte offset of the half in the panel.
-final class UnpackCode512 {
-    private static final PanelShape SHAPE = PanelShape.WIDE;
-    private static final int STRIDE = SHAPE.stride();
+/// Arguments: weights, panel, temp, byte offset of the first row, bytes of a row, rows; on the stack units of
+/// 32 in a row, byte offset of the half in the panel.
+final class UnpackCode {
     private static final int TEMP_SCALES = PanelShape.TEMP_SCALES;
     private static final int TEMP_MINS = PanelShape.TEMP_MINS;
     private static final int SAVED = 5;
-    private static final Vec SCALES = zmm(8);
-    private static final Vec LEVELS = zmm(12);
-    private static final Vec T1 = zmm(13);
-    private static final Vec T2 = zmm(14);
-    private static final Vec MINS = zmm(15);
+    /// Bytes of a row in a piece of `temp`.
+    private static final int PIECE = 64;
 
     private final Assembler a;
     private final BlockCode format;
+    private final PanelShape shape;
     private final String transpose;
-    private final Columns512 columns;
+    private final Columns columns;
+    private final Vec scales;
+    private final Vec levels;
+    private final Vec t1;
+    private final Vec t2;
+    private final Vec mins;
 
-    private UnpackCode512(Assembler a, BlockCode format) {
+    private UnpackCode(Assembler a, BlockCode format, PanelShape shape) {
         this.a = a;
         this.format = format;
+        this.shape = shape;
         this.transpose = a.fresh("transpose");
-        this.columns = new Columns512(a, format);
+        this.columns = new Columns(a, format, shape);
+        this.scales = shape.vec(8);
+        this.levels = shape.vec(12);
+        this.t1 = shape.vec(13);
+        this.t2 = shape.vec(14);
+        this.mins = shape.vec(15);
     }
 
     /// Emits the function.
-    static void emit(Assembler a, BlockCode format) {
-        new UnpackCode512(a, format).emit();
+    static void emit(Assembler a, BlockCode format, PanelShape shape) {
+        new UnpackCode(a, format, shape).emit();
     }
 
     // R10 span of row 0, RSI its first block, R14 spans left in the tile, RCX in the row, R15 units, RDI three rows;
@@ -74,7 +82,9 @@ final class UnpackCode512 {
         a.mov(R15, Assembler.stackArgument(0, SAVED));
         a.mov(R14, PanelShape.TILE);
         a.add(RSI, Assembler.stackArgument(1, SAVED));
-        format.constants512(a);
+        if (a.evex) {
+            format.constants512(a);
+        }
         a.mov(RCX, R15);
         a.shr(RCX, 3);
         a.j(If.ZERO, tail);
@@ -82,7 +92,7 @@ final class UnpackCode512 {
         if (format.hasColumns()) {
             String byRows = a.fresh("unpackByRows");
             String done = a.fresh("unpackDone");
-            a.cmp(R9, SHAPE.half());
+            a.cmp(R9, shape.half());
             a.j(If.LESS, byRows);
             emitSpanByColumns();
             a.jmp(done);
@@ -95,10 +105,10 @@ final class UnpackCode512 {
             emitTransposes();
         }
         a.add(R10, format.spanBytes);
-        a.add(RSI, SHAPE.blockBytes(format));
+        a.add(RSI, shape.blockBytes(format));
         a.sub(R14, 1);
         a.j(If.NOT_ZERO, sameTile);
-        a.add(RSI, SHAPE.tileBytes(format) - PanelShape.TILE * SHAPE.blockBytes(format));
+        a.add(RSI, shape.tileBytes(format) - PanelShape.TILE * shape.blockBytes(format));
         a.mov(R14, PanelShape.TILE);
         a.label(sameTile);
         a.sub(RCX, 1);
@@ -118,7 +128,7 @@ final class UnpackCode512 {
         }
         a.ret();
         a.label(transpose);
-        emitTranspose(i -> SHAPE.levels(format, i));
+        emitTranspose(i -> shape.levels(format, i));
         a.ret();
     }
 
@@ -130,7 +140,7 @@ final class UnpackCode512 {
         a.label(next);
         row.run();
         a.add(R11, R8);
-        a.add(R12, 64);
+        a.add(R12, PIECE);
         a.sub(R13, 1);
         a.j(If.NOT_ZERO, next);
     }
@@ -142,19 +152,24 @@ final class UnpackCode512 {
         }
         columns.emitPointers();
         columns.prefetch(format.spanBytes);
-        format.columns512(a, columns);
+        format.columns(a, columns);
     }
 
     private void emitScalesOfRow() {
-        format.scales512(a, R11, SCALES, MINS, T1, T2);
-        a.vmovdqu(mem(R12, TEMP_SCALES), SCALES);
+        if (!a.evex) {
+            format.scales256(
+                    a, R11, mem(R12, TEMP_SCALES), mem(R12, format.group == 16 ? TEMP_MINS : TEMP_SCALES + 32));
+            return;
+        }
+        format.scales512(a, R11, scales, mins, t1, t2);
+        a.vmovdqu(mem(R12, TEMP_SCALES), scales);
         if (format.mins && format.group == 16) {
-            a.vmovdqu(mem(R12, TEMP_MINS), MINS);
+            a.vmovdqu(mem(R12, TEMP_MINS), mins);
         }
     }
 
     private void emitSpanOfRow() {
-        // As in Columns512.
+        // As in Columns.
         a.lea(RBX, mem(R11, R8, 8, 0));
         for (int b = 0; b < format.spanBytes; b += 64) {
             a.prefetchT0(mem(R11, format.spanBytes + b));
@@ -162,9 +177,24 @@ final class UnpackCode512 {
         }
         emitScalesOfRow();
         for (int c = 0; c < 4 * format.levelBytes(); c++) {
-            format.levels512(a, R11, c, LEVELS, T1);
-            a.vmovdqu(mem(R12, 1024 * c), LEVELS);
+            if (a.evex) {
+                format.levels512(a, R11, c, levels, t1);
+                a.vmovdqu(piece(c, 0), levels);
+            } else {
+                emitLevels256(R11, 2 * c);
+                emitLevels256(R11, 2 * c + 1);
+            }
         }
+    }
+
+    /// {@return where levels of the row at R12 are}
+    private Mem piece(int piece, int disp) {
+        return mem(R12, PIECE * shape.half() * piece + disp);
+    }
+
+    private void emitLevels256(Gpr from, int unit) {
+        format.levels256(a, from, unit, levels, t1);
+        a.vmovdqu(piece(unit >> 1, 32 * (unit & 1)), levels);
     }
 
     /// RCX units of a last, partial span; what lies after them in the panel is not read.
@@ -172,14 +202,22 @@ final class UnpackCode512 {
         String done = a.fresh("unpackUnits");
         a.mov(RBX, R11);
         for (int k = 0; k < 7; k++) {
-            format.unit512(a, RBX, LEVELS, T1);
-            if (format.words) {
-                a.vmovdqu(mem(R12, 1024 * k), LEVELS);
+            if (a.evex) {
+                format.unit512(a, RBX, levels, t1);
             } else {
-                a.vmovdqu(mem(R12, 1024 * (k >> 1) + 32 * (k & 1)), LEVELS.y());
+                format.levels256(a, RBX, 0, levels, t1);
             }
-            format.unitScale(a, RBX, SCALES);
-            a.vmovss(mem(R12, TEMP_SCALES + Float.BYTES * k), SCALES);
+            if (!format.words) {
+                a.vmovdqu(piece(k >> 1, 32 * (k & 1)), levels.y());
+            } else {
+                a.vmovdqu(piece(k, 0), levels);
+                if (!a.evex) {
+                    format.levels256(a, RBX, 1, levels, t1);
+                    a.vmovdqu(piece(k, 32), levels);
+                }
+            }
+            format.unitScale(a, RBX, scales);
+            a.vmovss(mem(R12, TEMP_SCALES + Float.BYTES * k), scales);
             a.add(RBX, format.unitBytes);
             a.cmp(RCX, k + 1);
             a.j(If.LESS_OR_EQUAL, done);
@@ -192,8 +230,8 @@ final class UnpackCode512 {
         a.mov(RBX, RSI);
         for (int c = 0; c < 4 * format.levelBytes(); c++) {
             a.call(transpose);
-            a.add(RAX, 1024);
-            a.add(RBX, 16 / SHAPE.steps(format) * SHAPE.placeBytes(format));
+            a.add(RAX, PIECE * shape.half());
+            a.add(RBX, 16 / shape.steps(format) * shape.placeBytes(format));
         }
         emitScaleTransposes();
     }
@@ -201,30 +239,30 @@ final class UnpackCode512 {
     private void emitScaleTransposes() {
         a.lea(RAX, mem(RDX, TEMP_SCALES));
         a.mov(RBX, RSI);
-        int stride = SHAPE.placeBytes(format);
+        int stride = shape.placeBytes(format);
         if (format.group == 16) {
             emitTranspose(i -> stride * i);
             if (format.mins) {
-                a.add(RAX, 1024);
-                emitTranspose(i -> stride * i + STRIDE);
+                a.add(RAX, TEMP_MINS - TEMP_SCALES);
+                emitTranspose(i -> stride * i + shape.stride());
             }
         } else if (format.mins) {
-            emitTranspose(i -> i < 8 ? stride * i : stride * (i - 8) + STRIDE);
+            emitTranspose(i -> i < 8 ? stride * i : stride * (i - 8) + shape.stride());
         } else {
             emitTranspose(i -> i < 8 ? stride * i : -1);
         }
     }
 
-    /// Transposes 16 rows of 64 bytes at RAX; column i goes to RBX + `to(i)`, or nowhere if that is
+    /// Transposes 64 bytes of each row at RAX; column i goes to RBX + `to(i)`, or nowhere if that is
     /// negative.
     private void emitTranspose(IntUnaryOperator to) {
         for (int j = 0; j < 4; j++) {
             int part = 16 * j;
-            Columns512.transpose(a, row -> mem(RAX, 64 * row + part));
+            Columns.transpose(a, shape, row -> mem(RAX, PIECE * row + part));
             for (int i = 0; i < 4; i++) {
                 int disp = to.applyAsInt(4 * j + i);
                 if (disp >= 0) {
-                    a.vmovdqu(mem(RBX, disp), zmm(i));
+                    a.vmovdqu(mem(RBX, disp), shape.vec(i));
                 }
             }
         }
