@@ -1,22 +1,22 @@
 package dev.tenon.api.device;
 
 import java.util.Arrays;
+import java.util.Objects;
 
 /// A flat batch of tokens of one or more sequences: prefill chunks and decode rows mixed.
 ///
-/// Tokens of one sequence stand together, in the order of their positions. The object is filled anew for
-/// each step
-/// and
-/// reused, so that a decode loop allocates nothing; arrays may be longer than what is in use. Not safe for
-/// several
-/// threads.
+/// Tokens of one sequence stand together, in the order of their positions. The object is filled
+/// anew for each step and reused, so that a decode loop allocates nothing; arrays may be longer
+/// than what is in use. Not safe for several threads.
 public final class StepInput {
     private int[] tokens = new int[16];
     private int[] positions = new int[16];
     private int[] sequences = new int[16];
     private boolean[] wantsLogits = new boolean[16];
+    private TokenChoice[] choices = new TokenChoice[16];
     private int tokenCount;
     private int logitRows;
+    private int choiceCount;
     private boolean leavesLogits;
     private int[][] pageTables = new int[4][0];
     private int sequenceCount;
@@ -28,12 +28,13 @@ public final class StepInput {
     public void clear() {
         tokenCount = 0;
         logitRows = 0;
+        choiceCount = 0;
         leavesLogits = false;
         sequenceCount = 0;
     }
 
-    /// Says that the step's logits will hardly be read, so that a device need not send them to the host
-    /// before somebody asks.
+    /// Says that the step's logits will hardly be read, so that a device need not send them to the
+    /// host before somebody asks.
     public void leaveLogits() {
         leavesLogits = true;
     }
@@ -45,9 +46,8 @@ public final class StepInput {
 
     /// Begins the next sequence.
     ///
-    /// @param pageTable pages of the sequence: position `p` is in page `pageTable[p / tokensPerPage]`;
-    ///     borrowed,
-    ///     not copied
+    /// @param pageTable pages of the sequence: position `p` is in page
+    ///     `pageTable[p / tokensPerPage]`; borrowed, not copied
     /// @return index of the sequence in this batch
     public int addSequence(int[] pageTable) {
         if (sequenceCount == pageTables.length) {
@@ -63,17 +63,35 @@ public final class StepInput {
     /// @param position its position in the sequence, 0-based
     /// @param logits whether the logits behind this token are wanted
     public void addToken(int token, int position, boolean logits) {
+        add(token, position, logits, null);
+    }
+
+    /// Adds a token, behind which the next one is wanted, to the sequence that was begun last. A
+    /// plan that can choose as it is said here gives [the token][StepResult#token]; any other gives
+    /// logits.
+    ///
+    /// @param token token id
+    /// @param position its position in the sequence, 0-based
+    /// @param choice how the next token is chosen
+    public void addToken(int token, int position, TokenChoice choice) {
+        add(token, position, true, Objects.requireNonNull(choice, "choice"));
+    }
+
+    private void add(int token, int position, boolean logits, TokenChoice choice) {
         if (tokenCount == tokens.length) {
             tokens = Arrays.copyOf(tokens, 2 * tokenCount);
             positions = Arrays.copyOf(positions, 2 * tokenCount);
             sequences = Arrays.copyOf(sequences, 2 * tokenCount);
             wantsLogits = Arrays.copyOf(wantsLogits, 2 * tokenCount);
+            choices = Arrays.copyOf(choices, 2 * tokenCount);
         }
         tokens[tokenCount] = token;
         positions[tokenCount] = position;
         sequences[tokenCount] = sequenceCount - 1;
         wantsLogits[tokenCount] = logits;
+        choices[tokenCount] = choice;
         logitRows += logits ? 1 : 0;
+        choiceCount += choice == null ? 0 : 1;
         tokenCount++;
     }
 
@@ -85,6 +103,12 @@ public final class StepInput {
     /// {@return number of rows `L` that want logits}
     public int logitRows() {
         return logitRows;
+    }
+
+    /// {@return number of rows, of those that want logits, for which it is said how to choose a
+    /// token}
+    public int choiceCount() {
+        return choiceCount;
     }
 
     /// {@return number of sequences}
@@ -118,6 +142,14 @@ public final class StepInput {
     /// @param t index in the batch
     public boolean wantsLogits(int t) {
         return wantsLogits[t];
+    }
+
+    /// {@return how the token behind a token is chosen; null if that is not said, and its logits
+    /// are wanted or nothing is}
+    ///
+    /// @param t index in the batch
+    public TokenChoice choice(int t) {
+        return choices[t];
     }
 
     /// {@return the page table of a sequence; not copied}

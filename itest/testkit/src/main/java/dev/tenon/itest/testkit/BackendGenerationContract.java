@@ -19,8 +19,8 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// The part of [BackendContract] that is about tokens chosen on the device; skipped where a plan has no
-/// [TokenGenerator].
+/// The part of [BackendContract] that is about tokens chosen on the device; skipped where a plan
+/// has no [TokenGenerator].
 public abstract class BackendGenerationContract extends BackendBatchContract {
     private static final int POSITIONS = 48;
     private static final int STEPS = 20;
@@ -115,15 +115,20 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
 
     /// How many tokens have a better logit than one, beyond rounding.
     private static int better(float[] logits, int token) {
+        float enough = logits[token] + 1e-2f * spread(logits);
+        int better = 0;
+        for (float logit : logits) {
+            better += logit > enough ? 1 : 0;
+        }
+        return better;
+    }
+
+    private static float spread(float[] logits) {
         float spread = 0;
         for (float logit : logits) {
             spread = Math.max(spread, Math.abs(logit));
         }
-        int better = 0;
-        for (float logit : logits) {
-            better += logit > logits[token] + 1e-2f * spread ? 1 : 0;
-        }
-        return better;
+        return spread;
     }
 
     @Test
@@ -239,6 +244,87 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             before.forEach(s -> run.sequences.add(new ArrayList<>(s)));
             run.generate(all(TokenChoice.GREEDY), 4, 4);
             assertArrayEquals(once, tail(run, 4), "the same generation once more");
+        }
+    }
+
+    /// Sequence 0 goes on by a token, sequence 1 by one whose logits are wanted, sequence 2 by a
+    /// piece of a prompt.
+    private static StepInput mixed(Run run, TokenChoice first, TokenChoice last) {
+        StepInput input = new StepInput();
+        for (int s = 0; s < SEQUENCES; s++) {
+            List<Integer> sequence = run.sequences.get(s);
+            int position = sequence.size() - 1;
+            input.addSequence(run.tables[s]);
+            if (s == 0) {
+                input.addToken(sequence.getLast(), position, first);
+            } else if (s == 1) {
+                input.addToken(sequence.getLast(), position, true);
+            } else {
+                int[] piece = tokens(90, 4, run.model.vocabSize());
+                input.addToken(sequence.getLast(), position, false);
+                for (int i = 0; i < piece.length - 1; i++) {
+                    input.addToken(piece[i], position + 1 + i, false);
+                }
+                input.addToken(piece[piece.length - 1], position + piece.length, last);
+            }
+        }
+        return input;
+    }
+
+    @Test
+    void aStepMayMixRowsThatTheDeviceChoosesFromWithOthers() {
+        try (Run run = new Run()) {
+            StepInput plain = mixed(run, TokenChoice.GREEDY, TokenChoice.GREEDY);
+            float[][] expected = new float[SEQUENCES][run.model.vocabSize()];
+            StepResult result = run.plan.run(plain);
+            int[] greedy = new int[SEQUENCES];
+            for (int s = 0; s < SEQUENCES; s++) {
+                greedy[s] = result.token(s);
+                result.logits(s, expected[s]);
+                assertEquals(greedy[s], result.token(s), "the token behind row " + s + ", asked for once more");
+            }
+            assertEquals(-1, greedy[1], "the token behind a row that is the host's");
+            assumeTrue(greedy[0] >= 0 || greedy[2] >= 0, "the backend chooses no tokens in steps that mix");
+            for (int s = 0; s < SEQUENCES; s += 2) {
+                assertEquals(0, better(expected[s], greedy[s]), "row " + s);
+            }
+            TokenChoice few = new TokenChoice(4, 5, 1, 0, 11, 3);
+            TokenChoice most = new TokenChoice(4, 0, 1, 0, 11, 3);
+            int[] drawn = null;
+            for (TokenChoice first : List.of(few, most, few)) {
+                run.restart();
+                result = run.plan.run(mixed(run, first, few));
+                int[] now = {result.token(0), result.token(1), result.token(2)};
+                assertEquals(-1, now[1], "the token behind a row that is the host's");
+                float[][] logits = new float[SEQUENCES][run.model.vocabSize()];
+                for (int s = SEQUENCES - 1; s >= 0; s--) {
+                    result.logits(s, logits[s]);
+                    if (now[s] >= 0) {
+                        int among = s == 0 && first == most ? run.model.vocabSize() : 5;
+                        assertTrue(better(expected[s], now[s]) < among, "row " + s);
+                    }
+                }
+                for (int s = 0; s < SEQUENCES; s++) {
+                    assertArrayEquals(expected[s], logits[s], 1e-3f * spread(logits[s]), "logits of row " + s);
+                }
+                if (first == few) {
+                    drawn = drawn == null ? now : drawn;
+                    assertArrayEquals(drawn, now, "the same seed");
+                }
+            }
+        }
+    }
+
+    @Test
+    void stepsAndGenerationsFollowAStepThatMixes() {
+        try (Run run = new Run()) {
+            run.generator();
+            run.generate(all(TokenChoice.GREEDY), 6, 6);
+            int[][] once = tail(run, 6);
+            run.restart();
+            run.plan.run(mixed(run, TokenChoice.GREEDY, TokenChoice.GREEDY));
+            run.generate(all(TokenChoice.GREEDY), 6, 6);
+            assertArrayEquals(once, tail(run, 6));
         }
     }
 

@@ -51,7 +51,8 @@ record HostGenerator(Plan plan, int vocab) implements TokenGenerator {
         }
     }
 
-    private static int choose(float[] logits, TokenChoice choice, int step) {
+    /// Chooses a token of a row, some steps behind the choice.
+    static int choose(float[] logits, TokenChoice choice, int step) {
         List<Integer> best = IntStream.range(0, logits.length)
                 .boxed()
                 .sorted(Comparator.comparingDouble((Integer id) -> -logits[id]).thenComparing(id -> id))

@@ -21,6 +21,7 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.BackendException;
@@ -73,6 +74,8 @@ public final class ReferenceBackend implements Backend {
         A_FILE_STAYS_OPEN,
         A_MAPPING_STAYS,
         PLANS_SHARE_THEIR_SCRATCH,
+        TOKENS_OF_THE_FIRST_ROW,
+        TOKENS_UNASKED_FOR,
         SUPPORTS_SAYS_YES_TO_ALL,
         NOISE
     }
@@ -323,6 +326,7 @@ public final class ReferenceBackend implements Backend {
         @Override
         public StepResult run(StepInput in) {
             check(in);
+            List<TokenChoice> choices = new ArrayList<>();
             List<double[]> rows = new ArrayList<>();
             for (int t = 0; t < in.tokenCount(); t++) {
                 int[] table = in.pageTable(in.sequence(t));
@@ -332,6 +336,7 @@ public final class ReferenceBackend implements Backend {
                         reference.evaluate(Math.floorMod(token, vocab), in.position(t), new PagedStore(table, late));
                 if (in.wantsLogits(t) || fault == Fault.LOGITS_OF_EVERY_ROW) {
                     rows.add(row);
+                    choices.add(in.choice(t));
                 }
             }
             return new StepResult() {
@@ -346,6 +351,17 @@ public final class ReferenceBackend implements Backend {
                     for (int i = 0; i < source.length; i++) {
                         target[i] = (float) (source[i] * (fault == Fault.NOISE ? 1 + 0.02 * Math.sin(i) : 1));
                     }
+                }
+
+                @Override
+                public int token(int row) {
+                    TokenChoice choice = choices.get(row);
+                    if (choice == null) {
+                        return fault == Fault.TOKENS_UNASKED_FOR ? 0 : -1;
+                    }
+                    float[] logits = new float[vocab];
+                    logits(fault == Fault.TOKENS_OF_THE_FIRST_ROW ? 0 : row, logits);
+                    return HostGenerator.choose(logits, choice, 0);
                 }
             };
         }
