@@ -11,8 +11,8 @@ import java.util.List;
 record BatchComposer(int maxTokens, int maxSequences) {
     private static final int MAX_LOGIT_ROWS = 64;
 
-    /// Fills the batch: decode rows first, then prefill chunks with the room that is left. An item whose
-    /// pages cannot be had gets the error and takes no part.
+    /// Fills the batch: decode rows first, then prefill chunks with the room that is left. An item
+    /// whose pages cannot be had gets the error and takes no part.
     ///
     /// @param waiting in the order of their coming
     /// @param batch receives the chosen ones
@@ -51,7 +51,11 @@ record BatchComposer(int maxTokens, int maxSequences) {
                 item.firstRow = first + count - rows;
                 input.addSequence(item.sequence.pageTable());
                 for (int p = first; p < first + count; p++) {
-                    input.addToken(item.sequence.token(p), p, p >= item.logitsFrom);
+                    if (item.choosesBehind(p)) {
+                        input.addToken(item.sequence.token(p), p, item.choice);
+                    } else {
+                        input.addToken(item.sequence.token(p), p, p >= item.logitsFrom);
+                    }
                 }
                 room -= count;
                 logitRoom -= rows;

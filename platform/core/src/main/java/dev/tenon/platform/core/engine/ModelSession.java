@@ -39,9 +39,18 @@ final class ModelSession implements Session {
             model.scheduler().expect(item);
             return new Generation(request, listener).run();
         } finally {
+            forgetUnheard();
             model.scheduler().leave(item);
             call.unlock();
         }
+    }
+
+    /// Forgets tokens that the device chose and of which, because something failed, nobody heard.
+    private void forgetUnheard() {
+        if (item.chosen > item.taken) {
+            model.scheduler().truncate(item, sequence.length() - item.chosen + item.taken);
+        }
+        item.chosen = 0;
     }
 
     /// A session that evaluates stays expected behind the call: evaluations come in series.
@@ -160,8 +169,10 @@ final class ModelSession implements Session {
         private long lastToken;
         private FinishReason finish;
         private RuntimeException failed;
-        /// Whether the listener has not heard yet that the prompt, of one token, has run.
-        private boolean unheard;
+        /// Tokens of the prompt that had to run.
+        private int prompt;
+        /// Whether the listener has heard that all of them have.
+        private boolean promptHeard;
 
         Generation(GenerationRequest request, GenerationListener listener) {
             this.request = request;
@@ -182,20 +193,14 @@ final class ModelSession implements Session {
                 sampler.accept(sequence.token(i));
                 decoder.next(sequence.token(i)); // so that the reply is decoded as what follows, not as a beginning
             }
-            int prompt = item.pending();
+            prompt = item.pending();
             limit = request.maxTokens() < 0 ? Integer.MAX_VALUE : request.maxTokens();
-            item.logitsFrom = sequence.length() - 1;
-            if (prompt == 1 && limit > 0 && sequence.length() < model.contextLength()) {
-                // The device may choose the first token too.
-                unheard = true;
-                advance();
-                promptRan();
-            } else {
-                finish = prefill(prompt);
-            }
+            prefill();
             if (generated == 0) {
                 firstToken = System.nanoTime();
                 lastToken = firstToken;
+            } else {
+                advance();
             }
             while (finish == null && generated < limit) {
                 int token = sampler.sample(item.row(0));
@@ -216,15 +221,25 @@ final class ModelSession implements Session {
                     finish == null ? FinishReason.LENGTH : finish);
         }
 
-        private FinishReason prefill(int total) {
-            while (item.pending() > 0) {
+        /// Runs the prompt. Behind it there are logits to choose from, or the device has chosen the
+        /// first token, or several.
+        private void prefill() {
+            int length = sequence.length();
+            prepare();
+            while (item.pending() > 0 && item.chosen == 0) {
                 if (cancelled) {
-                    return FinishReason.CANCELLED;
+                    finish = FinishReason.CANCELLED;
+                    return;
                 }
                 step();
-                listener.onPrefill(total - item.pending(), total);
+                promptRan(item.chosen == 0 ? prompt - item.pending() : prompt);
             }
-            return cancelled ? FinishReason.CANCELLED : null;
+            if (cancelled && item.taken == 0) {
+                finish = FinishReason.CANCELLED;
+                forget(length);
+            } else {
+                takeChosen(length);
+            }
         }
 
         private FinishReason emit(int token) {
@@ -249,44 +264,64 @@ final class ModelSession implements Session {
             finish = emit(token);
         }
 
-        /// Runs steps until there are logits to choose from, or the generation ends. A device that can
-        /// choose by itself gives tokens instead.
+        /// Runs steps until there are logits to choose from, or the generation ends. A device that
+        /// can choose by itself gives tokens instead.
         private void advance() {
-            item.ends = token -> !request.ignoreEndOfGeneration() && tokenizer.isEndOfGeneration(token);
-            item.taker = this::take;
             while (finish == null && generated < limit) {
                 if (sequence.length() >= model.contextLength()) {
                     finish = FinishReason.LENGTH;
                     return;
                 }
-                item.logitsFrom = sequence.length() - 1;
-                item.choice = sampler.choice().orElse(null);
-                item.mostTokens = Math.min(limit - generated, model.contextLength() - sequence.length());
                 int length = sequence.length();
+                prepare();
                 while (item.pending() > 0 && item.chosen == 0) {
                     step();
                 }
                 if (item.chosen == 0) {
                     return;
                 }
-                int heard = item.taken;
-                while (heard < item.chosen && take(sequence.token(length + heard))) {
-                    heard++;
-                }
-                item.chosen = 0;
-                if (length + heard + 1 < sequence.length()) {
-                    model.scheduler().truncate(item, length + heard + 1);
-                }
-                if (failed != null) {
-                    throw failed;
-                }
+                takeChosen(length);
             }
         }
 
-        private void promptRan() {
-            if (unheard) {
-                unheard = false;
-                listener.onPrefill(1, 1);
+        /// Says what the next steps are for.
+        private void prepare() {
+            item.logitsFrom = sequence.length() - 1;
+            item.mostTokens = Math.min(limit - generated, model.contextLength() - sequence.length());
+            item.choice = item.mostTokens > 0 ? sampler.choice().orElse(null) : null;
+            item.ends = token -> !request.ignoreEndOfGeneration() && tokenizer.isEndOfGeneration(token);
+            item.taker = this::take;
+        }
+
+        /// Takes the tokens that the device chose and that have not been taken, up to the
+        /// generation's end.
+        ///
+        /// @param length of the sequence before them
+        private void takeChosen(int length) {
+            int heard = item.taken;
+            while (heard < item.chosen && take(sequence.token(length + heard))) {
+                heard++;
+            }
+            forget(length + heard + 1);
+            if (failed != null) {
+                throw failed;
+            }
+        }
+
+        /// Forgets tokens that the device chose in vain.
+        ///
+        /// @param length of the sequence that stays
+        private void forget(int length) {
+            item.chosen = 0;
+            if (length < sequence.length()) {
+                model.scheduler().truncate(item, length);
+            }
+        }
+
+        private void promptRan(int ran) {
+            if (!promptHeard) {
+                promptHeard = ran == prompt;
+                listener.onPrefill(ran, prompt);
             }
         }
 
@@ -295,7 +330,7 @@ final class ModelSession implements Session {
         /// @return whether more are wanted
         private boolean take(int token) {
             try {
-                promptRan();
+                promptRan(prompt);
                 sampler.chosen(token);
                 heard(token);
             } catch (RuntimeException e) {

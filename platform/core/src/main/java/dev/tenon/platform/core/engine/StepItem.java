@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntPredicate;
 
-/// What one session wants of the next step, and what it got. Reused from step to step, so that decoding
-/// allocates nothing.
+/// What one session wants of the next step, and what it got. Reused from step to step, so that
+/// decoding allocates nothing.
 final class StepItem {
     /// For [#logitsFrom]: no logits.
     static final int NO_LOGITS = Integer.MAX_VALUE;
@@ -19,7 +19,7 @@ final class StepItem {
     int logitsFrom = NO_LOGITS;
     /// Whether nobody reads the logits of this call.
     boolean unread;
-    /// How a device may choose the tokens behind the pending one; null if the session has to.
+    /// How a device may choose the tokens behind the pending ones; null if the session has to.
     TokenChoice choice;
     /// Most tokens that a device may choose.
     int mostTokens;
@@ -27,15 +27,18 @@ final class StepItem {
     IntPredicate ends = token -> false;
     /// Takes chosen tokens as they come, on the session's thread; tells whether it wants more.
     IntPredicate taker = token -> false;
-    /// Whether the step has run for this item, well or not. Whatever else the step says about it was
-    /// written before.
+    /// Whether the step has run for this item, well or not. Whatever else the step says about it
+    /// was written before.
     volatile boolean done;
     /// Tokens that the step ran.
     int ran;
     /// Index in the sequence of the first token with logits.
     int firstRow;
-    /// Rows with logits.
+    /// Rows with logits, or with a token in their place.
     int rows;
+    /// The token that the device chose behind the last row of a step that others run too; -1 if it
+    /// chose none.
+    int token = -1;
     /// Whether the running step is for this item.
     boolean inBatch;
     /// Whether the scheduler expects the session to want another step soon.
@@ -46,11 +49,12 @@ final class StepItem {
     int excused;
     /// Why the step failed for this item, or null.
     RuntimeException error;
-    /// Set when the sequence moved to another placement, for the session to tell its listener; else null.
+    /// Set when the sequence moved to another placement, for the session to tell its listener; else
+    /// null.
     String moved;
 
-    /// Tokens that the device chose in the last step, in place of logits. They belong to the sequence; the last
-    /// one has not been run.
+    /// Tokens that the device chose in the last step, in place of logits. They belong to the
+    /// sequence; the last one has not been run.
     int chosen;
     /// How many of them went to the taker.
     int taken;
@@ -81,6 +85,7 @@ final class StepItem {
         inBatch = false;
         ran = 0;
         rows = 0;
+        token = -1;
         chosen = 0;
         taken = 0;
         error = null;
@@ -91,6 +96,23 @@ final class StepItem {
         logitsFrom = NO_LOGITS;
         unread = false;
         choice = null;
+    }
+
+    /// {@return whether a token at a position ends what the session has to run, so that a device
+    /// may choose the next one}
+    boolean choosesBehind(int position) {
+        return choice != null && position == sequence.length() - 1;
+    }
+
+    /// Notes that the step ran for this item.
+    void ran() {
+        if (chosen == 0) {
+            sequence.advance(ran);
+        }
+        if (token >= 0) {
+            sequence.append(token);
+            chosen = 1;
+        }
     }
 
     /// Sleeps until the item is done or called, or the time is over.
@@ -128,8 +150,8 @@ final class StepItem {
         LockSupport.unpark(thread);
     }
 
-    /// Makes items done. The first one to be woken wakes a few others, each of them a few more, and so
-    /// on: waking hundreds one after the other takes longer than some steps do.
+    /// Makes items done. The first one to be woken wakes a few others, each of them a few more, and
+    /// so on: waking hundreds one after the other takes longer than some steps do.
     ///
     /// @param items the items; their order may change
     /// @param first who is to be woken first, or another one if it is not among them

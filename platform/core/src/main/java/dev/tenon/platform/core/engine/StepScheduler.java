@@ -19,14 +19,16 @@ import java.util.function.Predicate;
 
 /// Gathers what the sessions of a model want into flat batches and runs them.
 ///
-/// It has no thread of its own: of the sessions that wait, one leads. It takes the others' items into its
-/// batch, runs the step, hands out the results, and stops leading. A single session therefore runs its
-/// steps on its own thread.
+/// It has no thread of its own: of the sessions that wait, one leads. It takes the others' items
+/// into its batch, runs the step, hands out the results, and stops leading. A single session
+/// therefore runs its steps on its own thread.
 ///
-/// A step begins when all sessions are there that are [expected][Gathering]; the last one to come leads.
+/// A step begins when all sessions are there that are [expected][Gathering]; the last one to come
+/// leads.
 ///
-/// Sessions meet after every step, and there may be many of them: nobody wakes more than a few, who wake
-/// the others ([StepItem#wakeOthers]), and they come back without being put to sleep for the lock.
+/// Sessions meet after every step, and there may be many of them: nobody wakes more than a few, who
+/// wake the others ([StepItem#wakeOthers]), and they come back without being put to sleep for the
+/// lock.
 final class StepScheduler {
     /// How often to try to get the lock without being put to sleep; a few microseconds.
     private static final int TRIES = 200;
@@ -68,8 +70,8 @@ final class StepScheduler {
 
     /// Makes a scheduler with another rule for waiting.
     ///
-    /// @param longestWait nanoseconds to wait for expected sessions, from the nanoseconds of the last step and
-    ///     the number of sessions that are missing
+    /// @param longestWait nanoseconds to wait for expected sessions, from the nanoseconds of
+    ///     the last step and the number of sessions that are missing
     StepScheduler(
             Placement placement,
             PlacementSource source,
@@ -195,8 +197,8 @@ final class StepScheduler {
         gathering.come(item);
     }
 
-    /// Takes the lock, which nobody holds for long: threads that come at the same time, after a common
-    /// step, rather try again than be put to sleep and woken one by one.
+    /// Takes the lock, which nobody holds for long: threads that come at the same time, after a
+    /// common step, rather try again than be put to sleep and woken one by one.
     private void enter() {
         for (int i = 0; i < TRIES; i++) {
             if (lock.tryLock()) {
@@ -251,8 +253,8 @@ final class StepScheduler {
         return StepItem.done(batch, leader);
     }
 
-    /// An error, such as a class that a stopped bundle can no longer load, must not end the leader alone:
-    /// everyone who waits has to hear of it.
+    /// An error, such as a class that a stopped bundle can no longer load, must not end the leader
+    /// alone: everyone who waits has to hear of it.
     private static RuntimeException asException(Throwable failure) {
         return failure instanceof RuntimeException exception
                 ? exception
@@ -292,7 +294,8 @@ final class StepScheduler {
         for (StepItem item : batch) {
             if (item.error == null) {
                 for (int r = 0; r < item.rows; r++, row++) {
-                    if (!item.unread) {
+                    item.token = item.choosesBehind(item.firstRow + r) ? result.token(row) : -1;
+                    if (item.token < 0 && !item.unread) {
                         result.logits(row, item.row(r));
                     }
                 }
@@ -306,9 +309,7 @@ final class StepScheduler {
                 item.error = failure;
             }
             if (item.error == null) {
-                if (item.chosen == 0) {
-                    item.sequence.advance(item.ran);
-                }
+                item.ran();
                 gathering.expectAgain(item);
             }
         }
@@ -318,7 +319,8 @@ final class StepScheduler {
         wakeNext();
     }
 
-    /// Runs a change of the placement or of a sequence when no step runs; waits for the running one.
+    /// Runs a change of the placement or of a sequence when no step runs; waits for the running
+    /// one.
     private void exclusively(Runnable change) {
         lock.lock();
         changes++;
@@ -335,7 +337,8 @@ final class StepScheduler {
         }
     }
 
-    /// Lets the session that gathers the others lead, or the one that waits longest, if nothing forbids it.
+    /// Lets the session that gathers the others lead, or the one that waits longest, if nothing
+    /// forbids it.
     private void wakeNext() {
         if (gathering.gatherer() != null) {
             gathering.gatherer().call();
@@ -364,7 +367,8 @@ final class StepScheduler {
         return old;
     }
 
-    /// Ends the placement if it uses a service that is being withdrawn. Returns when no step runs on it.
+    /// Ends the placement if it uses a service that is being withdrawn. Returns when no step runs
+    /// on it.
     ///
     /// @return whether it used the service
     boolean withdraw(Object service) {
@@ -378,7 +382,8 @@ final class StepScheduler {
         return used[0];
     }
 
-    /// Has the next step place the model anew, because something better than what it runs on has come.
+    /// Has the next step place the model anew, because something better than what it runs on has
+    /// come.
     void reconsider() {
         lock.lock();
         try {
@@ -388,9 +393,9 @@ final class StepScheduler {
         }
     }
 
-    /// Ends the placement if it is one of those, and only then makes another, since memory may not suffice
-    /// for two. Sessions wait meanwhile; their sequences run their tokens again. If making it fails there
-    /// is no placement, and the next step tries again.
+    /// Ends the placement if it is one of those, and only then makes another, since memory may not
+    /// suffice for two. Sessions wait meanwhile; their sequences run their tokens again. If making
+    /// it fails there is no placement, and the next step tries again.
     void replace(Predicate<Placement> which, PlacementSource next, String reason) {
         lock.lock();
         Placement old;

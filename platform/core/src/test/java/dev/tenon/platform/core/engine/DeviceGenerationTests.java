@@ -26,7 +26,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/// Generations in which the device chooses the tokens: they give what those give in which the host does.
+/// Generations in which the device chooses the tokens: they give what those give in which the host
+/// does.
 class DeviceGenerationTests {
     private final FakeBackend device = new FakeBackend("device", 1);
     private final TenonEngine engine = engine();
@@ -53,7 +54,7 @@ class DeviceGenerationTests {
                 Session session = model.newSession()) {
             List<Integer> expected = FakeBackend.expected(prompt, VOCAB, 100);
             assertEquals(expected, generate(session, greedy(100, prompt)));
-            // The host chooses the first token, behind the prompt.
+            // The first token is chosen in the prompt's step.
             assertEquals(List.of(64, 35), List.copyOf(device.runs));
             assertEquals(107, session.length());
             session.truncate(50);
@@ -199,12 +200,13 @@ class DeviceGenerationTests {
 
     @Test
     void whatTheDeviceCannotDoTheHostDoes() {
-        SamplingParams warm = new SamplingParams(0.5f, 3, 1, 0, 1, 1, 0, 0, 64, Map.of(), 1);
+        SamplingParams warm = new SamplingParams(0.5f, 0, 1, 0, 1, 1, 0, 0, 64, Map.of(), 1);
         try (LoadedModel model = engine.load(request());
                 Session session = model.newSession()) {
             List<Integer> tokens = generate(session, new GenerationRequest(new int[] {4}, warm, 10, List.of(), true));
             assertEquals(10, tokens.size());
             assertEquals(0, runs());
+            assertEquals(0, device.chosen.get());
         }
     }
 }

@@ -22,6 +22,9 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.text.Sampler;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -31,9 +34,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// A backend without arithmetic: the best next token is the sum of all tokens of the sequence so far,
-/// modulo the
-/// vocabulary. It keeps its "KV cache" in pages, so that a wrong page table gives a wrong token.
+/// A backend without arithmetic: the best next token is the sum of all tokens of the sequence so
+/// far, modulo the vocabulary. It keeps its "KV cache" in pages, so that a wrong page table gives a
+/// wrong token.
 final class FakeBackend implements Backend {
     static final int PAGE = 4;
 
@@ -44,7 +47,13 @@ final class FakeBackend implements Backend {
     final List<Integer> batchSizes = new ArrayList<>();
     /// Steps of each run in which this "device" chose the tokens.
     final List<Integer> runs = Collections.synchronizedList(new ArrayList<>());
-    /// Whether it can choose tokens.
+    /// Steps that mixed prompts with rows of which this "device" chose the token.
+    final AtomicInteger mixed = new AtomicInteger();
+    /// Rows of which it chose the token in steps of [Plan#run].
+    final AtomicInteger chosen = new AtomicInteger();
+    /// Rows of logits that were read.
+    final AtomicInteger read = new AtomicInteger();
+    /// Whether it can choose tokens: of top-k too, but not of all tokens.
     volatile boolean chooses;
     volatile boolean available = true;
     volatile boolean failing;
@@ -141,6 +150,14 @@ final class FakeBackend implements Backend {
 
         @Override
         public StepResult run(StepInput input) {
+            FakeResult result = step(input);
+            long own = result.tokens.stream().filter(token -> token >= 0).count();
+            chosen.addAndGet((int) own);
+            mixed.addAndGet(own > 0 && input.tokenCount() > input.sequenceCount() ? 1 : 0);
+            return result;
+        }
+
+        private FakeResult step(StepInput input) {
             if (closed) {
                 throw new IllegalStateException("closed");
             }
@@ -159,6 +176,7 @@ final class FakeBackend implements Backend {
                 batchSizes.add(input.tokenCount());
             }
             List<Integer> best = new ArrayList<>();
+            List<Integer> tokens = new ArrayList<>();
             for (int t = 0; t < input.tokenCount(); t++) {
                 int[] table = input.pageTable(input.sequence(t));
                 int position = input.position(t);
@@ -169,20 +187,71 @@ final class FakeBackend implements Backend {
                         sum += pages[table[p / PAGE]][p % PAGE];
                     }
                     best.add(sum % vocab);
+                    tokens.add(token(sum % vocab, input.choice(t)));
                 }
             }
-            return new StepResult() {
-                @Override
-                public int rows() {
-                    return best.size();
-                }
+            return new FakeResult(best, tokens);
+        }
 
-                @Override
-                public void logits(int row, float[] target) {
-                    Arrays.fill(target, -1);
-                    target[best.get(row)] = 1;
-                }
-            };
+        private final class FakeResult implements StepResult {
+            private final List<Integer> best;
+            private final List<Integer> tokens;
+
+            FakeResult(List<Integer> best, List<Integer> tokens) {
+                this.best = best;
+                this.tokens = tokens;
+            }
+
+            @Override
+            public int rows() {
+                return best.size();
+            }
+
+            @Override
+            public void logits(int row, float[] target) {
+                read.incrementAndGet();
+                fill(target, best.get(row));
+            }
+
+            @Override
+            public int token(int row) {
+                return tokens.get(row);
+            }
+        }
+
+        private void fill(float[] logits, int best) {
+            Arrays.fill(logits, -1);
+            logits[best] = 1;
+        }
+
+        private boolean canChoose(TokenChoice choice) {
+            return chooses && choice != null && (choice.temperature() == 0 || choice.topK() > 0);
+        }
+
+        /// Chooses a token of a row's logits; -1 if this is left to the host.
+        private int token(int best, TokenChoice choice) {
+            if (!canChoose(choice)) {
+                return -1;
+            }
+            SamplingParams how = new SamplingParams(
+                    choice.temperature(),
+                    choice.topK(),
+                    choice.topP(),
+                    choice.minP(),
+                    1,
+                    1,
+                    0,
+                    0,
+                    0,
+                    Map.of(),
+                    choice.seed());
+            Sampler sampler = new DefaultSamplerProvider().create(how, vocab);
+            for (long i = 0; i < choice.drawn(); i++) {
+                sampler.chosen(0);
+            }
+            float[] logits = new float[vocab];
+            fill(logits, best);
+            return sampler.sample(logits);
         }
 
         @Override
@@ -190,12 +259,12 @@ final class FakeBackend implements Backend {
             return chooses ? Optional.of(new FakeGenerator()) : Optional.empty();
         }
 
-        /// Takes the best token of each row; runs one step more than the sink wants to hear of, as a device
+        /// Runs one step more than the sink wants to hear of, as a device
         /// does that is ahead of the host.
         private final class FakeGenerator implements TokenGenerator {
             @Override
             public boolean supports(TokenChoice choice) {
-                return choice.temperature() == 0;
+                return canChoose(choice);
             }
 
             @Override
@@ -211,30 +280,29 @@ final class FakeBackend implements Backend {
                 boolean more = true;
                 int done = 0;
                 for (; more && done < steps; done++) {
-                    step(input, tokens, done);
+                    step(input, choices, tokens, done);
                     more = sink.accept(tokens);
                 }
                 if (done < steps) {
-                    step(input, tokens, done);
+                    step(input, choices, tokens, done);
                 }
                 runs.add(done);
             }
 
-            private void step(StepInput input, int[] tokens, int further) {
+            private void step(StepInput input, List<TokenChoice> choices, int[] tokens, int further) {
                 StepInput next = new StepInput();
                 for (int i = 0; i < tokens.length; i++) {
                     next.addSequence(input.pageTable(i));
-                    next.addToken(tokens[i], input.position(i) + further, true);
+                    TokenChoice c = choices.get(i);
+                    long drawn = c.drawn() + further;
+                    next.addToken(
+                            tokens[i],
+                            input.position(i) + further,
+                            new TokenChoice(c.temperature(), c.topK(), c.topP(), c.minP(), c.seed(), drawn));
                 }
-                StepResult result = run(next);
-                float[] logits = new float[vocab];
+                FakeResult result = FakePlan.this.step(next);
                 for (int i = 0; i < tokens.length; i++) {
-                    result.logits(i, logits);
-                    int best = 0;
-                    for (int id = 1; id < vocab; id++) {
-                        best = logits[id] > logits[best] ? id : best;
-                    }
-                    tokens[i] = best;
+                    tokens[i] = result.token(i);
                 }
             }
         }
