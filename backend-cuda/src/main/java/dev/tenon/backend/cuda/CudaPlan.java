@@ -35,7 +35,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// A planned graph with its memory on a GPU. A step is one copy of its input and one launch of a
-/// captured graph; logits are copied when somebody asks for them.
+/// captured graph. Tokens that the device chose come with the step, logits when somebody asks for
+/// them.
 final class CudaPlan implements Plan {
     /// Setting: `off` launches kernels one by one instead of capturing them.
     static final String GRAPHS = "cuda.graphs";
@@ -55,6 +56,7 @@ final class CudaPlan implements Plan {
     private final CudaContext context;
     private final ReentrantLock turn = new ReentrantLock();
     private final Result result;
+    private final StepChoices choices = new StepChoices();
     private final List<AutoCloseable> owned = new ArrayList<>();
     private PlanMemory memory;
     private MemorySegment stepInput;
@@ -231,9 +233,10 @@ final class CudaPlan implements Plan {
         sendPages(input, 1);
         int wanted = planned.logitsSelected() ? input.logitRows() : 0;
         int first = Math.min(wanted, planned.maxLogitRows());
-        StepShape shape = StepShape.of(input.tokenCount(), first, sequences(input));
+        StepShape plain = StepShape.of(input.tokenCount(), first, sequences(input));
+        StepShape shape = planned.canChoose() ? choices.begin(plain, input, planned.maxChosen()) : plain;
         logits.begin();
-        boolean sends = logits.arrivesWith(shape.logitRows()) && !input.leavesLogits();
+        boolean sends = shape.candidates() == 0 && logits.arrivesWith(shape.logitRows()) && !input.leavesLogits();
         start(shape, input, 0, first, sends);
         if (sends) {
             result.inPinned = wanted;
@@ -251,8 +254,14 @@ final class CudaPlan implements Plan {
 
     private void start(StepShape shape, StepInput input, int firstLogit, int logits, boolean sends) {
         planned.writeStep(shape, input, firstLogit, logits, stepInput);
-        if (profiler.on()) {
+        boolean chooses = shape.candidates() > 0;
+        if (chooses) {
+            planned.writeChoices(shape, choices.rows(), stepInput);
+        }
+        if (chooses || profiler.on()) {
             graphs.copyInput(shape);
+        }
+        if (profiler.on()) {
             profile(shape, input, 0);
             if (sends) {
                 this.logits.copyWithStep(shape.logitRows());
@@ -261,6 +270,9 @@ final class CudaPlan implements Plan {
             graphs.start(shape, sends);
         }
         context.synchronize();
+        if (chooses) {
+            choices.read(memory.host(planned.chosen()), shape);
+        }
     }
 
     private void profile(StepShape shape, StepInput input, int further) {
@@ -285,7 +297,8 @@ final class CudaPlan implements Plan {
     }
 
     /// Runs steps whose tokens the device chooses; see [TokenGenerator#generate]. Always some steps
-    /// are under way beyond the one that is waited for, so that the device need not wait for the host.
+    /// are under way beyond the one that is waited for, so that the device need not wait for the
+    /// host.
     private void generate(StepInput input, List<TokenChoice> choices, int steps, TokenGenerator.TokenSink sink) {
         turn.lock();
         try {
@@ -315,7 +328,7 @@ final class CudaPlan implements Plan {
                         started++;
                     }
                     CudaGenerator.await(chosen, done, context);
-                    TokenRing.read(chosen, done, shape, tokens);
+                    TokenRing.read(chosen, done, shape, tokens, tokens.length);
                     CudaGenerator.check(tokens, done);
                     if (!sink.accept(tokens)) {
                         break;
@@ -354,8 +367,8 @@ final class CudaPlan implements Plan {
         return report;
     }
 
-    /// What the plan owns is given back when nothing runs on its stream any more, all of it even if something
-    /// fails.
+    /// What the plan owns is given back when nothing runs on its stream any more, all of it even if
+    /// something fails.
     @Override
     public void close() {
         turn.lock();
@@ -396,6 +409,7 @@ final class CudaPlan implements Plan {
 
         void begin(StepInput input) {
             rows = input.logitRows();
+            choices.clear();
             inPinned = 0;
             kept = new float[0][];
             if (rows > tokens.length) {
@@ -427,10 +441,20 @@ final class CudaPlan implements Plan {
         }
 
         @Override
-        public void logits(int row, float[] target) {
+        public int token(int row) {
+            checkRow(row);
+            return choices.token(row);
+        }
+
+        private void checkRow(int row) {
             if (row < 0 || row >= rows) {
-                throw new IndexOutOfBoundsException("logits of row " + row + "; the step has " + rows + " rows");
+                throw new IndexOutOfBoundsException("row " + row + " of a step's result; it has " + rows + " rows");
             }
+        }
+
+        @Override
+        public void logits(int row, float[] target) {
+            checkRow(row);
             turn.lock();
             try {
                 if (kept.length > 0) {
@@ -439,8 +463,8 @@ final class CudaPlan implements Plan {
                 }
                 requireOpen();
                 context.enter();
-                if (!planned.logitsSelected()) {
-                    logits.fetch(tokens[row], 1);
+                if (!planned.logitsSelected() || choices.most()) {
+                    logits.fetch(planned.logitsSelected() ? row : tokens[row], 1);
                     logits.take(0, target);
                     return;
                 }

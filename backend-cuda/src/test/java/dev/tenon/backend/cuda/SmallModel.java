@@ -34,8 +34,16 @@ final class SmallModel implements Weights {
     ///
     /// @param kvTokens positions of the cache
     static CompileRequest request(int kvTokens) {
+        return request(kvTokens, Map.of());
+    }
+
+    /// {@return what a plan for it is compiled from}
+    ///
+    /// @param kvTokens positions of the cache
+    /// @param settings of the plan
+    static CompileRequest request(int kvTokens, Map<String, String> settings) {
         SmallModel model = new SmallModel();
-        PlanOptions options = new PlanOptions(8, 2, kvTokens, KvType.F16, KvType.F16, true, Map.of());
+        PlanOptions options = new PlanOptions(8, 2, kvTokens, KvType.F16, KvType.F16, true, settings);
         return new CompileRequest(model.graph(), model, options, List.of());
     }
 

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.tenon.kernels.nvidia.TokenRing;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
@@ -22,11 +23,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/// Stands in for the CUDA driver: its functions are upcalls to this object, which computes nothing but
-/// keeps account of what is alive, in which context, and what is under way. It notes as a violation
-/// what a real driver may answer with a crash.
+/// Stands in for the CUDA driver: its functions are upcalls to this object, which computes nothing
+/// but keeps account of what is alive, in which context, and what is under way. It notes as a
+/// violation what a real driver may answer with a crash.
 ///
-/// A step's tokens are all 0. One a process: the driver's function pointers are made once.
+/// The token that a step chooses behind a row is the row's number. One a process: the driver's
+/// function pointers are made once.
 final class StandInDriver {
     static final int FAILURE = 999;
 
@@ -38,8 +40,11 @@ final class StandInDriver {
     final Map<DriverCall, Integer> calls = new EnumMap<>(DriverCall.class);
 
     private static StandInDriver installed;
-    /// Place of the ring of chosen tokens among the arguments of the kernel `choose`.
-    private static final int RING = 11;
+    /// Places of the chosen tokens and of the count of steps among the arguments of the kernel
+    /// `choose`.
+    private static final int IDS = 10;
+
+    private static final int ARRIVED = 11;
 
     private final List<Card> cards;
     private final Arena arena = Arena.global();
@@ -67,15 +72,23 @@ final class StandInDriver {
         }
     }
 
+    /// A launch of the kernel `choose`.
+    ///
+    /// @param ids where tokens go on the host
+    /// @param arrived where finished steps are counted
+    /// @param rows rows of logits
+    private record Choice(long ids, long arrived, int rows) {}
+
     /// Something that the driver has given out.
     private static final class Thing {
         final String kind;
         final Card card;
         long bytes;
-        /// Of a stream: whether something is under way; what is being captured; of a graph: the ring, or 0.
+        /// Of a stream: whether something is under way; what is being captured; of a graph: the
+        /// choice, or null.
         boolean busy;
         boolean captures;
-        long ring;
+        Choice choice;
         String entry;
 
         Thing(String kind, Card card) {
@@ -193,12 +206,13 @@ final class StandInDriver {
             case cuStreamEndCapture -> {
                 Thing stream = stream((long) a[0]);
                 stream.captures = false;
-                create("graph", a[1]).ring = stream.ring;
-                stream.ring = 0;
+                create("graph", a[1]).choice = stream.choice;
+                stream.choice = null;
             }
-            case cuGraphInstantiateWithFlags -> create("executable graph", a[0]).ring = the("graph", (long) a[1]).ring;
+            case cuGraphInstantiateWithFlags ->
+                create("executable graph", a[0]).choice = the("graph", (long) a[1]).choice;
             case cuGraphDestroy -> things.remove((long) a[0]);
-            case cuGraphLaunch -> launch(the("executable graph", (long) a[0]).ring, (long) a[1]);
+            case cuGraphLaunch -> launch(the("executable graph", (long) a[0]).choice, (long) a[1]);
             case cuGraphExecDestroy -> remove("executable graph", (long) a[0]);
             case cuModuleLoadDataEx -> create("module", a[0]);
             case cuModuleUnload -> remove("module", (long) a[0]);
@@ -208,8 +222,11 @@ final class StandInDriver {
             }
             case cuLaunchKernelEx -> {
                 boolean chooses = the("function", (long) a[1]).entry.equals("choose");
-                long ring = chooses ? argument(a[2], RING) : 0;
-                launch(ring, at(a[0], 56).get(JAVA_LONG, 32));
+                MemorySegment launch = at(a[0], 56);
+                Choice choice = chooses
+                        ? new Choice(argument(a[2], IDS), argument(a[2], ARRIVED), launch.get(JAVA_INT, 4))
+                        : null;
+                launch(choice, launch.get(JAVA_LONG, 32));
             }
             case cuEventCreate -> create("event", a[0]);
             case cuEventRecord, cuEventRecordWithFlags -> stream((long) a[1]);
@@ -318,15 +335,20 @@ final class StandInDriver {
     }
 
     /// Does at once what the device would do: a step that chooses tokens has then arrived.
-    private void launch(long ring, long stream) {
+    private void launch(Choice choice, long stream) {
         Thing on = stream(stream);
         if (on.captures) {
-            on.ring |= ring;
+            on.choice = choice == null ? on.choice : choice;
             return;
         }
         on.busy = true;
-        if (ring != 0) {
-            MemorySegment arrived = MemorySegment.ofAddress(ring).reinterpret(4);
+        if (choice != null) {
+            int all = TokenRing.STEPS * choice.rows;
+            MemorySegment ids = MemorySegment.ofAddress(choice.ids).reinterpret(4L * all);
+            for (int i = 0; i < all; i++) {
+                ids.setAtIndex(JAVA_INT, i, i % choice.rows);
+            }
+            MemorySegment arrived = MemorySegment.ofAddress(choice.arrived).reinterpret(4);
             arrived.set(JAVA_INT, 0, arrived.get(JAVA_INT, 0) + 1);
         }
     }

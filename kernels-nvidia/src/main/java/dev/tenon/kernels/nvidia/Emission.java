@@ -138,14 +138,16 @@ final class Emission {
         launch(ROWS, "to_f16", (int) ((n + 1023) / 1024), 1, 1, BLOCK, 0, from, to, n);
     }
 
-    /// Launches `choose`: each row of logits gives a token, which becomes the next step's input.
+    /// Launches `choose`: each row of logits gives a token, which becomes the next step's input
+    /// where every sequence has one token. In other steps the input that it writes over is of no
+    /// use any more.
     void choose(Slot logits) {
         int slices = (logits.width + CHOOSE_SLICE - 1) / CHOOSE_SLICE;
         launch(
                 SAMPLE,
                 "choose",
                 slices,
-                shape.rows(),
+                shape.logitRows(),
                 1,
                 CHOOSE_BLOCK,
                 0,
@@ -153,13 +155,13 @@ final class Emission {
                 logits.width,
                 stepAt(layout.choices()),
                 shape.candidates(),
-                need(scratch.candidates(), 8L * shape.rows() * slices * shape.candidates()),
-                need(scratch.counters(), 4L * (shape.rows() + 1)),
+                need(scratch.candidates(), 8L * shape.logitRows() * slices * shape.candidates()),
+                need(scratch.counters(), 4L * (shape.logitRows() + 1)),
                 stepAt(layout.sequences()),
                 stepAt(layout.tokens()),
                 stepAt(layout.positions()),
                 stepAt(layout.steps()),
-                need(scratch.chosen(), TokenRing.bytes(shape.rows())).plus(TokenRing.ids()),
+                need(scratch.chosen(), TokenRing.bytes(shape.logitRows())).plus(TokenRing.ids()),
                 scratch.chosen().at(0),
                 TokenRing.STEPS);
     }

@@ -78,6 +78,9 @@ public final class PlannedGraph {
         for (int rows = 1; canChoose() && rows <= Math.min(maxRows, Buckets.of(options.maxSequences())); rows *= 2) {
             measure(StepShape.choosing(rows, TokenRing.MOST_CANDIDATES));
         }
+        if (canChoose()) {
+            measure(new StepShape(maxRows, maxChosen(), false).choosing(TokenRing.MOST_CANDIDATES));
+        }
         buffers.freeze();
     }
 
@@ -146,6 +149,12 @@ public final class PlannedGraph {
     /// {@return whether the device can choose tokens: the graph gives a row of logits a sequence}
     public boolean canChoose() {
         return output.selected;
+    }
+
+    /// {@return most rows that want logits in a step in which the device chooses tokens; it has
+    /// memory for the candidates of a row a sequence}
+    public int maxChosen() {
+        return Math.min(Buckets.of(options.maxSequences()), maxSelected);
     }
 
     /// {@return the host's memory for chosen tokens, as [TokenRing] has it}
@@ -241,7 +250,7 @@ public final class PlannedGraph {
     /// Writes how the device chooses the tokens behind a step of a choosing shape.
     ///
     /// @param shape the step's sizes
-    /// @param choices one a sequence
+    /// @param choices one a row that wants logits
     /// @param target host memory of [#stepBytes]
     public void writeChoices(StepShape shape, List<TokenChoice> choices, MemorySegment target) {
         layout(shape).writeChoices(choices, target);

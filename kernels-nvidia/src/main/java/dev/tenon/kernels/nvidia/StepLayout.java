@@ -38,7 +38,7 @@ final class StepLayout {
         sequences = positions + aligned(shape.rows());
         tiles = sequences + aligned(shape.rows());
         choices = tiles + 16L * tileCount;
-        int choosing = shape.candidates() > 0 ? shape.rows() : 0;
+        int choosing = shape.candidates() > 0 ? shape.logitRows() : 0;
         steps = choices + (long) CHOICE_BYTES * choosing;
         bytes = Math.max(16, steps + (choosing > 0 ? 16 : 0));
     }
@@ -69,7 +69,7 @@ final class StepLayout {
         return tiles;
     }
 
-    /// {@return offset of `choices[rows]`: temperature, top-k, top-p, min-p, seed, numbers drawn}
+    /// {@return offset of `choices[L]`: temperature, top-k, top-p, min-p, seed, numbers drawn}
     long choices() {
         return choices;
     }
@@ -119,10 +119,10 @@ final class StepLayout {
 
     /// Writes how the device chooses, and that it has not begun.
     ///
-    /// @param how one a sequence
+    /// @param how one a row that wants logits
     /// @param target the step buffer as the host sees it
     void writeChoices(List<TokenChoice> how, MemorySegment target) {
-        for (int row = 0; row < shape.rows(); row++) {
+        for (int row = 0; row < shape.logitRows(); row++) {
             TokenChoice choice = row < how.size() ? how.get(row) : TokenChoice.GREEDY;
             long at = choices + (long) CHOICE_BYTES * row;
             target.set(ValueLayout.JAVA_FLOAT, at, choice.temperature());

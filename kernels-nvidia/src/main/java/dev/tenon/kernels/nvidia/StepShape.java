@@ -4,9 +4,10 @@ package dev.tenon.kernels.nvidia;
 ///
 /// @param rows bucket of the step's tokens; 0 when only the part behind `select_rows` runs
 /// @param logitRows bucket of the rows that want logits; 0 skips the part behind `select_rows`
-/// @param decode whether every sequence has one token; only told apart for more rows than [#FEW]
-/// @param candidates most tokens that the device chooses among, see [TokenRing]; 0 leaves the choice
-///     to the host
+/// @param decode whether every sequence has one token; only told apart for more rows than
+///     [#FEW]
+/// @param candidates most tokens that the device chooses among, see [TokenRing]; 0 leaves the
+///     choice to the host
 public record StepShape(int rows, int logitRows, boolean decode, int candidates) {
     /// Steps of more rows run on tensor cores.
     public static final int FEW = 4;
@@ -35,11 +36,14 @@ public record StepShape(int rows, int logitRows, boolean decode, int candidates)
     /// @param sequences number of sequences, each with one token
     /// @param candidates most tokens that it chooses among, 1 to [TokenRing#MOST_CANDIDATES]
     public static StepShape choosing(int sequences, int candidates) {
-        int rows = Buckets.of(sequences);
-        return new StepShape(
-                rows,
-                rows,
-                rows > FEW,
-                candidates == 1 ? 1 : Math.max(TokenRing.FEW_CANDIDATES, Buckets.of(candidates)));
+        return of(sequences, sequences, sequences).choosing(candidates);
+    }
+
+    /// {@return this shape, with tokens that the device chooses behind the rows that want logits}
+    ///
+    /// @param most most tokens that it chooses among, 1 to [TokenRing#MOST_CANDIDATES]
+    public StepShape choosing(int most) {
+        int bucket = most == 1 ? 1 : Math.max(TokenRing.FEW_CANDIDATES, Buckets.of(most));
+        return new StepShape(rows, logitRows, decode, bucket);
     }
 }

@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
 /// The host's memory into which the device writes the tokens that it chose (`sample.cu`):
 ///
 /// ```
-/// int32 arrived | 60 bytes unused | int32 ids[STEPS][rows of the step's shape]
+/// int32 arrived | 60 bytes unused | int32 ids[STEPS][rows of the step's shape that want logits]
 /// ```
 ///
 /// `arrived` counts finished steps; the ids of step `i` are in place when it is above `i`, and are
@@ -65,9 +65,10 @@ public final class TokenRing {
     /// @param memory the memory
     /// @param step which one, 0-based
     /// @param shape its shape
-    /// @param tokens receives ids, as many as it is long; -1 where nothing could be chosen
-    public static void read(MemorySegment memory, int step, StepShape shape, int[] tokens) {
-        long at = IDS + 4L * (step % STEPS) * shape.rows();
-        MemorySegment.copy(memory, ValueLayout.JAVA_INT, at, tokens, 0, tokens.length);
+    /// @param tokens receives ids; -1 where nothing could be chosen
+    /// @param count how many
+    public static void read(MemorySegment memory, int step, StepShape shape, int[] tokens, int count) {
+        long at = IDS + 4L * (step % STEPS) * shape.logitRows();
+        MemorySegment.copy(memory, ValueLayout.JAVA_INT, at, tokens, 0, count);
     }
 }

@@ -83,6 +83,13 @@ class GraphPlannerTests {
             assertEquals(shape.rows(), choice.gridY());
             assertEquals(new Argument.Int(64), choice.arguments().get(3));
         }
+        StepShape mixed = StepShape.of(13, 3, 2).choosing(40);
+        assertEquals(new StepShape(16, 4, false, 64), mixed);
+        Launch choice = planned.launches(mixed).getLast();
+        assertEquals("choose", choice.entry());
+        assertEquals(4, choice.gridY(), "a row for each one that wants logits");
+        assertEquals(16, planned.maxChosen());
+        planned.launches(new StepShape(16, 16, false).choosing(TokenRing.MOST_CANDIDATES));
         assertEquals(BufferSpec.Kind.HOST, planned.chosen().kind());
         assertEquals(TokenRing.bytes(16), planned.chosen().bytes());
     }

@@ -116,6 +116,25 @@ class StepLayoutTests {
     }
 
     @Test
+    void inAStepWithPromptsEachWantedRowHasAChoice() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepInput in = input(new int[] {4, 5, 6, 7, 8, 9}, new int[] {9});
+            StepShape shape = StepShape.of(in.tokenCount(), 2, 2).choosing(1);
+            StepLayout plain = new StepLayout(new StepShape(8, 2, false), 4, 4);
+            StepLayout layout = new StepLayout(shape, 4, 4);
+            assertEquals(plain.bytes() + 2 * 32 + 16, layout.bytes());
+            assertEquals(plain.bytes(), layout.choices());
+            MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
+            layout.write(in, 0, 2, memory);
+            layout.writeChoices(List.of(TokenChoice.GREEDY, new TokenChoice(0.5f, 1, 1, 0, 6, 2)), memory);
+            assertEquals(0, ints(memory, layout.choices(), 1)[0]);
+            assertArrayEquals(
+                    new int[] {Float.floatToIntBits(0.5f), 1, Float.floatToIntBits(1), 0, 6, 0, 2, 0},
+                    ints(memory, layout.choices() + 32, 8));
+        }
+    }
+
+    @Test
     void tokensOfAStepAreReadFromItsPlaceInTheRing() {
         try (Arena arena = Arena.ofConfined()) {
             StepShape shape = StepShape.choosing(3, 1);
@@ -127,7 +146,7 @@ class StepLayoutTests {
             }
             assertEquals(step + 1, TokenRing.arrived(memory));
             int[] tokens = new int[3];
-            TokenRing.read(memory, step, shape, tokens);
+            TokenRing.read(memory, step, shape, tokens, 3);
             assertArrayEquals(new int[] {100, 101, 102}, tokens);
             TokenRing.clear(memory);
             assertEquals(0, TokenRing.arrived(memory));
