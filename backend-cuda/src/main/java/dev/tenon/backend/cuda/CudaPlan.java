@@ -20,11 +20,11 @@ import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.KernelModule;
 import dev.tenon.kernels.nvidia.PlannedGraph;
+import dev.tenon.kernels.nvidia.ResultRows;
 import dev.tenon.kernels.nvidia.StepShape;
 import dev.tenon.kernels.nvidia.TokenRing;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -242,11 +242,11 @@ final class CudaPlan implements Plan {
             result.inPinned = wanted;
         }
         if (wanted > first) {
-            result.keep(0, first, wanted);
+            result.keep(0, first);
             for (int done = first; done < wanted; ) {
                 int count = Math.min(wanted - done, planned.maxLogitRows());
                 start(new StepShape(0, Buckets.of(count), false), input, done, count, false);
-                result.keep(done, count, wanted);
+                result.keep(done, count);
                 done += count;
             }
         }
@@ -397,80 +397,57 @@ final class CudaPlan implements Plan {
     /// The logits of the last step. They are on the device until they are asked for, but for those
     /// of steps that want more rows than the device holds.
     private final class Result implements StepResult {
-        private final int width;
-        private int rows;
+        private final ResultRows rows;
         private int inPinned;
-        private int[] tokens = new int[16];
-        private float[][] kept = {};
 
         Result(int width) {
-            this.width = width;
+            this.rows = new ResultRows(width);
         }
 
         void begin(StepInput input) {
-            rows = input.logitRows();
+            rows.begin(input);
             choices.clear();
             inPinned = 0;
-            kept = new float[0][];
-            if (rows > tokens.length) {
-                tokens = Arrays.copyOf(tokens, Integer.highestOneBit(rows) * 2);
-            }
-            for (int t = 0, r = 0; t < input.tokenCount(); t++) {
-                if (input.wantsLogits(t)) {
-                    tokens[r++] = t;
-                }
-            }
         }
 
         /// Copies rows to the host, because the next run will overwrite them.
-        void keep(int first, int count, int all) {
-            if (kept.length != all) {
-                kept = new float[all][];
-            }
+        void keep(int first, int count) {
             logits.fetch(0, count);
             for (int r = 0; r < count; r++) {
-                kept[first + r] = new float[width];
-                logits.take(r, kept[first + r]);
+                logits.take(r, rows.keep(first + r));
             }
             inPinned = 0;
         }
 
         @Override
         public int rows() {
-            return rows;
+            return rows.count();
         }
 
         @Override
         public int token(int row) {
-            checkRow(row);
+            rows.check(row);
             return choices.token(row);
-        }
-
-        private void checkRow(int row) {
-            if (row < 0 || row >= rows) {
-                throw new IndexOutOfBoundsException("row " + row + " of a step's result; it has " + rows + " rows");
-            }
         }
 
         @Override
         public void logits(int row, float[] target) {
-            checkRow(row);
+            rows.check(row);
             turn.lock();
             try {
-                if (kept.length > 0) {
-                    System.arraycopy(kept[row], 0, target, 0, width);
+                if (rows.copyKept(row, target)) {
                     return;
                 }
                 requireOpen();
                 context.enter();
                 if (!planned.logitsSelected() || choices.most()) {
-                    logits.fetch(planned.logitsSelected() ? row : tokens[row], 1);
+                    logits.fetch(planned.logitsSelected() ? row : rows.token(row), 1);
                     logits.take(0, target);
                     return;
                 }
                 if (inPinned == 0) {
-                    logits.fetch(0, rows);
-                    inPinned = rows;
+                    logits.fetch(0, rows.count());
+                    inPinned = rows.count();
                 }
                 logits.take(row, target);
             } finally {

@@ -13,6 +13,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.backend.nv.tegra.gpu.CommandList;
 import dev.tenon.kernels.nvidia.Buckets;
 import dev.tenon.kernels.nvidia.PlannedGraph;
+import dev.tenon.kernels.nvidia.ResultRows;
 import dev.tenon.kernels.nvidia.StepShape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -84,7 +85,7 @@ final class TegraPlan implements Plan {
         try {
             requireOpen();
             check.check(input);
-            result.begin(input);
+            result.rows.begin(input);
             if (input.tokenCount() > 0) {
                 step(input);
             }
@@ -107,11 +108,11 @@ final class TegraPlan implements Plan {
         int first = Math.min(wanted, planned.maxLogitRows());
         start(StepShape.of(input.tokenCount(), first, sequences(input)), input, 0, first);
         if (wanted > first) {
-            result.keep(0, first, wanted);
+            result.keep(0, first);
             for (int done = first; done < wanted; ) {
                 int count = Math.min(wanted - done, planned.maxLogitRows());
                 start(new StepShape(0, Buckets.of(count), false), input, done, count);
-                result.keep(done, count, wanted);
+                result.keep(done, count);
                 done += count;
             }
         }
@@ -163,61 +164,38 @@ final class TegraPlan implements Plan {
     /// The logits of the last step, where the GPU has written them; those of steps that want more
     /// rows than there is room for are copies.
     private final class Result implements StepResult {
-        private final int width;
-        private int rows;
-        private int[] tokens = new int[16];
-        private float[][] kept = {};
+        private final ResultRows rows;
 
         Result(int width) {
-            this.width = width;
-        }
-
-        void begin(StepInput input) {
-            rows = input.logitRows();
-            kept = new float[0][];
-            if (rows > tokens.length) {
-                tokens = new int[Integer.highestOneBit(rows) * 2];
-            }
-            for (int t = 0, r = 0; t < input.tokenCount(); t++) {
-                if (input.wantsLogits(t)) {
-                    tokens[r++] = t;
-                }
-            }
+            this.rows = new ResultRows(width);
         }
 
         /// Copies rows, because the next run will overwrite them.
-        void keep(int first, int count, int all) {
-            if (kept.length != all) {
-                kept = new float[all][];
-            }
+        void keep(int first, int count) {
             for (int r = 0; r < count; r++) {
-                kept[first + r] = new float[width];
-                take(r, kept[first + r]);
+                take(r, rows.keep(first + r));
             }
         }
 
         private void take(int row, float[] target) {
+            int width = planned.logitsWidth();
             MemorySegment.copy(logits, ValueLayout.JAVA_FLOAT, 4L * width * row, target, 0, width);
         }
 
         @Override
         public int rows() {
-            return rows;
+            return rows.count();
         }
 
         @Override
         public void logits(int row, float[] target) {
-            if (row < 0 || row >= rows) {
-                throw new IndexOutOfBoundsException("logits of row " + row + "; the step has " + rows + " rows");
-            }
+            rows.check(row);
             turn.lock();
             try {
-                if (kept.length > 0) {
-                    System.arraycopy(kept[row], 0, target, 0, width);
-                    return;
+                if (!rows.copyKept(row, target)) {
+                    requireOpen();
+                    take(planned.logitsSelected() ? row : rows.token(row), target);
                 }
-                requireOpen();
-                take(planned.logitsSelected() ? row : tokens[row], target);
             } finally {
                 turn.unlock();
             }
