@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -22,6 +23,7 @@ final class Cli {
     private final Streams streams;
     private final UnaryOperator<String> settings;
     private final String version;
+    private final BooleanSupplier ending;
 
     /// Creates a command line.
     ///
@@ -29,11 +31,19 @@ final class Cli {
     /// @param streams standard streams
     /// @param settings looks up a setting by its key; null when it is not set
     /// @param version what `--version` prints
-    Cli(List<CommandSource> sources, Streams streams, UnaryOperator<String> settings, String version) {
+    /// @param ending whether the process is ending: what fails then fails for want of what was stopped,
+    ///     which is no news
+    Cli(
+            List<CommandSource> sources,
+            Streams streams,
+            UnaryOperator<String> settings,
+            String version,
+            BooleanSupplier ending) {
         this.sources = List.copyOf(sources);
         this.streams = streams;
         this.settings = settings;
         this.version = version;
+        this.ending = ending;
     }
 
     /// Runs a command.
@@ -45,7 +55,7 @@ final class Cli {
         try {
             return run(debugAsked, helpAsOption(args));
         } catch (RuntimeException | OutOfMemoryError | LinkageError | StackOverflowError e) {
-            return CliErrors.failure(e, streams.err(), debugAsked);
+            return ending.getAsBoolean() ? CliErrors.FAILED : CliErrors.failure(e, streams.err(), debugAsked);
         } finally {
             streams.out().flush();
             streams.err().flush();
@@ -83,6 +93,9 @@ final class Cli {
                     (error, params) -> CliErrors.usage(error, streams.err(), root.debug() || debugAsked));
             line.setExecutionExceptionHandler((error, command, result) -> {
                 streams.out().flush();
+                if (ending.getAsBoolean()) {
+                    return CliErrors.FAILED;
+                }
                 return error instanceof CommandLine.ParameterException usage
                         ? CliErrors.usage(usage, streams.err(), root.debug())
                         : CliErrors.failure(error, streams.err(), root.debug());

@@ -1,5 +1,6 @@
 package dev.tenon.platform.cli.internal;
 
+import dev.tenon.api.engine.Engine;
 import dev.tenon.platform.cli.TenonCommand;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -9,22 +10,27 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToIntFunction;
 import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleEvent;
+import org.osgi.framework.Constants;
 import org.osgi.framework.InvalidSyntaxException;
 import org.osgi.framework.ServiceObjects;
 import org.osgi.framework.ServiceReference;
+import org.osgi.framework.SynchronousBundleListener;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.Deactivate;
 
 /// The entry point that the launcher calls with the arguments of the process.
 ///
-/// Commands are the services of type [TenonCommand] with the property [TenonCommand#NAME] at the time of
-/// the
-/// call. Settings come from the environment, the configuration `dev.tenon.platform.cli`, and framework or
-/// system properties.
+/// Commands are the services of type [TenonCommand] with the property [TenonCommand#NAME] at the
+/// time of the call. Settings come from the environment, the configuration
+/// `dev.tenon.platform.cli`, and framework or system properties.
 @Component(service = ToIntFunction.class, property = "tenon.main=cli", configurationPid = "dev.tenon.platform.cli")
 public final class CliMain implements ToIntFunction<String[]> {
     private final BundleContext context;
     private final Map<String, Object> config;
+    private final SynchronousBundleListener end = this::changed;
+    private volatile boolean ending;
 
     /// Creates the entry point.
     ///
@@ -34,12 +40,35 @@ public final class CliMain implements ToIntFunction<String[]> {
     public CliMain(BundleContext context, Map<String, Object> config) {
         this.context = context;
         this.config = Map.copyOf(config);
+        context.addBundleListener(end);
+    }
+
+    @Deactivate
+    void deactivate() {
+        context.removeBundleListener(end);
+    }
+
+    /// When the framework stops while a command runs, because of a signal say, the command's engine
+    /// is closed before the bundles go: a generation then ends at its next token, and nothing is
+    /// placed on what is left.
+    private void changed(BundleEvent event) {
+        if (event.getType() != BundleEvent.STOPPING || event.getBundle().getBundleId() != Constants.SYSTEM_BUNDLE_ID) {
+            return;
+        }
+        ending = true;
+        ServiceReference<Engine> reference = context.getServiceReference(Engine.class);
+        if (reference != null && reference.getUsingBundles() != null) {
+            Engine engine = context.getService(reference);
+            if (engine != null) {
+                engine.close();
+            }
+        }
     }
 
     @Override
     public int applyAsInt(String[] args) {
         String version = context.getBundle().getVersion().toString();
-        return new Cli(sources(), Streams.ofProcess(), this::setting, version).execute(args);
+        return new Cli(sources(), Streams.ofProcess(), this::setting, version, () -> ending).execute(args);
     }
 
     private String setting(String key) {

@@ -181,6 +181,19 @@ class CliTests {
     }
 
     @Test
+    void whatFailsWhileTheProcessIsEndingIsNoNews() {
+        TestCli cli = new TestCli(folder);
+        cli.engine.answer = text -> {
+            cli.ending = true;
+            cli.settings.put("debug", "1");
+            throw new IllegalStateException("the bundle is gone");
+        };
+        TestCli.Result result = cli.run("run", "-p", "x");
+        assertEquals(1, result.status());
+        assertEquals("", result.err());
+    }
+
+    @Test
     void commandWithoutEngineSaysSo() {
         TestCli cli = new TestCli(folder);
         cli.sources.clear();

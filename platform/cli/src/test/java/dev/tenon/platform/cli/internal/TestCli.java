@@ -19,6 +19,8 @@ import java.util.function.Supplier;
 final class TestCli {
     final FakeEngine engine = new FakeEngine();
     final Map<String, String> settings = new LinkedHashMap<>();
+    /// Whether the process is ending.
+    boolean ending;
     final List<String> made = new ArrayList<>();
     final List<CommandSource> sources = new ArrayList<>();
     final Path model;
@@ -122,7 +124,7 @@ final class TestCli {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         Streams streams = Streams.of(new ByteArrayInputStream(stdin), out, err, inTerminal, false, errTerminal);
-        int status = new Cli(sources, streams, settings::get, "1.2.3").execute(args);
+        int status = new Cli(sources, streams, settings::get, "1.2.3", () -> ending).execute(args);
         return new Result(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
     }
 

@@ -19,7 +19,8 @@ final class ModelSession implements Session {
     private final PlacedModel model;
     private final TokenSequence sequence = new TokenSequence();
     private final StepItem item;
-    private final ReentrantLock call = new ReentrantLock();
+    /// Fair: who closes a session waits for one call, not for a series of them.
+    private final ReentrantLock call = new ReentrantLock(true);
     private volatile boolean cancelled;
     private volatile boolean closed;
 

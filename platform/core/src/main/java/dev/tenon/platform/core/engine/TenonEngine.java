@@ -67,7 +67,7 @@ public final class TenonEngine implements Engine {
     @Override
     public LoadedModel load(LoadRequest request) {
         if (closed) {
-            throw new TenonException(ErrorCode.CLOSED, "The engine was closed");
+            throw closedError();
         }
         long start = System.nanoTime();
         findKernels();
@@ -86,6 +86,10 @@ public final class TenonEngine implements Engine {
                 throw e;
             }
             models.add(model);
+            if (closed) {
+                model.close();
+                throw closedError();
+            }
             model.leaveWithdrawn(); // what went while the model was placed told nobody
             return model;
         } catch (RuntimeException e) {
@@ -174,6 +178,10 @@ public final class TenonEngine implements Engine {
     @Override
     public List<KernelProvider> kernelProviders() {
         return registry.kernelProviders();
+    }
+
+    private static TenonException closedError() {
+        return new TenonException(ErrorCode.CLOSED, "The engine was closed");
     }
 
     @Override
