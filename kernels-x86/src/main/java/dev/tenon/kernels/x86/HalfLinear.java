@@ -5,9 +5,9 @@ import java.lang.foreign.ValueLayout;
 
 /// The `linear` kernel of F16 and BF16: activations stay 32-bit floats, a packed row is a copy of the row.
 ///
-/// Rows are streamed, up to four tokens a pass ([HalfRowsCode]); a value does not depend on the other
-/// tokens
-/// and rows. Nothing is rounded but 32-bit products and sums.
+/// Up to five tokens rows are streamed, up to four tokens a pass ([HalfRowsCode]); with more, panels of rows are
+/// multiplied with six tokens a pass ([HalfPanelCode]). Both add in the same order: a value does not depend on
+/// the other tokens and rows. Nothing is rounded but 32-bit products and sums.
 final class HalfLinear extends MachineKernel {
     private final boolean bfloat;
 
@@ -55,6 +55,58 @@ final class HalfLinear extends MachineKernel {
             int outOffset,
             int outStride,
             MemorySegment scratch) {
-        runRows(k, n, 0, weights, rowBytes, firstRow, rows, n, packed, tokens, out, outOffset, outStride, scratch);
+        boolean wide = set == FeatureSet.AVX512;
+        int many = HalfPanelCode.TOKENS;
+        int inPanels = 0;
+        if (tokens >= many && n % HalfPanelCode.step(wide) == 0) {
+            inPanels = rows / HalfPanelCode.rows(wide) * HalfPanelCode.rows(wide);
+        }
+        for (int r = 0; r < inPanels; r += STREAM_ROWS_SHARED) {
+            int count = Math.min(STREAM_ROWS_SHARED, inPanels - r);
+            int t = 0;
+            while (t < tokens) {
+                // Five last tokens are a panel with the one before them, which is computed twice; seven and eight are
+                // two passes of rows.
+                int left = tokens - t;
+                boolean panel = left == many - 1 || left == many || left > 2 * RowsCode512.MAX_TOKENS;
+                int first = panel ? Math.min(t, tokens - many) : t;
+                int group = panel ? many : Math.min(left, RowsCode512.MAX_TOKENS);
+                runGroup(
+                        panel ? k.panel(true) : k.rows[group - 1],
+                        n,
+                        0,
+                        weights,
+                        rowBytes,
+                        (long) firstRow + r,
+                        count,
+                        packed,
+                        packedBytes(n),
+                        first,
+                        group,
+                        STREAM_ROWS_SHARED,
+                        out,
+                        outOffset + r,
+                        outStride,
+                        scratch);
+                t = first + group;
+            }
+        }
+        if (inPanels < rows) {
+            runRows(
+                    k,
+                    n,
+                    0,
+                    weights,
+                    rowBytes,
+                    firstRow + inPanels,
+                    rows - inPanels,
+                    n,
+                    packed,
+                    tokens,
+                    out,
+                    outOffset + inPanels,
+                    outStride,
+                    scratch);
+        }
     }
 }

@@ -17,7 +17,7 @@ final class KernelCode implements AutoCloseable {
     final MemorySegment streams;
     /// Unpacks rows to a panel; null for floats: [UnpackCode].
     final MemorySegment unpack;
-    /// A panel times many and few tokens ([PanelShape]); null where unpack is: [PanelCode].
+    /// A panel times many and few tokens ([PanelShape]): [PanelCode]; floats have the first only: [HalfPanelCode].
     private final MemorySegment panelMany;
     private final MemorySegment panelFew;
 
@@ -92,6 +92,8 @@ final class KernelCode implements AutoCloseable {
             begin(a, at, "rows" + t);
             HalfRowsCode.emit(a, bfloat, t);
         }
+        begin(a, at, "panelMany");
+        HalfPanelCode.emit(a, bfloat);
         return new KernelCode(new CodeMemory(a.assemble()), at);
     }
 

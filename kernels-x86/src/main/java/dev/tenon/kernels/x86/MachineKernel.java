@@ -16,7 +16,8 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
     private static final int ALIGNMENT = 64;
     /// Rows of results that are kept in scratch memory before they are copied out.
     static final int STREAM_ROWS = 256;
-    private static final int STREAM_ROWS_SHARED = 32;
+    /// The same where several groups of tokens share the rows.
+    static final int STREAM_ROWS_SHARED = 32;
 
     /// Which instructions may be used.
     final FeatureSet set;
@@ -168,29 +169,69 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
             int count = Math.min(block, rows - r);
             for (int t = 0; t < tokens; t += RowsCode512.MAX_TOKENS) {
                 int group = Math.min(RowsCode512.MAX_TOKENS, tokens - t);
-                CodeMemory.Call.plain(
+                runGroup(
                         k.rows[group - 1],
-                        weights,
-                        packed,
-                        scratch,
-                        (firstRow + (long) r) * rowBytes,
-                        rowBytes,
-                        count,
-                        packedStride,
-                        detail,
-                        (long) block * Float.BYTES,
                         length,
-                        t * packedStride);
-                for (int i = 0; i < group; i++) {
-                    MemorySegment.copy(
-                            scratch,
-                            ValueLayout.JAVA_FLOAT,
-                            (long) i * block * Float.BYTES,
-                            out,
-                            outOffset + (t + i) * outStride + r,
-                            count);
-                }
+                        detail,
+                        weights,
+                        rowBytes,
+                        (long) firstRow + r,
+                        count,
+                        packed,
+                        packedStride,
+                        t,
+                        group,
+                        block,
+                        out,
+                        outOffset + r,
+                        outStride,
+                        scratch);
             }
+        }
+    }
+
+    /// Multiplies some rows with as many tokens as a function does, and copies the results out.
+    ///
+    /// @param firstToken the first of them
+    /// @param block rows of results that fit between two tokens' in scratch memory
+    static void runGroup(
+            MemorySegment function,
+            long length,
+            long detail,
+            MemorySegment weights,
+            long rowBytes,
+            long row,
+            int rows,
+            MemorySegment packed,
+            long packedStride,
+            int firstToken,
+            int tokens,
+            int block,
+            float[] out,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch) {
+        CodeMemory.Call.plain(
+                function,
+                weights,
+                packed,
+                scratch,
+                row * rowBytes,
+                rowBytes,
+                rows,
+                packedStride,
+                detail,
+                (long) block * Float.BYTES,
+                length,
+                firstToken * packedStride);
+        for (int t = 0; t < tokens; t++) {
+            MemorySegment.copy(
+                    scratch,
+                    ValueLayout.JAVA_FLOAT,
+                    (long) t * block * Float.BYTES,
+                    out,
+                    outOffset + (firstToken + t) * outStride,
+                    rows);
         }
     }
 

@@ -50,7 +50,7 @@ class HalfLinearTests {
                 MemorySegment packed = TestRows.pack(arena, kernel, x, MAX_TOKENS, n);
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, MAX_TOKENS), 64);
                 float[] first = new float[MAX_TOKENS * MAX_ROWS];
-                for (int tokens : new int[] {MAX_TOKENS, 1, 2, 3, 4, 5, 8}) {
+                for (int tokens : new int[] {MAX_TOKENS, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14}) {
                     float[] out = new float[MAX_TOKENS * MAX_ROWS];
                     kernel.run(w, 2L * n, 0, MAX_ROWS, n, packed, tokens, out, 0, MAX_ROWS, scratch);
                     if (tokens == MAX_TOKENS) {
