@@ -244,6 +244,11 @@ final class Assembler extends Encoder {
         op(M0F, PF3, 0, 0x11, 4, s.x(), null, d);
     }
 
+    /// Stores a 32-bit lane of 128 bits.
+    void vextractps(Mem d, Vec s, int lane) {
+        op(M3A, P66, 0, 0x17, 4, s.x(), null, d, lane);
+    }
+
     void vmovq(Mem d, Vec s) {
         op(M0F, P66, evex ? 1 : 0, 0xD6, 8, s.x(), null, d);
     }
@@ -263,6 +268,11 @@ final class Assembler extends Encoder {
     /// Repeats 128 bits of memory in both halves of 256 bits.
     void vbroadcasti128(Vec d, Mem s) {
         op(M38, P66, 0, 0x5A, 16, d, null, s);
+    }
+
+    /// Repeats 128 bits of memory in all lanes of 512 bits.
+    void vbroadcasti32x4(Vec d, Mem s) {
+        evexOnly(M38, P66, 0, 0x5A, 16, d, null, s, -1);
     }
 
     /// Repeats 256 bits of memory in both halves of 512 bits.
@@ -306,6 +316,21 @@ final class Assembler extends Encoder {
     /// Rearranges 128-bit lanes of 512 bits.
     void vshufi64x2(Vec d, Vec a, Operand b, int imm) {
         evexOnly(M3A, P66, 1, 0x43, FULL, d, a, b, imm);
+    }
+
+    /// Takes eight 64-bit numbers from `a` and `b` by their indices, which are in `d` before.
+    void vpermi2q(Vec d, Vec a, Operand b) {
+        evexOnly(M38, P66, 1, 0x76, FULL, d, a, b, -1);
+    }
+
+    /// Rearranges the bytes of each 128-bit lane; a negative index makes a 0.
+    void vpshufb(Vec d, Vec a, Operand index) {
+        op(M38, P66, 0, 0x00, FULL, d, a, index);
+    }
+
+    /// Takes two 32-bit numbers of `a` and two of `b` in each 128-bit lane.
+    void vshufps(Vec d, Vec a, Operand b, int imm) {
+        op(M0F, NP, 0, 0xC6, FULL, d, a, b, imm);
     }
 
     void vpshufd(Vec d, Operand s, int imm) {
@@ -367,7 +392,7 @@ final class Assembler extends Encoder {
         op(M38, P66, 0, 0x3F, FULL, d, a, b);
     }
 
-    void vpsrld(Vec d, Vec s, int bits) {
+    void vpsrld(Vec d, Operand s, int bits) {
         op(M0F, P66, 0, 0x72, FULL, new Vec(2, d.bits()), d, s, bits);
     }
 

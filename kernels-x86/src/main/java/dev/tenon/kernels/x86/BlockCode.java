@@ -121,6 +121,11 @@ abstract class BlockCode {
         throw new IllegalStateException(id + " has no blocks of 32.");
     }
 
+    /// {@return how four rows are multiplied with one token at once; null if they are one after the other}
+    StreamCode512 streams512() {
+        return null;
+    }
+
     /// {@return whether [#columns] can be used, which panels are unpacked faster with}
     boolean hasColumns() {
         return false;

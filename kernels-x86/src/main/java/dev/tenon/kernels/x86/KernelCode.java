@@ -67,7 +67,12 @@ final class KernelCode implements AutoCloseable {
         }
         if (wide) {
             begin(a, at, "streams");
-            RowsCode512.emitStreams(a, format);
+            StreamCode512 four = format.streams512();
+            if (four != null) {
+                StreamsCode512.emit(a, format, four);
+            } else {
+                RowsCode512.emitStreams(a, format);
+            }
         }
         PanelShape shape = PanelShape.of(set);
         begin(a, at, "unpack");

@@ -29,8 +29,13 @@ final class PackedLinear extends MachineKernel {
     /// Products in one call of a panel function: some tens of microseconds.
     private static final int BRIEF_PRODUCTS = 3 << 20;
 
+    /// Where activations are spread for streams: behind the results.
+    private static final long SPREAD_OFFSET = (long) RowsCode512.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
+
     private final BlockCode format;
     private final PanelShape shape;
+    /// How four streams are multiplied at once; null where that is not done.
+    private final StreamCode512 four;
 
     /// Creates the kernel; no code is generated yet.
     ///
@@ -40,6 +45,7 @@ final class PackedLinear extends MachineKernel {
         super(format.id, format.blockSize(), set);
         this.format = format;
         this.shape = PanelShape.of(set);
+        this.four = set == FeatureSet.AVX512 ? format.streams512() : null;
     }
 
     @Override
@@ -50,8 +56,13 @@ final class PackedLinear extends MachineKernel {
 
     @Override
     public long scratchBytes(int n, int tokens) {
-        long stream = super.scratchBytes(n, tokens);
+        long stream = Math.max(super.scratchBytes(n, tokens), SPREAD_OFFSET + spreadBytes(n));
         return usesPanels(tokens) ? Math.max(stream, resultOffset(n) + resultBytes(tokens)) : stream;
+    }
+
+    /// {@return bytes of a row of activations in the order that four streams want}
+    private long spreadBytes(int n) {
+        return four == null ? 0 : PackCode.spans(n) * four.spreadBytes;
     }
 
     @Override
@@ -135,7 +146,7 @@ final class PackedLinear extends MachineKernel {
     /// Multiplies rows with one token.
     ///
     /// @param rows a multiple of [RowsCode512#STREAMS]
-    private static void runStreams(
+    private void runStreams(
             KernelCode k,
             long units,
             long scales,
@@ -162,7 +173,7 @@ final class PackedLinear extends MachineKernel {
                     scales,
                     (long) each * Float.BYTES,
                     units,
-                    0);
+                    four == null ? 0 : SPREAD_OFFSET);
             MemorySegment.copy(scratch, ValueLayout.JAVA_FLOAT, 0, out, outOffset + r, count);
         }
     }

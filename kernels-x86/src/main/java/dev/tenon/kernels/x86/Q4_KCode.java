@@ -47,6 +47,11 @@ final class Q4_KCode extends BlockCode {
     }
 
     @Override
+    StreamCode512 streams512() {
+        return new Q4_KStreams();
+    }
+
+    @Override
     boolean hasColumns() {
         return true;
     }

@@ -64,6 +64,11 @@ final class Q6_KCode extends BlockCode {
     }
 
     @Override
+    StreamCode512 streams512() {
+        return new Q6_KStreams();
+    }
+
+    @Override
     boolean hasColumns() {
         return true;
     }

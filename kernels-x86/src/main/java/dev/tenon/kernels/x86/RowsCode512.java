@@ -99,8 +99,15 @@ final class RowsCode512 {
     /// @param w points to the bytes
     /// @param bytes how many
     static void prefetch(Assembler a, Gpr w, int bytes) {
+        prefetch(a, w, bytes, FAR_BYTES);
+    }
+
+    /// Fetches what follows some bytes of weights.
+    ///
+    /// @param far how far ahead into the second-level cache
+    static void prefetch(Assembler a, Gpr w, int bytes, int far) {
         for (int b = 0; b < bytes; b += 64) {
-            a.prefetchT1(mem(w, FAR_BYTES + b));
+            a.prefetchT1(mem(w, far + b));
             a.prefetchT0(mem(w, NEAR_BYTES + b));
         }
     }

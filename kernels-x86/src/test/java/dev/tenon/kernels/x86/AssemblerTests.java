@@ -158,6 +158,9 @@ class AssemblerTests {
                         evex("vpxord xmm17,xmm17,xmm17", a -> a.zero(zmm(17))),
                         evex("vmovss xmm15,[rax+r12*2+0x20]", a -> a.vmovss(zmm(15), mem(Gpr.RAX, Gpr.R12, 2, 32))),
                         evex("vmovss [r12+0x1004],xmm8", a -> a.vmovss(mem(Gpr.R12, 4100), zmm(8))),
+                        evex(
+                                "vextractps [rdx+r13*2],xmm0,0x2",
+                                a -> a.vextractps(mem(Gpr.RDX, Gpr.R13, 2, 0), zmm(0), 2)),
                         evex("vmovq [r8+0x40],xmm8", a -> a.vmovq(mem(Gpr.R8, 64), xmm(8))),
                         evex(
                                 "vpinsrw xmm13,xmm13,[r10+0x22],0x1",
@@ -190,6 +193,11 @@ class AssemblerTests {
                         evex("vpord zmm1,zmm2,zmm3", a -> a.vpor(zmm(1), zmm(2), zmm(3))),
                         evex("vpternlogd zmm12,zmm13,zmm22,0xf8", a -> a.vpternlogd(zmm(12), zmm(13), zmm(22), 0xF8)),
                         evex("vpslld zmm13,zmm13,0x4", a -> a.vpslld(zmm(13), zmm(13), 4)),
+                        evex("vpsrld zmm17,[r10+0x80],0x2", a -> a.vpsrld(zmm(17), mem(Gpr.R10, 128), 2)),
+                        evex("vpermi2q zmm18,zmm16,zmm17", a -> a.vpermi2q(zmm(18), zmm(16), zmm(17))),
+                        evex("vpshufb zmm14,zmm14,zmm31", a -> a.vpshufb(zmm(14), zmm(14), zmm(31))),
+                        evex("vshufps zmm15,zmm0,zmm1,0xdd", a -> a.vshufps(zmm(15), zmm(0), zmm(1), 0xDD)),
+                        evex("vbroadcasti32x4 zmm14,[rbx+0xc0]", a -> a.vbroadcasti32x4(zmm(14), mem(Gpr.RBX, 192))),
                         evex("vpsrlvd zmm13,zmm13,zmm23", a -> a.vpsrlvd(zmm(13), zmm(13), zmm(23))),
                         evex("vprorvd zmm13,zmm13,zmm23", a -> a.vprorvd(zmm(13), zmm(13), zmm(23))),
                         evex(

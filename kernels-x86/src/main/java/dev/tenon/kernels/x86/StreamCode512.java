@@ -1,0 +1,97 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.zmm;
+
+import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
+import dev.tenon.kernels.x86.Operand.Vec;
+
+/// How a format multiplies a span of four rows with one token: the inner part of [StreamsCode512].
+///
+/// Nothing is put into order in the loop: levels lie as unpacking leaves them, sums of groups as
+/// adding leaves them, and the activations' levels and scales are put into the same order before
+/// ("spread"). That takes fewer instructions than one row at a time. Registers: an emitter may use all
+/// vector registers; its sums and constants last from one span to the next.
+abstract class StreamCode512 {
+    /// Point to the span at hand of each row.
+    static final Gpr[] ROWS = {Gpr.R10, Gpr.R11, Gpr.RBX, Gpr.RAX};
+    /// Points to the span's spread activations.
+    static final Gpr X = Gpr.RCX;
+
+    /// Picks lanes 0 and 2 of each 128 bits, and 1 and 3.
+    private static final int EVEN = 0x88;
+    private static final int ODD = 0xDD;
+
+    /// Bytes of the spread activations of a span, whole lines.
+    final int spreadBytes;
+
+    /// Creates the part of a format.
+    StreamCode512(int spreadBytes) {
+        this.spreadBytes = spreadBytes;
+    }
+
+    /// Puts the activations of a span into order.
+    ///
+    /// @param q points to the span's levels
+    /// @param dx points to its scales
+    /// @param to receives [#spreadBytes]
+    abstract void spread(Assembler a, Gpr q, Gpr dx, Gpr to);
+
+    /// Loads constants and sets sums to 0.
+    abstract void constants(Assembler a);
+
+    /// {@return the registers of sums}
+    abstract Vec[] sums();
+
+    /// Multiplies a span of each row, and adds to the sums.
+    abstract void span(Assembler a);
+
+    /// Adds up the sums of each row to lanes 0 to 3 of register 0; may use registers 0 to 7.
+    abstract void results(Assembler a);
+
+    /// Adds lanes 1 to lanes 0 and lanes 3 to lanes 2 of each 128 bits: two sums of `x`, then two of
+    /// `y`.
+    ///
+    /// @param d receives the sums; may be x or y
+    /// @param t temporary
+    /// @param floats whether lanes are floats rather than integers
+    static void addPairs(Assembler a, Vec d, Vec x, Vec y, Vec t, boolean floats) {
+        a.vshufps(t, x, y, EVEN);
+        a.vshufps(d, x, y, ODD);
+        if (floats) {
+            a.vaddps(d, t, d);
+        } else {
+            a.vpaddd(d, d, t);
+        }
+    }
+
+    /// Adds the upper half of 512 bits to the lower one, and then that of 256.
+    static void addBlocks(Assembler a, Vec v, Vec t) {
+        a.vextracti64x4(t.y(), v, 1);
+        a.vaddps(v.y(), v.y(), t.y());
+        a.vextracti128(t.x(), v.y(), 1);
+        a.vaddps(v.x(), v.x(), t.x());
+    }
+
+    /// Loads 16 bytes of each row into its 128-bit lane.
+    static void gather(Assembler a, Vec v, int offset) {
+        a.vmovdqu(v.x(), Operand.mem(ROWS[0], offset));
+        for (int r = 1; r < ROWS.length; r++) {
+            a.vinserti128(v, v, Operand.mem(ROWS[r], offset), r);
+        }
+    }
+
+    /// {@return spread activations}
+    static Mem x(int offset) {
+        return Operand.mem(X, offset);
+    }
+
+    /// {@return some registers in a row}
+    static Vec[] registers(int first, int count) {
+        Vec[] v = new Vec[count];
+        for (int i = 0; i < count; i++) {
+            v[i] = zmm(first + i);
+        }
+        return v;
+    }
+}

@@ -1,0 +1,114 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.Gpr.R10;
+import static dev.tenon.kernels.x86.Operand.Gpr.R12;
+import static dev.tenon.kernels.x86.Operand.Gpr.R13;
+import static dev.tenon.kernels.x86.Operand.Gpr.R14;
+import static dev.tenon.kernels.x86.Operand.Gpr.R15;
+import static dev.tenon.kernels.x86.Operand.Gpr.R8;
+import static dev.tenon.kernels.x86.Operand.Gpr.R9;
+import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RBP;
+import static dev.tenon.kernels.x86.Operand.Gpr.RBX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
+import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
+import static dev.tenon.kernels.x86.Operand.mem;
+import static dev.tenon.kernels.x86.Operand.xmm;
+
+import dev.tenon.kernels.x86.Assembler.If;
+import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Vec;
+
+/// Four streams of rows times one token with AVX-512 VNNI, for formats that take a span of all four at
+/// once ([StreamCode512]). Results are those of [RowsCode512], bit for bit.
+///
+/// Arguments: as those of [RowsCode512] with streams; the last one is the byte offset in out of the
+/// memory for spread activations instead.
+final class StreamsCode512 {
+    private static final int SAVED = 6;
+    /// How far ahead weights are fetched: 1 KiB reads 1.03 to 1.04 times as fast as 4 KiB.
+    private static final int FAR_BYTES = 1024;
+
+    private StreamsCode512() {}
+
+    // RDI row of the first stream, RDX out, R8 bytes of a row, R9 rows left, R12 and R14 once and three times the
+    // distance
+    // of streams, R13 and RSI bytes between and spans left, R15 spans, RBP spread activations.
+    /// Emits the function.
+    static void emit(Assembler a, BlockCode format, StreamCode512 four) {
+        String row = a.fresh("streamsRow");
+        String span = a.fresh("streamsSpan");
+        String end = a.fresh("streamsEnd");
+        Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
+        for (Gpr r : saved) {
+            a.push(r);
+        }
+        a.add(RDI, RCX);
+        a.mov(R12, Assembler.stackArgument(0, SAVED));
+        a.lea(R14, mem(R12, R12, 2, 0));
+        a.mov(R15, Assembler.stackArgument(3, SAVED));
+        a.shr(R15, 3);
+        a.mov(RBP, Assembler.stackArgument(4, SAVED));
+        a.add(RBP, RDX);
+        emitSpread(a, format, four);
+        a.mov(R13, Assembler.stackArgument(2, SAVED));
+        four.constants(a);
+        a.label(row);
+        a.cmp(R9, 0);
+        a.j(If.LESS_OR_EQUAL, end);
+        a.mov(R10, RDI);
+        a.lea(Gpr.R11, mem(RDI, R12, 1, 0));
+        a.lea(RBX, mem(RDI, R12, 2, 0));
+        a.lea(RAX, mem(RDI, R14, 1, 0));
+        a.mov(RCX, RBP);
+        a.mov(RSI, R15);
+        for (Vec v : four.sums()) {
+            a.zero(v);
+        }
+        a.align(32);
+        a.label(span);
+        for (Gpr w : StreamCode512.ROWS) {
+            RowsCode512.prefetch(a, w, format.spanBytes, FAR_BYTES);
+        }
+        four.span(a);
+        for (Gpr w : StreamCode512.ROWS) {
+            a.add(w, format.spanBytes);
+        }
+        a.add(RCX, four.spreadBytes);
+        a.sub(RSI, 1);
+        a.j(If.NOT_ZERO, span);
+        four.results(a);
+        a.vmovss(mem(RDX), xmm(0));
+        a.vextractps(mem(RDX, R13, 1, 0), xmm(0), 1);
+        a.vextractps(mem(RDX, R13, 2, 0), xmm(0), 2);
+        a.lea(RSI, mem(R13, R13, 2, 0));
+        a.vextractps(mem(RDX, RSI, 1, 0), xmm(0), 3);
+        a.add(RDX, Float.BYTES);
+        a.add(RDI, R8);
+        a.sub(R9, 1);
+        a.jmp(row);
+        a.label(end);
+        a.vzeroupper();
+        for (int i = saved.length - 1; i >= 0; i--) {
+            a.pop(saved[i]);
+        }
+        a.ret();
+    }
+
+    private static void emitSpread(Assembler a, BlockCode format, StreamCode512 four) {
+        String next = a.fresh("streamsSpread");
+        a.mov(R13, Assembler.stackArgument(1, SAVED));
+        a.add(R13, RSI);
+        a.mov(RCX, RBP);
+        a.mov(R10, R15);
+        a.label(next);
+        four.spread(a, RSI, R13, RCX);
+        a.add(RSI, BlockCode.SPAN * format.levelBytes());
+        a.add(R13, PackCode.scaleBytes(format));
+        a.add(RCX, four.spreadBytes);
+        a.sub(R10, 1);
+        a.j(If.NOT_ZERO, next);
+    }
+}
