@@ -73,12 +73,12 @@ class MixedStepTests {
         List<List<Integer>> all = new ArrayList<>();
         List<Integer> heard = new ArrayList<>();
         try (LoadedModel model = engine.load(
-                        request().withMaxSequences(2).withContextLength(4000).withBatchTokens(8));
+                        request().withMaxSequences(2).withContextLength(40_000).withBatchTokens(8));
                 Session first = model.newSession();
                 ExecutorService threads = Executors.newSingleThreadExecutor()) {
             CountDownLatch started = new CountDownLatch(1);
             Future<Usage> usage =
-                    threads.submit(() -> first.generate(sampled(firstHow, 3900, 5, 6, 7), (token, text) -> {
+                    threads.submit(() -> first.generate(sampled(firstHow, 39_000, 5, 6, 7), (token, text) -> {
                         if (token >= 0) {
                             heard.add(token);
                         }
