@@ -14,8 +14,11 @@ import java.util.concurrent.locks.ReentrantLock;
 /// callers run
 /// one after the other. Whoever created the team closes it.
 final class CpuThreads implements AutoCloseable {
-    /// Spins of about ten nanoseconds before a waiting thread parks.
-    private static final int SPINS = 4000;
+    /// How long a waiting thread spins before it parks: several times what waking it takes. With less,
+    /// a thread that was late once makes the others park, which are late then, and so on.
+    private static final long SPIN_NANOS = 500_000;
+    /// Spins between two looks at the clock.
+    private static final int SPINS = 64;
 
     /// What each thread of the team does.
     interface Job {
@@ -137,13 +140,18 @@ final class CpuThreads implements AutoCloseable {
             return;
         }
         int spins = 0;
+        long began = 0;
         while (generation == now) {
             if (failure.get() != null) {
                 throw ABANDONED;
             }
-            if (++spins < SPINS) {
-                Thread.onSpinWait();
-            } else {
+            Thread.onSpinWait();
+            if (++spins % SPINS != 0) {
+                continue;
+            }
+            if (began == 0) {
+                began = System.nanoTime();
+            } else if (System.nanoTime() - began > SPIN_NANOS) {
                 parked.set(thread, 1);
                 if (generation == now && failure.get() == null) {
                     LockSupport.park(this);
@@ -173,10 +181,15 @@ final class CpuThreads implements AutoCloseable {
 
     private void awaitWorkers() {
         int spins = 0;
+        long began = 0;
         while (running.get() != 0) {
-            if (++spins < SPINS) {
-                Thread.onSpinWait();
-            } else {
+            Thread.onSpinWait();
+            if (++spins % SPINS != 0) {
+                continue;
+            }
+            if (began == 0) {
+                began = System.nanoTime();
+            } else if (System.nanoTime() - began > SPIN_NANOS) {
                 parked.set(0, 1);
                 if (running.get() != 0) {
                     LockSupport.park(this);
@@ -214,10 +227,15 @@ final class CpuThreads implements AutoCloseable {
         int seen = 0;
         while (true) {
             int spins = 0;
+            long began = 0;
             while (epoch == seen && !closed) {
-                if (++spins < SPINS) {
-                    Thread.onSpinWait();
-                } else {
+                Thread.onSpinWait();
+                if (++spins % SPINS != 0) {
+                    continue;
+                }
+                if (began == 0) {
+                    began = System.nanoTime();
+                } else if (System.nanoTime() - began > SPIN_NANOS) {
                     parked.set(thread, 1);
                     if (epoch == seen && !closed) {
                         LockSupport.park(this);
