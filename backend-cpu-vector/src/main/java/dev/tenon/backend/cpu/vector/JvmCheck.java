@@ -21,7 +21,7 @@ final class JvmCheck {
     /// @param vendorVersion system property `java.vendor.version`
     /// @param vmInfo system property `java.vm.info`
     /// @param arguments the JVM's options
-    /// @param vectorModule whether the Vector API's module is in the boot layer
+    /// @param vectorModule whether the Vector API's module is in the JVM
     record Facts(String vmName, String vendorVersion, String vmInfo, List<String> arguments, boolean vectorModule) {
         /// {@return the facts of this JVM}
         static Facts ofThisJvm() {
@@ -30,7 +30,17 @@ final class JvmCheck {
                     System.getProperty("java.vendor.version", ""),
                     System.getProperty("java.vm.info", ""),
                     ManagementFactory.getRuntimeMXBean().getInputArguments(),
-                    ModuleLayer.boot().findModule(MODULE).isPresent());
+                    hasVectorModule());
+        }
+
+        private static boolean hasVectorModule() {
+            try {
+                // Not a look into the boot layer: a launcher may load the module later.
+                Class.forName(MODULE + ".Vector", false, null);
+                return true;
+            } catch (ClassNotFoundException e) {
+                return false;
+            }
         }
     }
 

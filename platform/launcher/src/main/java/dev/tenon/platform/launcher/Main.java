@@ -32,7 +32,9 @@ public final class Main {
         LogProvider.select();
         int code;
         try {
+            VectorModule.load("first");
             code = run(args, begin);
+            VectorModule.load("last");
         } catch (PlatformException e) {
             System.err.println("tenon: " + e.getMessage());
             code = FAILED;

@@ -379,8 +379,7 @@ final class Platform implements AutoCloseable {
     }
 
     /// {@return the packages of the launcher's class path that bundles may import, from a resource that
-    /// the build
-    /// fills with the versions}
+    /// the build fills with the versions, and what the framework does not see by itself}
     private static String exported() {
         try (InputStream in = Platform.class.getResourceAsStream("exports.properties")) {
             if (in == null) {
@@ -388,7 +387,7 @@ final class Platform implements AutoCloseable {
             }
             Properties exports = new Properties();
             exports.load(in);
-            return exports.getProperty("exports");
+            return exports.getProperty("exports") + (VectorModule.isLate() ? "," + VectorModule.NAME : "");
         } catch (IOException e) {
             throw new PlatformException("The launcher's jar is damaged: " + e.getMessage() + ".");
         }

@@ -19,11 +19,20 @@ final class JvmChecks {
                 Runtime.version() + ", " + System.getProperty("java.vm.name") + ", " + System.getProperty("os.name")
                         + " " + System.getProperty("os.arch") + ", "
                         + Runtime.getRuntime().availableProcessors() + " processors");
-        vectorModule(
-                report, ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent());
+        vectorModule(report, hasClass("jdk.incubator.vector.Vector"));
         compiler(report, System.getProperty("java.vm.info", ""), flag("TieredStopAtLevel"), flag("UseJVMCICompiler"));
         vectorBits(report, flag("MaxVectorSize"), System.getProperty("os.arch"));
         nativeAccess(report, JvmChecks.class.getModule().isNativeAccessEnabled());
+    }
+
+    /// {@return whether the JDK's own loader has a class; its module need not be in the boot layer}
+    private static boolean hasClass(String name) {
+        try {
+            Class.forName(name, false, null);
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
     }
 
     static void vectorModule(DoctorReport report, boolean present) {

@@ -1,0 +1,46 @@
+package dev.tenon.platform.launcher;
+
+import java.lang.reflect.InvocationTargetException;
+
+/// Brings the Vector API's module into a JVM that was started without it.
+///
+/// A JVM whose command line names an incubator module reads its start-up cache without linked classes and
+/// without the profiles of the recorded run. So the start script names the module only where there is no
+/// cache; with one it exports the JDK's own way of loading a module later to the launcher.
+final class VectorModule {
+    /// The module, and its only package.
+    static final String NAME = "jdk.incubator.vector";
+
+    /// System property of the start script: `first` loads the module before the framework starts, `last` when
+    /// the command has run. The recording of a cache takes the latter, because a cache cannot hold classes
+    /// that depend on the module, and fails with the run where this JDK cannot load it. Not set: the command
+    /// line of the JVM decides.
+    private static final String WHEN = "tenon.vector";
+
+    private VectorModule() {}
+
+    /// {@return whether the module is not the command line's but comes later, so that the framework does not
+    /// see it}
+    static boolean isLate() {
+        return System.getProperty(WHEN) != null;
+    }
+
+    /// Loads the module if this is the time for it.
+    ///
+    /// @param when `first` or `last`
+    /// @throws PlatformException if this JDK cannot
+    static void load(String when) {
+        if (!when.equals(System.getProperty(WHEN))) {
+            return;
+        }
+        try {
+            Class.forName("jdk.internal.module.Modules")
+                    .getMethod("loadModule", String.class)
+                    .invoke(null, NAME);
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
+            throw new PlatformException("This JDK (" + Runtime.version() + ") does not load the module " + NAME
+                    + " into a running JVM: " + cause + ". Start with TENON_AOT=off.");
+        }
+    }
+}
