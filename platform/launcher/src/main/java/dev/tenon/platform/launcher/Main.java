@@ -4,6 +4,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.function.ToIntFunction;
+import javax.xml.parsers.SAXParserFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,8 +64,19 @@ public final class Main {
         }
     }
 
+    /// Names the parser that is found in the end anyway: the component runtime looks for one with each of its
+    /// descriptions, through all class loaders.
+    private static void takeXmlParser() {
+        String factory = SAXParserFactory.class.getName();
+        if (System.getProperty(factory) == null) {
+            System.setProperty(
+                    factory, SAXParserFactory.newDefaultInstance().getClass().getName());
+        }
+    }
+
     static int run(String[] args, long begin) {
         System.setProperty("java.util.logging.SimpleFormatter.format", "%4$s %3$s - %5$s%6$s%n");
+        takeXmlParser();
         Platform platform = Platform.boot(Home.find());
         Runnable close = () -> {
             stopping = true;

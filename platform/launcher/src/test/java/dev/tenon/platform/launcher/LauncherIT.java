@@ -322,6 +322,9 @@ class LauncherIT {
         assertEquals(List.of("echo|x"), used.out);
         assertEquals(List.of(), used.messages());
         assertEquals(made, Files.getLastModifiedTime(cache));
+        Result vector = finish(start(List.of(script(), "vector"), "", "TENON_AOT="));
+        assertEquals(0, vector.code, vector::toString);
+        assertFalse(vector.err.contains(INCUBATOR), "with a cache, the launcher loads the module");
 
         Path jar = home.resolve("bundles/fake-cli.jar");
         var date = Files.getLastModifiedTime(jar);

@@ -110,8 +110,11 @@ final class Cli {
         }
     }
 
-    /// The source of the named command, or all when no known command is named.
+    /// The source of the named command, or all when no known command is named; none for the version alone.
     private List<CommandSource> wanted(String... args) {
+        if (args.length == 1 && (args[0].equals("--version") || args[0].equals("-V"))) {
+            return List.of();
+        }
         Optional<String> name =
                 Arrays.stream(args).filter(a -> !a.startsWith("-")).findFirst();
         List<CommandSource> named = sources.stream()
