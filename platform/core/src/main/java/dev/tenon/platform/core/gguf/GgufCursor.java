@@ -12,7 +12,8 @@ import java.util.HexFormat;
 
 /// Walks over the header of a GGUF file; every read is checked against the bytes that are left.
 ///
-/// Belongs to one thread.
+/// It reads from a block of the file that it has copied: a header has some hundred thousand short strings, and code
+/// that has run a few times only is slow with memory segments. Belongs to one thread.
 final class GgufCursor {
     static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -24,12 +25,16 @@ final class GgufCursor {
     private static final int MAX_NAME = 65535;
     /// Longest string value in bytes.
     private static final int MAX_STRING = 64 << 20;
+    /// Bytes that are copied at a time.
+    private static final int BLOCK = 1 << 16;
 
     private final MemorySegment file;
     private final String source;
     private final long size;
     private long position;
-    private byte[] buffer = new byte[256];
+    private byte[] block = new byte[BLOCK];
+    private long blockStart;
+    private long blockEnd;
     private String context = "";
 
     GgufCursor(MemorySegment file, String source) {
@@ -57,27 +62,35 @@ final class GgufCursor {
     }
 
     byte readByte(String what) {
-        return file.get(ValueLayout.JAVA_BYTE, advance(1, what));
+        int at = take(1, what);
+        return block[at];
     }
 
     short readShort(String what) {
-        return file.get(SHORT, advance(2, what));
+        int at = take(2, what);
+        return (short) (block[at] & 0xFF | block[at + 1] << 8);
     }
 
     int readInt(String what) {
-        return file.get(INT, advance(4, what));
+        int at = take(4, what);
+        return intAt(at);
     }
 
     long readLong(String what) {
-        return file.get(LONG, advance(8, what));
+        int at = take(8, what);
+        return intAt(at) & 0xFFFF_FFFFL | (long) intAt(at + 4) << 32;
     }
 
     float readFloat(String what) {
-        return file.get(FLOAT, advance(4, what));
+        return Float.intBitsToFloat(readInt(what));
     }
 
     double readDouble(String what) {
-        return file.get(DOUBLE, advance(8, what));
+        return Double.longBitsToDouble(readLong(what));
+    }
+
+    private int intAt(int at) {
+        return block[at] & 0xFF | (block[at + 1] & 0xFF) << 8 | (block[at + 2] & 0xFF) << 16 | block[at + 3] << 24;
     }
 
     /// Reads a 64-bit count of things that take at least `minBytes` bytes each, so that the result fits
@@ -107,26 +120,24 @@ final class GgufCursor {
                     "The length of the " + describe(what) + " in " + source + " (byte " + at + ") is " + length
                             + "; expected 1 to " + MAX_NAME + ". The file is broken: get it anew.");
         }
-        if (fill(length, what)) {
-            for (int i = 0; i < length; i++) {
-                if (buffer[i] == 0) {
-                    throw badName(what, at, length, "holds a NUL");
-                }
+        int from = take(length, what);
+        String name;
+        if (ascii(from, length)) {
+            name = new String(block, from, length, StandardCharsets.ISO_8859_1);
+        } else {
+            try {
+                name = StandardCharsets.UTF_8
+                        .newDecoder()
+                        .decode(ByteBuffer.wrap(block, from, length))
+                        .toString();
+            } catch (CharacterCodingException e) {
+                throw badName(what, at, from, length, "is not valid UTF-8");
             }
-            return new String(buffer, 0, length, StandardCharsets.ISO_8859_1);
         }
-        try {
-            String name = StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(buffer, 0, length))
-                    .toString();
-            if (name.indexOf(0) >= 0) {
-                throw badName(what, at, length, "holds a NUL");
-            }
-            return name;
-        } catch (CharacterCodingException e) {
-            throw badName(what, at, length, "is not valid UTF-8");
+        if (name.indexOf(0) >= 0) {
+            throw badName(what, at, from, length, "holds a NUL");
         }
+        return name;
     }
 
     /// Reads a string value; bytes that are not UTF-8 become U+FFFD.
@@ -142,8 +153,9 @@ final class GgufCursor {
         if (length == 0) {
             return "";
         }
-        boolean ascii = fill(length, what);
-        return new String(buffer, 0, length, ascii ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8);
+        int from = take(length, what);
+        return new String(
+                block, from, length, ascii(from, length) ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8);
     }
 
     /// Claims `bytes` bytes and returns where they start.
@@ -156,14 +168,25 @@ final class GgufCursor {
         return at;
     }
 
-    private boolean fill(int length, String what) {
-        if (buffer.length < length) {
-            buffer = new byte[Math.max(length, buffer.length * 2)];
+    /// Claims bytes and returns where they lie in the block.
+    private int take(int bytes, String what) {
+        long at = advance(bytes, what);
+        if (at < blockStart || at + bytes > blockEnd) {
+            if (block.length < bytes) {
+                block = new byte[bytes];
+            }
+            int length = (int) Math.min(block.length, size - at);
+            MemorySegment.copy(file, ValueLayout.JAVA_BYTE, at, block, 0, length);
+            blockStart = at;
+            blockEnd = at + length;
         }
-        MemorySegment.copy(file, ValueLayout.JAVA_BYTE, advance(length, what), buffer, 0, length);
+        return (int) (at - blockStart);
+    }
+
+    private boolean ascii(int from, int length) {
         int bits = 0;
-        for (int i = 0; i < length; i++) {
-            bits |= buffer[i];
+        for (int i = from; i < from + length; i++) {
+            bits |= block[i];
         }
         return bits >= 0;
     }
@@ -172,11 +195,12 @@ final class GgufCursor {
         return context.isEmpty() ? what : what + " of " + show(context);
     }
 
-    private ModelFormatException badName(String what, long at, int length, String why) {
+    private ModelFormatException badName(String what, long at, int from, int length, String why) {
         return new ModelFormatException(
                 ErrorCode.GGUF_NAME,
                 "The " + describe(what) + " in " + source + " (byte " + at + ") " + why + ": bytes "
-                        + HexFormat.of().formatHex(buffer, 0, Math.min(length, 32)) + (length > 32 ? "..." : "")
+                        + HexFormat.of().formatHex(block, from, from + Math.min(length, 32))
+                        + (length > 32 ? "..." : "")
                         + ". The file is broken: get it anew.");
     }
 

@@ -198,14 +198,22 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
         private long[] integers(String key, GgufType type, int n) {
             long at = in.advance((long) n * minBytes(type), "elements");
             long[] numbers = new long[n];
+            if (type == GgufType.INT32 || type == GgufType.UINT32) {
+                // What vocabularies have; a copy first, as element by element is slow before it is compiled.
+                int[] copy = new int[n];
+                MemorySegment.copy(file, GgufCursor.INT, at, copy, 0, n);
+                long mask = type == GgufType.UINT32 ? 0xFFFF_FFFFL : -1;
+                for (int i = 0; i < n; i++) {
+                    numbers[i] = copy[i] & mask;
+                }
+                return numbers;
+            }
             for (int i = 0; i < n; i++) {
                 numbers[i] = switch (type) {
                     case UINT8 -> Byte.toUnsignedInt(file.get(ValueLayout.JAVA_BYTE, at + i));
                     case INT8 -> file.get(ValueLayout.JAVA_BYTE, at + i);
                     case UINT16 -> Short.toUnsignedInt(file.get(GgufCursor.SHORT, at + 2L * i));
                     case INT16 -> file.get(GgufCursor.SHORT, at + 2L * i);
-                    case UINT32 -> Integer.toUnsignedLong(file.get(GgufCursor.INT, at + 4L * i));
-                    case INT32 -> file.get(GgufCursor.INT, at + 4L * i);
                     default -> file.get(GgufCursor.LONG, at + 8L * i);
                 };
             }
