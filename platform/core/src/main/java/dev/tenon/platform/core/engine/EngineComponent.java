@@ -17,6 +17,9 @@ import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.ServiceReference;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.Deactivate;
@@ -35,10 +38,17 @@ public final class EngineComponent implements Engine, EngineControl {
     private static final String BUNDLE_ID = "service.bundleid";
 
     private final ServiceRegistry registry = new ServiceRegistry();
+    private final Map<ServiceReference<ChatTemplateEngine>, LateTemplateEngine> templates = new ConcurrentHashMap<>();
+    private final BundleContext context;
     private TenonEngine engine;
 
     /// Created by the component runtime.
-    public EngineComponent() {}
+    ///
+    /// @param context of this bundle
+    @Activate
+    public EngineComponent(BundleContext context) {
+        this.context = context;
+    }
 
     @Activate
     void activate(Map<String, Object> properties) {
@@ -100,13 +110,25 @@ public final class EngineComponent implements Engine, EngineControl {
         registry.remove(service);
     }
 
-    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addTemplates(ChatTemplateEngine service, Map<String, Object> properties) {
-        registry.add(service, owner(properties));
+    @Reference(
+            service = ChatTemplateEngine.class,
+            cardinality = ReferenceCardinality.MULTIPLE,
+            policy = ReferencePolicy.DYNAMIC)
+    void addTemplates(ServiceReference<ChatTemplateEngine> reference, Map<String, Object> properties) {
+        LateTemplateEngine late = new LateTemplateEngine(context, reference);
+        // A new version on trial must start now: one that does not is no replacement.
+        if (!registry.isHeld(owner(properties)) || late.fetch()) {
+            templates.put(reference, late);
+            registry.add(late, owner(properties));
+        }
     }
 
-    void removeTemplates(ChatTemplateEngine service) {
-        registry.remove(service);
+    void removeTemplates(ServiceReference<ChatTemplateEngine> reference) {
+        LateTemplateEngine late = templates.remove(reference);
+        if (late != null) {
+            registry.remove(late);
+            late.release();
+        }
     }
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)

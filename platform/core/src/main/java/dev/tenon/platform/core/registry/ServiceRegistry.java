@@ -95,6 +95,13 @@ public final class ServiceRegistry {
         change(Set.of(owner), Set.of());
     }
 
+    /// {@return whether the services of a bundle are held}
+    ///
+    /// @param owner number of the bundle
+    public boolean isHeld(long owner) {
+        return held.contains(owner);
+    }
+
     /// Offers the services of a bundle that was held.
     ///
     /// @param owner number of the bundle
