@@ -17,6 +17,8 @@ final class CpuThreads implements AutoCloseable {
     /// How long a waiting thread spins before it parks: several times what waking it takes. With less,
     /// a thread that was late once makes the others park, which are late then, and so on.
     private static final long SPIN_NANOS = 500_000;
+    /// The same in a team with more threads than processors, where who spins is in the way.
+    private static final long CROWDED_SPIN_NANOS = 40_000;
     /// Spins between two looks at the clock.
     private static final int SPINS = 64;
 
@@ -40,6 +42,7 @@ final class CpuThreads implements AutoCloseable {
     private static final Abandoned ABANDONED = new Abandoned();
 
     private final int size;
+    private final long spinNanos;
     private final CpuPinning pinning;
     private final Thread[] threads;
     private final AtomicIntegerArray parked;
@@ -69,6 +72,7 @@ final class CpuThreads implements AutoCloseable {
             throw new IllegalArgumentException("a team of " + size + " threads; expected at least 1");
         }
         this.size = size;
+        this.spinNanos = size > Runtime.getRuntime().availableProcessors() ? CROWDED_SPIN_NANOS : SPIN_NANOS;
         this.pinning = pinning;
         this.threads = new Thread[size];
         this.parked = new AtomicIntegerArray(size);
@@ -151,7 +155,7 @@ final class CpuThreads implements AutoCloseable {
             }
             if (began == 0) {
                 began = System.nanoTime();
-            } else if (System.nanoTime() - began > SPIN_NANOS) {
+            } else if (System.nanoTime() - began > spinNanos) {
                 parked.set(thread, 1);
                 if (generation == now && failure.get() == null) {
                     LockSupport.park(this);
@@ -189,7 +193,7 @@ final class CpuThreads implements AutoCloseable {
             }
             if (began == 0) {
                 began = System.nanoTime();
-            } else if (System.nanoTime() - began > SPIN_NANOS) {
+            } else if (System.nanoTime() - began > spinNanos) {
                 parked.set(0, 1);
                 if (running.get() != 0) {
                     LockSupport.park(this);
@@ -235,7 +239,7 @@ final class CpuThreads implements AutoCloseable {
                 }
                 if (began == 0) {
                     began = System.nanoTime();
-                } else if (System.nanoTime() - began > SPIN_NANOS) {
+                } else if (System.nanoTime() - began > spinNanos) {
                     parked.set(thread, 1);
                     if (epoch == seen && !closed) {
                         LockSupport.park(this);
