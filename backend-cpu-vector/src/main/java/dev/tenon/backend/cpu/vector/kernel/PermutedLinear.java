@@ -7,10 +7,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 
-/// Frame of the kernels for formats whose blocks of 256 weights are read 64 bytes at a time, as
-/// sixteen ints.
+/// Frame of the kernels that put activations into an order of their own, once for all rows.
 ///
-/// A mask takes one level out of each int, sixteen at once; no level moves to another lane.
+/// Blocks of 256 weights are read 64 bytes at a time, as sixteen ints. A mask takes one level
+/// out of each int, sixteen at once; no level moves to another lane.
 /// Activations, in float32, are put into the order in which levels come out, once for all rows:
 /// a block is sixteen vectors of sixteen elements. Where the mask leaves a level `2^k` times
 /// too large, the activation is made `2^k` times smaller, which is exact. What a format adds to
@@ -22,30 +22,33 @@ import java.util.Locale;
 /// order; in the end the strands are added in a tree. So bits depend neither on the width of
 /// vectors nor on how many tokens or rows are computed together.
 ///
+/// Q8_0, whose blocks are 32 weights, has one even and one odd vector a block and no sums, which
+/// is the order of [Strands]. It is packed for the sake of aligned loads, and of the panel.
+///
 /// The parts that are compiled by themselves call nothing but the Vector API: beyond C2's limit
 /// of nodes it still inlines what the JDK asks it to, but no method of ours.
 public abstract class PermutedLinear implements PackedKernel {
-    /// Weights of a block.
+    /// Weights of a K format's block.
     static final int BLOCK = 256;
     /// Bytes of sixteen floats.
     static final int VECTOR = 64;
     /// Bytes of the floats that a vector of this machine holds.
     static final int STEP = LANES * Float.BYTES;
-    /// Vectors of a packed block, sums included.
-    static final int VECTORS = 17;
 
     /// From so many tokens on, decoding a panel pays.
     private static final int PANEL_TOKENS = 3;
     /// Rows that advance together: as many streams through memory hide more of its latency than
     /// one.
     private static final int STREAMS = 4;
-    /// Blocks of a row before it is the next row's turn.
-    private static final int TURN = 4;
+    /// Most weights of a row before it is the next row's turn.
+    private static final int TURN = 1024;
+    /// Most blocks of a row before it is the next row's turn.
+    private static final int TURN_BLOCKS = 16;
     /// Where scales lie in scratch memory, behind the strands.
     private static final long SCALES = PermutedPanel.STRANDS;
     /// Where the panel lies in scratch memory, behind the scales and what loads of the last
     /// ones read too much.
-    private static final long PANEL = SCALES + (TURN + 1) * VECTOR;
+    private static final long PANEL = SCALES + (TURN / BLOCK + 1) * VECTOR;
 
     /// Reads scales.
     interface Scales {
@@ -111,9 +114,15 @@ public abstract class PermutedLinear implements PackedKernel {
     }
 
     private final String format;
+    private final int block;
     private final int blockBytes;
-    private final int[] elements = new int[BLOCK];
-    private final float[] factors = new float[BLOCK];
+    /// Even vectors of a block, and as many odd ones.
+    private final int half;
+    private final int sums;
+    /// Blocks of a row before it is the next row's turn.
+    private final int turn;
+    private final int[] elements;
+    private final float[] factors;
     private final Scales scales;
     private final Dot dot;
     private final Decode decode;
@@ -121,13 +130,21 @@ public abstract class PermutedLinear implements PackedKernel {
     /// Creates a kernel.
     ///
     /// @param format format id
+    /// @param block weights of a block, a multiple of 32
     /// @param blockBytes bytes of a block
+    /// @param sums vectors of sums that a block has, 0 or 1
     /// @param scales reads scales
     /// @param dot multiplies
     /// @param decode decodes
-    PermutedLinear(String format, int blockBytes, Scales scales, Dot dot, Decode decode) {
+    PermutedLinear(String format, int block, int blockBytes, int sums, Scales scales, Dot dot, Decode decode) {
         this.format = format;
+        this.block = block;
         this.blockBytes = blockBytes;
+        this.half = block / 32;
+        this.sums = sums;
+        this.turn = Math.min(TURN / block, TURN_BLOCKS);
+        this.elements = new int[block];
+        this.factors = new float[block];
         this.scales = scales;
         this.dot = dot;
         this.decode = decode;
@@ -136,8 +153,8 @@ public abstract class PermutedLinear implements PackedKernel {
     /// Says where an element of a block goes; the constructor of each format does so for all of
     /// them.
     ///
-    /// @param element which of the 256
-    /// @param vector which of the sixteen vectors
+    /// @param element which of the block's
+    /// @param vector which of the block's vectors
     /// @param lane which of its lanes
     /// @param factor what the activation is multiplied with, a power of two
     final void put(int element, int vector, int lane, float factor) {
@@ -150,7 +167,9 @@ public abstract class PermutedLinear implements PackedKernel {
     /// @param x activations
     /// @param at index of the block's first
     /// @param number which of the sixteen
-    abstract float sum(float[] x, int at, int number);
+    float sum(float[] x, int at, int number) {
+        throw new IllegalStateException(format + " has no sums.");
+    }
 
     @Override
     public final String name() {
@@ -164,38 +183,37 @@ public abstract class PermutedLinear implements PackedKernel {
 
     @Override
     public final boolean accepts(int n) {
-        return n % BLOCK == 0;
+        return n % block == 0;
     }
 
     @Override
     public final long packedBytes(int n) {
-        return (long) n / BLOCK * VECTORS * VECTOR;
+        return (long) n / block * (2 * half + sums) * VECTOR;
     }
 
     @Override
     public final long scratchBytes(int n, int tokens) {
-        return PANEL
-                + Math.max(TURN * VECTORS * VECTOR, tokens < PANEL_TOKENS ? 0 : PermutedPanel.ROWS * packedBytes(n));
+        return PANEL + Math.max(packedBytes(TURN), tokens < PANEL_TOKENS ? 0 : PermutedPanel.ROWS * packedBytes(n));
     }
 
     @Override
-    public final void pack(float[] x, int xOffset, int n, MemorySegment packed) {
+    public void pack(float[] x, int xOffset, int n, MemorySegment packed) {
         MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
         long to = Memory.at(packed, 0, packedBytes(n));
-        int blocks = n / BLOCK;
-        long odd = 8L * blocks * VECTOR;
+        int blocks = n / block;
+        long odd = (long) half * blocks * VECTOR;
         for (int b = 0; b < blocks; b++) {
-            int at = xOffset + b * BLOCK;
-            for (int v = 0; v < 16; v++) {
-                long vector = to + (v & 1) * odd + (b * 8L + (v >> 1)) * VECTOR & Memory.ADDRESS;
+            int at = xOffset + b * block;
+            for (int v = 0; v < 2 * half; v++) {
+                long vector = to + (v & 1) * odd + ((long) b * half + (v >> 1)) * VECTOR & Memory.ADDRESS;
                 for (int i = 16 * v; i < 16 * v + 16; i++) {
                     float value = x[at + elements[i]] * factors[i];
                     m.set(ValueLayout.JAVA_FLOAT_UNALIGNED, vector + 4 * (i & 15), value);
                 }
             }
-            long sums = to + 2 * odd + (long) b * VECTOR & Memory.ADDRESS;
-            for (int i = 0; i < 16; i++) {
-                m.set(ValueLayout.JAVA_FLOAT_UNALIGNED, sums + 4 * i, sum(x, at, i));
+            long rest = to + 2 * odd + (long) b * VECTOR & Memory.ADDRESS;
+            for (int i = 0; i < 16 * sums; i++) {
+                m.set(ValueLayout.JAVA_FLOAT_UNALIGNED, rest + 4 * i, sum(x, at, i));
             }
         }
     }
@@ -253,15 +271,18 @@ public abstract class PermutedLinear implements PackedKernel {
             }
             return;
         }
+        int blocks = n / block;
+        int vectors = half * blocks;
         for (int r = 0; r < rows; r += PermutedPanel.ROWS) {
             int count = Math.min(PermutedPanel.ROWS, rows - r);
             for (int i = 0; i < PermutedPanel.padded(count); i++) {
                 long row = at + Math.min(r + i, rows - 1) * rowBytes;
-                long to = s + PANEL + PermutedPanel.row(i, n / BLOCK);
-                decode(weights, row, n / BLOCK, scratch, s + SCALES, to, PermutedPanel.APART);
+                long to = s + PANEL + PermutedPanel.row(i, 2 * vectors + sums * blocks);
+                decode(weights, row, blocks, scratch, s + SCALES, to, PermutedPanel.APART);
             }
+            int o = outOffset + r;
             PermutedPanel.multiply(
-                    scratch, s, s + PANEL, count, packed, x, n / BLOCK, tokens, out, outOffset + r, outStride);
+                    scratch, s, s + PANEL, count, packed, x, vectors, sums * blocks, tokens, out, o, outStride);
         }
     }
 
@@ -279,26 +300,27 @@ public abstract class PermutedLinear implements PackedKernel {
             int outOffset,
             MemorySegment scratch,
             long s) {
-        int blocks = n / BLOCK;
-        long odd = 8L * blocks * VECTOR;
+        int blocks = n / block;
+        long odd = (long) half * blocks * VECTOR;
         for (int r = 0; r < each; r++) {
             PermutedPanel.clear(scratch, s, streams);
-            for (int b = 0; b < blocks; b += TURN) {
-                int count = Math.min(TURN, blocks - b);
-                long even = x + 8L * b * VECTOR;
-                long sums = x + 2 * odd + (long) b * VECTOR;
+            for (int b = 0; b < blocks; b += turn) {
+                int count = Math.min(turn, blocks - b);
+                long even = x + (long) half * b * VECTOR;
+                long rest = x + 2 * odd + (long) b * VECTOR;
                 for (int stream = 0; stream < streams; stream++) {
                     long p = at + (r + (long) stream * each) * rowBytes + (long) b * blockBytes;
                     long strands = s + stream * PermutedPanel.PAIR;
                     if (LANES == 16) {
-                        dot.add(weights, p, count, scratch, strands, packed, even, even + odd, sums);
+                        dot.add(weights, p, count, scratch, strands, packed, even, even + odd, rest);
                     } else {
                         long values = s + PANEL;
                         decode(weights, p, count, scratch, s + SCALES, values, VECTOR);
-                        long half = 8L * count * VECTOR;
-                        PermutedPanel.dot(scratch, values, strands, packed, even, 8 * count);
-                        PermutedPanel.dot(scratch, values + half, strands + VECTOR, packed, even + odd, 8 * count);
-                        PermutedPanel.dot(scratch, values + 2 * half, strands + 2 * VECTOR, packed, sums, count);
+                        int vectors = half * count;
+                        long next = (long) vectors * VECTOR;
+                        PermutedPanel.dot(scratch, values, strands, packed, even, vectors);
+                        PermutedPanel.dot(scratch, values + next, strands + VECTOR, packed, even + odd, vectors);
+                        PermutedPanel.dot(scratch, values + 2 * next, strands + 2 * VECTOR, packed, rest, sums * count);
                     }
                 }
             }
@@ -311,16 +333,16 @@ public abstract class PermutedLinear implements PackedKernel {
     /// Decodes blocks: even vectors, odd ones, then scales.
     private void decode(
             MemorySegment weights, long at, int blocks, MemorySegment scratch, long numbers, long to, long apart) {
-        for (int b = 0; b < blocks; b += TURN) {
-            int count = Math.min(TURN, blocks - b);
+        for (int b = 0; b < blocks; b += turn) {
+            int count = Math.min(turn, blocks - b);
             long p = at + (long) b * blockBytes;
             scales.read(weights, p, count, scratch, numbers);
-            long even = to + 8L * b * apart;
-            long odd = even + 8L * blocks * apart;
+            long even = to + (long) half * b * apart;
+            long odd = even + (long) half * blocks * apart;
             for (int part = 0; part < VECTOR; part += STEP) {
                 decode.write(weights, p, count, scratch, numbers, even + part, odd + part, apart, part);
             }
-            PermutedPanel.copy(scratch, numbers, to + (16L * blocks + b) * apart, apart, count);
+            PermutedPanel.copy(scratch, numbers, to + (2L * half * blocks + b) * apart, apart, sums * count);
         }
     }
 }

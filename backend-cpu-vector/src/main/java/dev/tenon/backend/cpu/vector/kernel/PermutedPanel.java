@@ -2,7 +2,6 @@ package dev.tenon.backend.cpu.vector.kernel;
 
 import static dev.tenon.backend.cpu.vector.kernel.PermutedLinear.STEP;
 import static dev.tenon.backend.cpu.vector.kernel.PermutedLinear.VECTOR;
-import static dev.tenon.backend.cpu.vector.kernel.PermutedLinear.VECTORS;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
@@ -44,9 +43,9 @@ final class PermutedPanel {
     /// {@return where a row's first vector lies in the panel}
     ///
     /// @param row which row
-    /// @param blocks blocks of a row
-    static long row(int row, int blocks) {
-        return row / TILE_ROWS * (long) blocks * VECTORS * APART + row % TILE_ROWS * (long) VECTOR;
+    /// @param vectors vectors of a row
+    static long row(int row, int vectors) {
+        return row / TILE_ROWS * (long) vectors * APART + row % TILE_ROWS * (long) VECTOR;
     }
 
     /// Sets strands to 0.
@@ -131,7 +130,8 @@ final class PermutedPanel {
     /// @param rows number of rows; as many as [#padded] says are decoded
     /// @param packed memory of the packed activations
     /// @param x where they start
-    /// @param blocks blocks of a row
+    /// @param half even vectors of a row, and as many odd ones
+    /// @param sums vectors of sums
     /// @param tokens number of tokens
     /// @param out receives the sums
     /// @param outOffset index of the first
@@ -143,12 +143,14 @@ final class PermutedPanel {
             int rows,
             MemorySegment packed,
             long x,
-            int blocks,
+            int half,
+            int sums,
             int tokens,
             float[] out,
             int outOffset,
             int outStride) {
-        long stride = (long) blocks * VECTORS * VECTOR;
+        int vectors = 2 * half + sums;
+        long stride = (long) vectors * VECTOR;
         for (int t = 0; t < tokens; t += TOKENS) {
             // A tile that lacks tokens computes the last one again.
             long x0 = x + t * stride;
@@ -156,16 +158,15 @@ final class PermutedPanel {
             long x2 = x + Math.min(t + 2, tokens - 1) * stride;
             long x3 = x + Math.min(t + 3, tokens - 1) * stride;
             clear(scratch, strands, ROWS * TOKENS);
-            int vectors = VECTORS * blocks;
             int from = 0;
             while (from < vectors) {
                 // Even vectors, odd ones, and sums have strands of their own.
-                int kind = Math.min(from / (8 * blocks), 2);
-                int to = Math.min(kind == 2 ? vectors : (kind + 1) * 8 * blocks, from + SLICE);
+                int kind = Math.min(from / half, 2);
+                int to = Math.min(kind == 2 ? vectors : (kind + 1) * half, from + SLICE);
                 for (int r = 0; r < rows; r += TILE_ROWS) {
                     for (int part = 0; part < VECTOR; part += STEP) {
                         long s = strands + r * TOKENS * PAIR + kind * VECTOR + part;
-                        long w = panel + row(r, blocks) + from * APART + part;
+                        long w = panel + row(r, vectors) + from * APART + part;
                         long i = (long) from * VECTOR + part;
                         if (LANES == 16) {
                             tile4(scratch, s, w, packed, x0 + i, x1 + i, x2 + i, x3 + i, to - from);

@@ -52,7 +52,7 @@ final class Q4_KLinear extends PermutedLinear {
     private static final VectorMask<Float> UPPER = VectorMask.fromLong(F, 0xFF00);
 
     Q4_KLinear() {
-        super("Q4_K", BYTES, Q4_KLinear::scales, Q4_KLinear::dot, Q4_KLinear::decode);
+        super("Q4_K", BLOCK, BYTES, 1, Q4_KLinear::scales, Q4_KLinear::dot, Q4_KLinear::decode);
         for (int i = 0; i < BLOCK; i++) {
             int chunk = i / 64;
             int nibble = i / 32 % 2;

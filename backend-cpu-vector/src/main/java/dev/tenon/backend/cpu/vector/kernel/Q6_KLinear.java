@@ -50,7 +50,7 @@ final class Q6_KLinear extends PermutedLinear {
             IntVector.zero(I).addIndex(1).lanewise(VectorOperators.LSHR, 3).mul(2);
 
     Q6_KLinear() {
-        super("Q6_K", BYTES, Q6_KLinear::scales, Q6_KLinear::dot, Q6_KLinear::decode);
+        super("Q6_K", BLOCK, BYTES, 1, Q6_KLinear::scales, Q6_KLinear::dot, Q6_KLinear::decode);
         for (int i = 0; i < BLOCK; i++) {
             int vector = i / 128 * 8 + i / 64 % 2 * 4 + i % 4;
             put(i, vector, i % 64 / 4, i % 4 == 3 ? 1 : 1f / (1 << 8 * (i % 4)));

@@ -17,7 +17,10 @@ public final class VectorKernels {
             "Q3_K", new Q3_KLinear(),
             "Q2_K", new Q2_KLinear());
 
-    private static final Map<String, PackedKernel> PACKED = Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear());
+    /// Narrow vectors take Q8_0 from where it lies: its packed form is slower there.
+    private static final Map<String, PackedKernel> PACKED = Species.LANES == 16
+            ? Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear(), "Q8_0", new Q8_0Packed())
+            : Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear());
 
     private static final AttentionMath ATTENTION = new VectorAttention();
     private static final ElementMath ELEMENTS = new VectorElements();
