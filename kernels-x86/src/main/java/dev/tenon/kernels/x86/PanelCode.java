@@ -96,6 +96,9 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     /// {@return the register of a token's sums of half the rows, which the other methods leave alone}
     abstract Vec sum(int token, int half);
 
+    /// {@return the register of the dot products of a token and half of the rows}
+    abstract Vec dot(int token, int half);
+
     /// Loads what stays in registers.
     abstract void emitConstants();
 
@@ -295,6 +298,38 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         for (int t = 0; t < tokens; t++) {
             for (int h = 0; h < 2; h++) {
                 emitter.accept(sum(t, h), mem(RDX, stride * t + shape.halfBytes() * h));
+            }
+        }
+    }
+
+    /// Scales the dot products of a group and adds them to the sums.
+    ///
+    /// @param dx for what a token's activations are scaled by; clobbered, like `u` and `c`
+    /// @param u for what takes the bias out of a token's dot products
+    /// @param c for what a token's minimums are multiplied by
+    /// @param scale scales of both halves of the rows
+    /// @param min minimums of both halves of the rows; not read where the format has none
+    final void emitScaling(Vec dx, Vec u, Vec c, Operand[] scale, Operand[] min) {
+        for (int t = 0; t < tokens; t++) {
+            a.vbroadcastss(dx, dx(t, 0));
+            if (!format.words) {
+                a.vbroadcastss(u, dx(t, 2 * perGroup));
+            }
+            if (format.mins) {
+                a.vbroadcastss(c, dx(t, perGroup));
+            }
+            for (int h = 0; h < 2; h++) {
+                Vec z = dot(t, h);
+                if (format.words) {
+                    a.vcvtdq2ps(z, z);
+                    a.vmulps(z, z, dx);
+                } else {
+                    a.vfmadd213ps(z, dx, u);
+                }
+                a.vfmadd231ps(sum(t, h), z, scale[h]);
+                if (format.mins) {
+                    a.vfmadd231ps(sum(t, h), c, min[h]);
+                }
             }
         }
     }

@@ -27,7 +27,8 @@ final class PanelCode256 extends PanelCode {
         this.vnni = vnni;
     }
 
-    private static Vec dot(int token, int half) {
+    @Override
+    Vec dot(int token, int half) {
         return ymm(2 * token + half);
     }
 
@@ -158,30 +159,6 @@ final class PanelCode256 extends PanelCode {
 
     @Override
     void emitScaling() {
-        for (int t = 0; t < tokens; t++) {
-            Vec dx = W0;
-            Vec u = W1;
-            Vec c = X;
-            a.vbroadcastss(dx, dx(t, 0));
-            if (!format.words) {
-                a.vbroadcastss(u, dx(t, 2 * perGroup));
-            }
-            if (format.mins) {
-                a.vbroadcastss(c, dx(t, perGroup));
-            }
-            for (int h = 0; h < 2; h++) {
-                Vec z = dot(t, h);
-                if (format.words) {
-                    a.vcvtdq2ps(z, z);
-                    a.vmulps(z, z, dx);
-                } else {
-                    a.vfmadd213ps(z, dx, u);
-                }
-                a.vfmadd231ps(sum(t, h), z, scale(h));
-                if (format.mins) {
-                    a.vfmadd231ps(sum(t, h), c, min(h));
-                }
-            }
-        }
+        emitScaling(W0, W1, X, new Mem[] {scale(0), scale(1)}, new Mem[] {min(0), min(1)});
     }
 }

@@ -12,7 +12,8 @@ final class PanelCode512 extends PanelCode {
         super(a, format, PanelShape.WIDE, tokens);
     }
 
-    private static Vec dot(int token, int half) {
+    @Override
+    Vec dot(int token, int half) {
         return zmm(2 * token + half);
     }
 
@@ -73,30 +74,6 @@ final class PanelCode512 extends PanelCode {
                 a.vmovdqu(min[h], min(h));
             }
         }
-        for (int t = 0; t < tokens; t++) {
-            Vec dx = zmm(26);
-            Vec u = zmm(27);
-            Vec c = zmm(28);
-            a.vbroadcastss(dx, dx(t, 0));
-            if (!format.words) {
-                a.vbroadcastss(u, dx(t, 2 * perGroup));
-            }
-            if (format.mins) {
-                a.vbroadcastss(c, dx(t, perGroup));
-            }
-            for (int h = 0; h < 2; h++) {
-                Vec z = dot(t, h);
-                if (format.words) {
-                    a.vcvtdq2ps(z, z);
-                    a.vmulps(z, z, dx);
-                } else {
-                    a.vfmadd213ps(z, dx, u);
-                }
-                a.vfmadd231ps(sum(t, h), z, scale[h]);
-                if (format.mins) {
-                    a.vfmadd231ps(sum(t, h), min[h], c);
-                }
-            }
-        }
+        emitScaling(zmm(26), zmm(27), zmm(28), scale, min);
     }
 }
