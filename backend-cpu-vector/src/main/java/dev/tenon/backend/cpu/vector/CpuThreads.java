@@ -30,6 +30,11 @@ final class CpuThreads implements AutoCloseable {
         void run(int thread);
     }
 
+    /// What a thread waits for the end of.
+    private interface Still {
+        boolean holds(int since);
+    }
+
     /// Leaves a job after another thread of the team failed.
     private static final class Abandoned extends RuntimeException {
         private static final long serialVersionUID = 1L;
@@ -55,6 +60,12 @@ final class CpuThreads implements AutoCloseable {
     private volatile int epoch;
     private volatile Job job;
     private volatile boolean closed;
+    /// The barrier of this generation, which the failure of a thread opens too.
+    private final Still stillOpen = since -> generation == since && failure.get() == null;
+    /// Workers that have not ended the job.
+    private final Still stillRunning = since -> running.get() != since;
+    /// No job since this epoch.
+    private final Still stillIdle = since -> epoch == since && !closed;
 
     /// Starts the workers.
     ///
@@ -143,25 +154,9 @@ final class CpuThreads implements AutoCloseable {
             wakeAll(thread);
             return;
         }
-        int spins = 0;
-        long began = 0;
-        while (generation == now) {
-            if (failure.get() != null) {
-                throw ABANDONED;
-            }
-            Thread.onSpinWait();
-            if (++spins % SPINS != 0) {
-                continue;
-            }
-            if (began == 0) {
-                began = System.nanoTime();
-            } else if (System.nanoTime() - began > spinNanos) {
-                parked.set(thread, 1);
-                if (generation == now && failure.get() == null) {
-                    LockSupport.park(this);
-                }
-                parked.set(thread, 0);
-            }
+        await(stillOpen, now, thread);
+        if (generation == now) {
+            throw ABANDONED;
         }
     }
 
@@ -177,16 +172,21 @@ final class CpuThreads implements AutoCloseable {
     private void runCaller(Job current) {
         boolean pinned = pinning != null && pinning.enter();
         runOne(current, 0);
-        awaitWorkers();
+        await(stillRunning, 0, 0);
         if (pinned) {
             pinning.leave();
         }
     }
 
-    private void awaitWorkers() {
+    /// Spins for a moment and then parks, until a condition no longer holds.
+    ///
+    /// @param still the condition; whoever ends it wakes the thread if that has parked
+    /// @param since what the condition compares with
+    /// @param thread the calling thread's index
+    private void await(Still still, int since, int thread) {
         int spins = 0;
         long began = 0;
-        while (running.get() != 0) {
+        while (still.holds(since)) {
             Thread.onSpinWait();
             if (++spins % SPINS != 0) {
                 continue;
@@ -194,11 +194,11 @@ final class CpuThreads implements AutoCloseable {
             if (began == 0) {
                 began = System.nanoTime();
             } else if (System.nanoTime() - began > spinNanos) {
-                parked.set(0, 1);
-                if (running.get() != 0) {
+                parked.set(thread, 1);
+                if (still.holds(since)) {
                     LockSupport.park(this);
                 }
-                parked.set(0, 0);
+                parked.set(thread, 0);
             }
         }
     }
@@ -230,23 +230,7 @@ final class CpuThreads implements AutoCloseable {
         }
         int seen = 0;
         while (true) {
-            int spins = 0;
-            long began = 0;
-            while (epoch == seen && !closed) {
-                Thread.onSpinWait();
-                if (++spins % SPINS != 0) {
-                    continue;
-                }
-                if (began == 0) {
-                    began = System.nanoTime();
-                } else if (System.nanoTime() - began > spinNanos) {
-                    parked.set(thread, 1);
-                    if (epoch == seen && !closed) {
-                        LockSupport.park(this);
-                    }
-                    parked.set(thread, 0);
-                }
-            }
+            await(stillIdle, seen, thread);
             if (closed) {
                 return;
             }
