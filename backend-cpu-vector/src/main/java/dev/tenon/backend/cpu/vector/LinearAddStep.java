@@ -32,11 +32,16 @@ record LinearAddStep(Activations x, BoundLinear linear, Activations residual, Ac
             int to = Math.min(from + grain, rows);
             linear.run(x.data, tokens, from, to, out.data, out.width, c.scratch(thread));
             for (int t = 0; t < tokens; t++) {
-                int row = t * out.width;
-                for (int r = from; r < to; r++) {
-                    out.data[row + r] += residual.data[row + r];
-                }
+                add(out.data, residual.data, t * out.width + from, t * out.width + to);
             }
+        }
+    }
+
+    /// Adds a range in a method of its own: it is what the JIT compiler finds hot in the first step, and as a
+    /// loop of [#run] it has the whole linear kernel compiled with it.
+    private static void add(float[] out, float[] residual, int from, int to) {
+        for (int i = from; i < to; i++) {
+            out[i] += residual[i];
         }
     }
 }
