@@ -121,6 +121,11 @@ final class Assembler extends VectorInstructions {
         immediate(0, d, imm);
     }
 
+    /// `d = s * imm`.
+    void imul(Gpr d, Operand s, int imm) {
+        legacy(true, 0, false, 0x69, d.ordinal(), s, 4, imm);
+    }
+
     void and(Gpr d, int imm) {
         immediate(4, d, imm);
     }

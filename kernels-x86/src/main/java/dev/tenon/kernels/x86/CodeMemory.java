@@ -197,6 +197,17 @@ final class CodeMemory implements AutoCloseable {
         }
     }
 
+    /// {@return what a call of freed code throws}
+    ///
+    /// @param cause what the call itself threw, or null
+    static BackendException closed(Throwable cause) {
+        return new BackendException(
+                ErrorCode.CLOSED,
+                "This kernel's code was freed when its bundle stopped. Load the model again.",
+                0,
+                cause);
+    }
+
     /// {@return never; throws what a method handle threw}
     ///
     /// @param t what was thrown
@@ -280,11 +291,7 @@ final class CodeMemory implements AutoCloseable {
 
         private static RuntimeException explain(MemorySegment code, Throwable t) {
             if (!code.scope().isAlive()) {
-                return new BackendException(
-                        ErrorCode.CLOSED,
-                        "This kernel's code was freed when its bundle stopped. Load the model again.",
-                        0,
-                        t);
+                return closed(t);
             }
             return rethrow(t);
         }

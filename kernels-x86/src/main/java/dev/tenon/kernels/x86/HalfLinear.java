@@ -72,7 +72,7 @@ final class HalfLinear extends MachineKernel {
                 int first = panel ? Math.min(t, tokens - many) : t;
                 int group = panel ? many : Math.min(left, RowsCode512.MAX_TOKENS);
                 runGroup(
-                        panel ? k.panel(true) : k.rows[group - 1],
+                        panel ? k.halfPanel : k.rows[group - 1],
                         n,
                         0,
                         weights,

@@ -17,12 +17,14 @@ final class KernelCode implements AutoCloseable {
     final MemorySegment streams;
     /// Unpacks rows to a panel; null for floats: [UnpackCode].
     final MemorySegment unpack;
-    /// A panel times many and few tokens ([PanelShape]): [PanelCode]; floats have the first only: [HalfPanelCode].
-    private final MemorySegment panelMany;
-    private final MemorySegment panelFew;
+    /// A panel times many and few tokens ([PanelShape]): [PanelCode]; null for floats.
+    final PanelFunctions panels;
+    /// Rows of floats times six tokens: [HalfPanelCode]; null for the other formats.
+    final MemorySegment halfPanel;
 
-    private KernelCode(CodeMemory memory, Map<String, Integer> at) {
+    private KernelCode(CodeMemory memory, Map<String, Integer> at, PanelFunctions panels) {
         this.memory = memory;
+        this.panels = panels;
         this.pack = entry(at, "pack");
         this.rows = new MemorySegment[RowsCode512.MAX_TOKENS];
         for (int t = 0; t < rows.length; t++) {
@@ -30,15 +32,7 @@ final class KernelCode implements AutoCloseable {
         }
         this.streams = entry(at, "streams");
         this.unpack = entry(at, "unpack");
-        this.panelMany = entry(at, "panelMany");
-        this.panelFew = entry(at, "panelFew");
-    }
-
-    /// {@return the function for a panel times a number of tokens}
-    ///
-    /// @param many whether the shape's `many` rather than its `few`
-    MemorySegment panel(boolean many) {
-        return many ? panelMany : panelFew;
+        this.halfPanel = entry(at, "halfPanel");
     }
 
     private MemorySegment entry(Map<String, Integer> at, String function) {
@@ -74,14 +68,9 @@ final class KernelCode implements AutoCloseable {
                 RowsCode512.emitStreams(a, format);
             }
         }
-        PanelShape shape = PanelShape.of(set);
         begin(a, at, "unpack");
-        UnpackCode.emit(a, format, shape);
-        begin(a, at, "panelFew");
-        PanelCode.emit(a, format, set, shape.few());
-        begin(a, at, "panelMany");
-        PanelCode.emit(a, format, set, shape.many());
-        return new KernelCode(new CodeMemory(a.assemble()), at);
+        UnpackCode.emit(a, format, PanelShape.of(set));
+        return new KernelCode(new CodeMemory(a.assemble()), at, new PanelFunctions(format, set));
     }
 
     /// Generates the code of a format of plain floating-point numbers.
@@ -97,9 +86,9 @@ final class KernelCode implements AutoCloseable {
             begin(a, at, "rows" + t);
             HalfRowsCode.emit(a, bfloat, t);
         }
-        begin(a, at, "panelMany");
+        begin(a, at, "halfPanel");
         HalfPanelCode.emit(a, bfloat);
-        return new KernelCode(new CodeMemory(a.assemble()), at);
+        return new KernelCode(new CodeMemory(a.assemble()), at, null);
     }
 
     private static void begin(Assembler a, Map<String, Integer> at, String function) {
@@ -110,5 +99,8 @@ final class KernelCode implements AutoCloseable {
     @Override
     public void close() {
         memory.close();
+        if (panels != null) {
+            panels.close();
+        }
     }
 }

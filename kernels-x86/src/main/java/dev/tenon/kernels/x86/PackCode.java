@@ -1,12 +1,16 @@
 package dev.tenon.kernels.x86;
 
+import static dev.tenon.kernels.x86.Operand.Gpr.R10;
+import static dev.tenon.kernels.x86.Operand.Gpr.R11;
 import static dev.tenon.kernels.x86.Operand.Gpr.R8;
 import static dev.tenon.kernels.x86.Operand.Gpr.R9;
+import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
 import static dev.tenon.kernels.x86.Operand.mem;
+import static dev.tenon.kernels.x86.Operand.xmm;
 import static dev.tenon.kernels.x86.Operand.ymm;
 
 import dev.tenon.kernels.x86.Assembler.If;
@@ -32,6 +36,13 @@ import dev.tenon.kernels.x86.Operand.Vec;
 ///      | q: int16[256] × S | dx: float32[8] × S | to 64 bytes
 ///
 /// dx[g] = m / 32767,  q[i] = round to even(x[i] * (32767 / m))
+/// ```
+///
+/// Behind that lies the same once more in the order in which [PanelCode] reads it: [256 / G][S] pieces, each of
+/// them a group, place of the group in its span first:
+///
+/// ```
+/// | q: int8[G] or int16[G] | dx: float32 | c: float32 | u: float32 |     words have dx only
 /// ```
 ///
 /// The maximum is taken of the bits as integers, so that a NaN or an infinity wins and makes dx, and with
@@ -74,20 +85,51 @@ final class PackCode {
         return format.words ? arrayBytes(format) : 3 * arrayBytes(format);
     }
 
-    /// {@return bytes of a packed row}
+    /// {@return bytes of a packed row, an odd number of cache lines: else rows share a few sets of the cache}
     ///
     /// @param n elements
     static long packedBytes(BlockCode format, int n) {
-        return (scalesOffset(format, n) + spans(n) * scaleBytes(format) + 63) & -64;
+        long pieces = spans(n) * (BlockCode.SPAN / format.group) * pieceBytes(format);
+        return (piecesOffset(format, n) + pieces + 63) & -64 | 64;
+    }
+
+    /// {@return where the pieces begin in a packed row}
+    ///
+    /// @param n elements
+    static long piecesOffset(BlockCode format, int n) {
+        return (spans(n) * spanBytes(format) + 63) & -64;
+    }
+
+    private static int spanBytes(BlockCode format) {
+        return BlockCode.SPAN * format.levelBytes() + scaleBytes(format);
+    }
+
+    /// {@return bytes of a piece}
+    static int pieceBytes(BlockCode format) {
+        return pieceScales(format) + (format.words ? 1 : 3) * Float.BYTES;
+    }
+
+    /// {@return where dx is in a piece}
+    static int pieceScales(BlockCode format) {
+        return format.group * format.levelBytes();
     }
 
     /// Emits the function; 256-bit vectors do for all feature sets.
     static void emit(Assembler a, BlockCode format) {
         String span = a.fresh("packSpan");
         String unit = a.fresh("packUnit");
+        // R10: the piece at hand, R11: bytes from one place to the next, RAX: the first piece of the span
+        a.lea(RAX, mem(RCX, 7));
+        a.shr(RAX, 3);
+        a.imul(R11, RAX, pieceBytes(format));
+        a.imul(RAX, RAX, spanBytes(format));
+        a.add(RAX, 63);
+        a.and(RAX, -64);
+        a.add(RAX, RSI);
         a.add(RDI, RDX);
         a.add(R8, RSI);
         a.label(span);
+        a.mov(R10, RAX);
         a.mov(R9, 8);
         a.cmp(R9, RCX);
         a.cmov(If.GREATER, R9, RCX);
@@ -102,9 +144,11 @@ final class PackCode {
         a.add(RDI, 32 * Float.BYTES);
         a.add(RSI, 32 * format.levelBytes());
         a.add(R8, 32 / format.group * Float.BYTES);
+        a.lea(R10, mem(R10, R11, 32 / format.group, 0));
         a.sub(R9, 1);
         a.j(If.NOT_ZERO, unit);
         a.add(R8, scaleBytes(format) - arrayBytes(format));
+        a.add(RAX, pieceBytes(format));
         a.cmp(RCX, 0);
         a.j(If.GREATER, span);
         a.vzeroupper();
@@ -134,6 +178,7 @@ final class PackCode {
         a.vmovdqu(most.x(), a.constant(i -> Float.floatToRawIntBits(Short.MAX_VALUE)));
         a.vdivps(t.x(), m.x(), most.x());
         a.vmovss(mem(R8), t);
+        a.vmovss(mem(R10, 64), t);
         a.vdivps(m.x(), most.x(), m.x());
         a.vbroadcastss(m, m.x());
         for (int i = 0; i < 4; i++) {
@@ -145,6 +190,7 @@ final class PackCode {
             a.vpackssdw(ymm(i), ymm(i), ymm(i + 1));
             a.vpermd(ymm(i), t, ymm(i));
             a.vmovdqu(mem(RSI, 16 * i), ymm(i));
+            a.vmovdqu(mem(R10, 16 * i), ymm(i));
         }
     }
 
@@ -231,6 +277,13 @@ final class PackCode {
             a.vmovq(mem(R8, perSpan), sums);
             a.vmovq(mem(R8, 2 * perSpan), sumB);
         }
+        Vec[] scales = {dx, sums, sumB};
+        for (int i = 0; i < scales.length; i++) {
+            a.vmovss(mem(R10, group + Float.BYTES * i), scales[i]);
+            if (group == 16) {
+                a.vextractps(mem(R10, R11, 1, group + Float.BYTES * i), scales[i], 1);
+            }
+        }
         // bytes
         a.vpackssdw(ymm(0), ymm(0), ymm(1));
         a.vpackssdw(ymm(2), ymm(2), ymm(3));
@@ -238,5 +291,11 @@ final class PackCode {
         a.vmovdqu(ymm(1), a.constant(i -> (i & 1) * 4 + (i >> 1)));
         a.vpermd(ymm(0), ymm(1), ymm(0));
         a.vmovdqu(mem(RSI), ymm(0));
+        if (group == 32) {
+            a.vmovdqu(mem(R10), ymm(0));
+        } else {
+            a.vmovdqu(mem(R10), xmm(0));
+            a.vextracti128(mem(R10, R11, 1, 0), ymm(0), 1);
+        }
     }
 }

@@ -253,6 +253,7 @@ final class PackedLinear extends MachineKernel {
             MemorySegment results,
             long at,
             int stride) {
+        PanelFunctions.Length functions = k.panels.of(n);
         int most = Math.max(1, BRIEF_PRODUCTS / (shape.rows() * shape.many() * n));
         for (int p = 0; p < rows; p += shape.rows()) {
             unpackPanel(k, weights, rowBytes, row + p, rows - p, n, scratch);
@@ -266,7 +267,7 @@ final class PackedLinear extends MachineKernel {
                 times = Math.max(times, 1);
                 // The last tokens may be computed twice rather than one by one.
                 int first = Math.min(t, tokens - times * size);
-                panel(k.panel(many), n, packed, first, times, scratch, results, to, stride);
+                panel(many ? functions.many() : functions.few(), n, packed, first, times, scratch, results, to, stride);
                 t = first + times * size;
             }
         }
@@ -313,12 +314,12 @@ final class PackedLinear extends MachineKernel {
                 scratch,
                 results,
                 token * packedStride,
-                packedStride,
-                PackCode.scalesOffset(format, n),
-                n / BlockCode.UNIT,
                 (long) stride * Float.BYTES,
                 times,
                 at + (long) token * stride * Float.BYTES,
+                0,
+                0,
+                0,
                 0);
     }
 }

@@ -22,8 +22,8 @@ final class PanelCode256 extends PanelCode {
 
     private final boolean vnni;
 
-    PanelCode256(Assembler a, BlockCode format, int tokens, boolean vnni) {
-        super(a, format, PanelShape.NARROW, tokens);
+    PanelCode256(Assembler a, BlockCode format, int tokens, int n, boolean vnni) {
+        super(a, format, PanelShape.NARROW, tokens, n);
         this.vnni = vnni;
     }
 
@@ -59,7 +59,7 @@ final class PanelCode256 extends PanelCode {
                 } else if (format.mins) {
                     a.vmovdqu(dot(t, h), bias());
                 } else {
-                    a.vpbroadcastd(dot(t, h), dx(t, perGroup));
+                    a.vpbroadcastd(dot(t, h), c(t));
                 }
             }
         }
@@ -124,7 +124,7 @@ final class PanelCode256 extends PanelCode {
         }
         for (int t = 0; t < tokens; t++) {
             if (!format.mins) {
-                a.vpbroadcastd(X, dx(t, perGroup));
+                a.vpbroadcastd(X, c(t));
             }
             for (int h = 0; h < 2; h++) {
                 a.vpaddd(dot(t, h), dot(t, h), format.mins ? bias() : X);

@@ -8,8 +8,8 @@ import dev.tenon.kernels.x86.Operand.Vec;
 final class PanelCode512 extends PanelCode {
     private static final Vec BIAS_LANES = zmm(31);
 
-    PanelCode512(Assembler a, BlockCode format, int tokens) {
-        super(a, format, PanelShape.WIDE, tokens);
+    PanelCode512(Assembler a, BlockCode format, int tokens, int n) {
+        super(a, format, PanelShape.WIDE, tokens, n);
     }
 
     @Override
@@ -30,14 +30,15 @@ final class PanelCode512 extends PanelCode {
     @Override
     void emitDots() {
         for (int t = 0; t < tokens; t++) {
-            for (int h = 0; h < 2; h++) {
-                if (format.words) {
-                    a.zero(dot(t, h));
-                } else if (format.mins) {
-                    a.vmovdqu(dot(t, h), BIAS_LANES);
-                } else {
-                    a.vpbroadcastd(dot(t, h), dx(t, perGroup));
-                }
+            if (format.words) {
+                a.zero(dot(t, 0));
+                a.zero(dot(t, 1));
+            } else if (format.mins) {
+                a.vmovdqu(dot(t, 0), BIAS_LANES);
+                a.vmovdqu(dot(t, 1), BIAS_LANES);
+            } else {
+                a.vpbroadcastd(dot(t, 0), c(t));
+                a.vmovdqu(dot(t, 1), dot(t, 0));
             }
         }
         for (int k = 0; k < shape.steps(format); k++) {
@@ -45,22 +46,23 @@ final class PanelCode512 extends PanelCode {
             Vec w1 = zmm(25 + 2 * (k & 1));
             a.vmovdqu(w0, levels(k, 0));
             a.vmovdqu(w1, levels(k, 1));
-            if (!format.words) {
-                // The next block; with words it would only take load slots.
-                a.prefetchT0(levels(k, 0).plus(shape.blockBytes(format)));
-                a.prefetchT0(levels(k, 1).plus(shape.blockBytes(format)));
-            }
             for (int t = 0; t < tokens; t++) {
-                Vec x = zmm(28 + t % 3);
-                a.vpbroadcastd(x, q(t, 4 * k));
-                if (format.words) {
-                    a.vpdpwssd(dot(t, 0), w0, x);
-                    a.vpdpwssd(dot(t, 1), w1, x);
-                } else {
-                    a.vpdpbusd(dot(t, 0), w0, x);
-                    a.vpdpbusd(dot(t, 1), w1, x);
+                Operand x = q(t, 4 * k).bcst();
+                if (t >= tokens / 2) {
+                    x = zmm(28 + t % 3);
+                    a.vpbroadcastd((Vec) x, q(t, 4 * k));
                 }
+                emitProduct(dot(t, 0), w0, x);
+                emitProduct(dot(t, 1), w1, x);
             }
+        }
+    }
+
+    private void emitProduct(Vec dot, Vec levels, Operand x) {
+        if (format.words) {
+            a.vpdpwssd(dot, levels, x);
+        } else {
+            a.vpdpbusd(dot, levels, x);
         }
     }
 
@@ -74,6 +76,6 @@ final class PanelCode512 extends PanelCode {
                 a.vmovdqu(min[h], min(h));
             }
         }
-        emitScaling(zmm(26), zmm(27), zmm(28), scale, min);
+        emitScaling(zmm(26), null, zmm(28), scale, min);
     }
 }

@@ -58,6 +58,7 @@ class AssemblerTests {
                 hex("mov [rdi],ebx", false, "891f", a -> a.mov32(mem(Gpr.RDI), Gpr.RBX)),
                 hex("add r10,0x110", false, "4981c210010000", a -> a.add(Gpr.R10, 272)),
                 hex("sub rcx,0x1", false, "4883e901", a -> a.sub(Gpr.RCX, 1)),
+                hex("imul r11,rax,0x1c", false, "4c69d81c000000", a -> a.imul(Gpr.R11, Gpr.RAX, 28)),
                 hex("push r12", false, "4154", a -> a.push(Gpr.R12)),
                 hex("ret", false, "c3", Assembler::ret),
                 hex("vzeroupper", false, "c5f877", Assembler::vzeroupper),

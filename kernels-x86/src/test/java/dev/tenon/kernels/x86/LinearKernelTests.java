@@ -334,8 +334,22 @@ class LinearKernelTests {
                     }
                     long at = TestRows.scaleOffset(code, n, g);
                     assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, at));
+                    long piece = TestRows.pieceOffset(code, n, g);
+                    long scales = piece + PackCode.pieceScales(code);
+                    for (int i = first; i < first + code.group; i++) {
+                        assertEquals(
+                                TestRows.quantised(code, packed, 0, i),
+                                TestRows.quantised(code, packed, piece, i - first),
+                                "q[" + i + "] in its piece");
+                    }
+                    assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, scales));
                     if (code.words) {
                         continue;
+                    }
+                    for (int i = 1; i < 3; i++) {
+                        assertEquals(
+                                packed.get(ValueLayout.JAVA_FLOAT, at + (long) i * PackCode.arrayBytes(code)),
+                                packed.get(ValueLayout.JAVA_FLOAT, scales + (long) i * Float.BYTES));
                     }
                     float c = code.mins ? sum * (dx * -code.zero) : PackCode.BIAS - sum * code.zero;
                     int array = PackCode.arrayBytes(code);

@@ -105,6 +105,13 @@ final class TestRows {
                 + (long) (group % perSpan) * Float.BYTES;
     }
 
+    /// {@return where the piece of a group is in a packed row}
+    static long pieceOffset(BlockCode format, int n, int group) {
+        int perSpan = BlockCode.SPAN / format.group;
+        return PackCode.piecesOffset(format, n)
+                + (group % perSpan * PackCode.spans(n) + group / perSpan) * PackCode.pieceBytes(format);
+    }
+
     /// {@return a row of weights as the format defines them}
     static float[] decoded(Format format, MemorySegment weights, int row, int n) {
         float[] w = new float[n];
