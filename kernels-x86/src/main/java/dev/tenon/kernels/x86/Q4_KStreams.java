@@ -124,21 +124,9 @@ final class Q4_KStreams extends StreamCode512 {
             }
         }
         for (Vec[] dots : DOTS) {
-            addLanes(a, dots);
+            addLanes(a, dots, T);
         }
         emitFactors(a);
-    }
-
-    /// Adds the lanes of each 128 bits: of register i to lane i of register 0.
-    private static void addLanes(Assembler a, Vec[] v) {
-        for (int i = 0; i < 4; i += 2) {
-            a.vpunpckldq(T, v[i], v[i + 1]);
-            a.vpunpckhdq(v[i], v[i], v[i + 1]);
-            a.vpaddd(v[i], v[i], T);
-        }
-        a.vpunpcklqdq(T, v[0], v[2]);
-        a.vpunpckhqdq(v[0], v[0], v[2]);
-        a.vpaddd(v[0], v[0], T);
     }
 
     /// Makes scales and minimums of the heads and adds what they multiply.

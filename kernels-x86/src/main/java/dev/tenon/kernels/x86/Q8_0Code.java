@@ -48,6 +48,11 @@ final class Q8_0Code extends BlockCode {
     }
 
     @Override
+    StreamCode512 streams512() {
+        return new Q8_0Streams();
+    }
+
+    @Override
     void scales256(Assembler a, Gpr w, Mem scales, Mem mins) {
         unitScales256(a, w, BLOCK, scales);
     }

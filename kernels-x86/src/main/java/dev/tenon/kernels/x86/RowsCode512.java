@@ -56,7 +56,7 @@ final class RowsCode512 {
     /// where it starts hardware prefetchers; 4 KiB ahead is slower by some percent.
     private static final int FAR_BYTES = 1024;
     /// How far ahead they are fetched from there into the first-level cache.
-    private static final int NEAR_BYTES = 512;
+    static final int NEAR_BYTES = 512;
 
     private static final int SAVED = 5;
     private static final Vec LEVELS = zmm(16);

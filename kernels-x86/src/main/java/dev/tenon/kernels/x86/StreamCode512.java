@@ -65,6 +65,21 @@ abstract class StreamCode512 {
         }
     }
 
+    /// Adds the lanes of each 128 bits: of register i to lane i of register 0.
+    ///
+    /// @param v four registers of integers; all are changed
+    /// @param t temporary
+    static void addLanes(Assembler a, Vec[] v, Vec t) {
+        for (int i = 0; i < v.length; i += 2) {
+            a.vpunpckldq(t, v[i], v[i + 1]);
+            a.vpunpckhdq(v[i], v[i], v[i + 1]);
+            a.vpaddd(v[i], v[i], t);
+        }
+        a.vpunpcklqdq(t, v[0], v[2]);
+        a.vpunpckhqdq(v[0], v[0], v[2]);
+        a.vpaddd(v[0], v[0], t);
+    }
+
     /// Adds the upper half of 512 bits to the lower one, and then that of 256.
     static void addBlocks(Assembler a, Vec v, Vec t) {
         a.vextracti64x4(t.y(), v, 1);
