@@ -193,26 +193,24 @@ final class PackedLinear extends MachineKernel {
             MemorySegment scratch) {
         long block = resultOffset(n);
         boolean direct = tokens >= DIRECT_TOKENS;
-        MemorySegment target = direct ? MemorySegment.ofArray(out) : null;
-        for (int r = 0; r < rows; r += PANEL_BLOCK) {
+        int whole = direct ? rows / shape.rows() * shape.rows() : 0;
+        if (whole > 0) {
+            panels(
+                    k,
+                    weights,
+                    rowBytes,
+                    firstRow,
+                    whole,
+                    n,
+                    packed,
+                    tokens,
+                    scratch,
+                    MemorySegment.ofArray(out),
+                    (long) outOffset * Float.BYTES,
+                    outStride);
+        }
+        for (int r = whole; r < rows; r += PANEL_BLOCK) {
             int count = Math.min(PANEL_BLOCK, rows - r);
-            if (direct && count == PANEL_BLOCK) {
-                long at = (long) (outOffset + r) * Float.BYTES;
-                panels(
-                        k,
-                        weights,
-                        rowBytes,
-                        (long) firstRow + r,
-                        count,
-                        n,
-                        packed,
-                        tokens,
-                        scratch,
-                        target,
-                        at,
-                        outStride);
-                continue;
-            }
             panels(
                     k,
                     weights,
@@ -238,7 +236,7 @@ final class PackedLinear extends MachineKernel {
         }
     }
 
-    /// Multiplies up to [#PANEL_BLOCK] rows; writes whole panels, `[tokens][stride]` floats from byte `at` of
+    /// Multiplies rows; writes whole panels, `[tokens][stride]` floats from byte `at` of
     /// `results` on.
     private void panels(
             KernelCode k,

@@ -310,7 +310,11 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
             return;
         }
         emitTree(register, sum, place, 2 * step);
-        emitTree(register + 1, sum, place + step, 2 * step);
-        a.vaddps(shape.vec(register), shape.vec(register), shape.vec(register + 1));
+        Operand other = mem(RSP, (place + step) * sumBytes + sum);
+        if (2 * step < places) {
+            other = shape.vec(register + 1);
+            emitTree(register + 1, sum, place + step, 2 * step);
+        }
+        a.vaddps(shape.vec(register), shape.vec(register), other);
     }
 }
