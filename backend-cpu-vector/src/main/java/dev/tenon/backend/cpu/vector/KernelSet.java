@@ -11,6 +11,7 @@ import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.RowKernelLinear;
 import dev.tenon.backend.cpu.vector.kernel.ScalarLinear;
 import dev.tenon.backend.cpu.vector.kernel.VectorKernels;
+import dev.tenon.backend.cpu.vector.kernel.VectorWidth;
 import java.util.Collection;
 import java.util.Locale;
 
@@ -84,8 +85,7 @@ record KernelSet(boolean vector, boolean warming) {
         if (!vector) {
             return AttentionMath.SCALAR;
         }
-        AttentionMath form = VectorKernels.attention();
-        return warming ? new WarmAttention(AttentionMath.SCALAR, form) : form;
+        return warming ? new WarmAttention(AttentionMath.SCALAR, VectorKernels::attention) : VectorKernels.attention();
     }
 
     /// {@return what reports call activations and norms}
@@ -98,13 +98,12 @@ record KernelSet(boolean vector, boolean warming) {
         if (!vector) {
             return ElementMath.SCALAR;
         }
-        ElementMath form = VectorKernels.elements();
-        return warming ? new WarmElements(ElementMath.SCALAR, form) : form;
+        return warming ? new WarmElements(ElementMath.SCALAR, VectorKernels::elements) : VectorKernels.elements();
     }
 
     /// {@return width of the vectors in use; 0 for plain Java}
     int vectorBits() {
-        return vector ? VectorKernels.vectorBits() : 0;
+        return vector ? VectorWidth.bits() : 0;
     }
 
     /// {@return the kernels in words}

@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
+import java.util.function.Supplier;
 
 /// Attention in plain Java until the JIT compiler has compiled the vector form, then with vectors.
 ///
@@ -9,10 +10,16 @@ import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 /// the plain form is fast from the start. [Warmup] says when to change over.
 ///
 /// @param plain the plain Java form
-/// @param vector the vector form
-record WarmAttention(AttentionMath plain, AttentionMath vector) implements AttentionMath {
+/// @param vectors gives the vector form; asked for it when it is needed first, because it loads the Vector
+///     API, which takes longer than a short prompt's attention
+record WarmAttention(AttentionMath plain, Supplier<AttentionMath> vectors) implements AttentionMath {
+    /// {@return the vector form}
+    AttentionMath vector() {
+        return vectors.get();
+    }
+
     private AttentionMath form() {
-        return Warmup.attentionReady() ? vector : plain;
+        return Warmup.attentionReady() ? vector() : plain;
     }
 
     @Override

@@ -2,15 +2,22 @@ package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.graph.Activation;
 import dev.tenon.backend.cpu.vector.kernel.ElementMath;
+import java.util.function.Supplier;
 
 /// Activations and norms in plain Java until the JIT compiler has compiled the vector form, then with
 /// vectors; as [WarmAttention].
 ///
 /// @param plain the plain Java form
-/// @param vector the vector form
-record WarmElements(ElementMath plain, ElementMath vector) implements ElementMath {
+/// @param vectors gives the vector form; asked for it when it is needed first, because it loads the Vector
+///     API, which takes longer than a short prompt's attention
+record WarmElements(ElementMath plain, Supplier<ElementMath> vectors) implements ElementMath {
+    /// {@return the vector form}
+    ElementMath vector() {
+        return vectors.get();
+    }
+
     private ElementMath form() {
-        return Warmup.elementsReady() ? vector : plain;
+        return Warmup.elementsReady() ? vector() : plain;
     }
 
     @Override

@@ -4,11 +4,11 @@ import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import java.lang.foreign.Arena;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,8 +46,9 @@ final class Warmup implements AutoCloseable {
     private static volatile boolean attentionReady;
     private static volatile boolean elementsReady;
 
-    private final List<WarmupTask> attention = new ArrayList<>();
-    private final List<WarmupTask> elements = new ArrayList<>();
+    // Made when there is time for them: the vector forms load the Vector API.
+    private final Supplier<List<WarmupTask>> attention;
+    private final Supplier<List<WarmupTask>> elements;
     private final Function<Arena, List<WarmupTask>> linears;
     private final Thread thread;
     private final long start = System.nanoTime();
@@ -69,23 +70,28 @@ final class Warmup implements AutoCloseable {
             List<CoreOp.Attention> layers,
             PlanOptions options,
             Function<Arena, List<WarmupTask>> linears) {
-        if (kernels.attention() instanceof WarmAttention forms && !attentionReady) {
-            layers.stream()
-                    .map(op -> new WarmupTask.AttentionShape(
-                            op.headCount() / op.headCountKv(),
-                            op.keyLength(),
-                            AttentionMath.aligned(op.valueLength()),
-                            options.keyType() == PlanOptions.KvType.Q8_0,
-                            options.valueType() == PlanOptions.KvType.Q8_0))
-                    .distinct()
-                    .forEach(shape -> attention.addAll(shape.tasks(forms)));
-        }
-        if (kernels.elements() instanceof WarmElements forms && !elementsReady) {
-            elements.addAll(WarmupTask.elements(forms));
-        }
+        attention = () -> kernels.attention() instanceof WarmAttention forms && !attentionReady
+                ? attention(forms, layers, options)
+                : List.of();
+        elements = () -> kernels.elements() instanceof WarmElements forms && !elementsReady
+                ? WarmupTask.elements(forms)
+                : List.of();
         this.linears = linears;
         thread = Thread.ofPlatform().name("tenon-warmup").daemon(true).unstarted(this::work);
         thread.setPriority(Thread.MIN_PRIORITY);
+    }
+
+    private static List<WarmupTask> attention(WarmAttention forms, List<CoreOp.Attention> layers, PlanOptions options) {
+        return layers.stream()
+                .map(op -> new WarmupTask.AttentionShape(
+                        op.headCount() / op.headCountKv(),
+                        op.keyLength(),
+                        AttentionMath.aligned(op.valueLength()),
+                        options.keyType() == PlanOptions.KvType.Q8_0,
+                        options.valueType() == PlanOptions.KvType.Q8_0))
+                .distinct()
+                .flatMap(shape -> shape.tasks(forms).stream())
+                .toList();
     }
 
     /// {@return whether attention's vector form is compiled}
@@ -154,8 +160,12 @@ final class Warmup implements AutoCloseable {
     /// Runs tasks until each vector form is no slower than the plain one.
     ///
     /// @return whether it came to an end; false when it was stopped
-    private boolean until(List<WarmupTask> tasks, String what) {
+    private boolean until(Supplier<List<WarmupTask>> made, String what) {
         long worked = 0;
+        if (!mayGoOn()) {
+            return false;
+        }
+        List<WarmupTask> tasks = made.get();
         for (WarmupTask task : tasks) {
             int good = 0;
             while (good < ROUNDS_IN_A_ROW && worked < BUDGET_NANOS) {

@@ -10,18 +10,13 @@ import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/// The vector shapes of all kernels, chosen once for the process: the widest that the processor prefers,
-/// or what the
-/// system property `tenon.vector.bits` says (128 or 256 on a processor that has more; wider ones would run
-/// in software).
+/// The vector shapes of all kernels, chosen once for the process, as [VectorWidth] says.
 ///
 /// Everything is `static final`, so that the JIT compiler sees constants and drops the branches for other
 /// widths.
 final class Species {
-    /// System property that overrides the width.
-    static final String PROPERTY = "tenon.vector.bits";
     /// Bits of a vector.
-    static final int BITS = choose(Integer.getInteger(PROPERTY, 512), FloatVector.SPECIES_PREFERRED.vectorBitSize());
+    static final int BITS = VectorWidth.bits();
     /// Floats in a vector.
     static final int LANES = BITS / Float.SIZE;
     /// Vectors of [#LANES] floats.
@@ -43,11 +38,6 @@ final class Species {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(LE);
 
     private Species() {}
-
-    private static int choose(int wanted, int preferred) {
-        int bits = Math.min(wanted, preferred);
-        return bits >= 512 ? 512 : bits >= 256 ? 256 : 128;
-    }
 
     /// {@return the next [#LANES] bytes as signed numbers}
     ///

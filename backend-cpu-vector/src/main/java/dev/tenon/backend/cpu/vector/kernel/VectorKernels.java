@@ -51,9 +51,4 @@ public final class VectorKernels {
     public static ElementMath elements() {
         return ELEMENTS;
     }
-
-    /// {@return width of the vectors}
-    public static int vectorBits() {
-        return Species.BITS;
-    }
 }
