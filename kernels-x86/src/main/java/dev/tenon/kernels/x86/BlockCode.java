@@ -126,6 +126,11 @@ abstract class BlockCode {
         return null;
     }
 
+    /// {@return how two rows are multiplied with some tokens at once; null if they are not}
+    PairCode512 pairs512() {
+        return null;
+    }
+
     /// {@return whether [#columns] can be used, which panels are unpacked faster with}
     boolean hasColumns() {
         return false;

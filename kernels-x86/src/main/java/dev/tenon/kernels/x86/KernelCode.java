@@ -15,6 +15,10 @@ final class KernelCode implements AutoCloseable {
     final MemorySegment[] rows;
     /// Four streams of rows times one token; null for floats and without AVX-512: [RowsCode512].
     final MemorySegment streams;
+    /// Spreads a packed row for pairs of rows; null where there are none: [PairsCode512].
+    final MemorySegment spread;
+    /// Pairs of rows times t + 1 tokens: [PairsCode512].
+    private final MemorySegment[] pairs = new MemorySegment[PairsCode512.MAX_TOKENS];
     /// Unpacks rows to a panel; null for floats: [UnpackCode].
     final MemorySegment unpack;
     /// A panel times many and few tokens ([PanelShape]): [PanelCode]; null for floats.
@@ -31,8 +35,17 @@ final class KernelCode implements AutoCloseable {
             rows[t] = entry(at, "rows" + (t + 1));
         }
         this.streams = entry(at, "streams");
+        this.spread = entry(at, "spread");
+        for (int t = 0; t < pairs.length; t++) {
+            pairs[t] = entry(at, "pairs" + (t + 1));
+        }
         this.unpack = entry(at, "unpack");
         this.halfPanel = entry(at, "halfPanel");
+    }
+
+    /// {@return the function for pairs of rows times a number of tokens}
+    MemorySegment pairs(int tokens) {
+        return pairs[tokens - 1];
     }
 
     private MemorySegment entry(Map<String, Integer> at, String function) {
@@ -66,6 +79,17 @@ final class KernelCode implements AutoCloseable {
                 StreamsCode512.emit(a, format, four);
             } else {
                 RowsCode512.emitStreams(a, format);
+            }
+        }
+        PairCode512 pair = wide ? format.pairs512() : null;
+        if (pair != null) {
+            begin(a, at, "spread");
+            PairsCode512.emitSpread(a, format, pair);
+            for (int t = 2; t <= PairsCode512.MAX_TOKENS; t++) {
+                if (t % PairsCode512.passes(pair, t) == 0) {
+                    begin(a, at, "pairs" + t);
+                    PairsCode512.emit(a, format, pair, t);
+                }
             }
         }
         begin(a, at, "unpack");

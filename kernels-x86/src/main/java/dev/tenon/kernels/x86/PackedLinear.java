@@ -6,7 +6,8 @@ import java.lang.foreign.ValueLayout;
 /// The `linear` kernel of one format in generated machine code.
 ///
 /// Up to four tokens each weight row is streamed once and multiplied with all of them; with more,
-/// panels of 32 rows (AVX2: 16) are unpacked once into scratch memory and multiplied with all tokens. Both
+/// panels of 32 rows (AVX2: 16) are unpacked once into scratch memory and multiplied with all tokens. Formats
+/// that can multiply pairs of rows ([PairsCode512]) do so for two to sixteen tokens. All
 /// add in the same order: a value is the same, bit for bit, for any number of tokens and every feature set.
 ///
 /// [#run] allocates nothing for up to 23 tokens, [#pack] a view of its array (72 bytes).
@@ -36,6 +37,8 @@ final class PackedLinear extends MachineKernel {
     private final PanelShape shape;
     /// How four streams are multiplied at once; null where that is not done.
     private final StreamCode512 four;
+    /// How pairs of rows are multiplied with some tokens; null where that is not done.
+    private final PairsRun pairs;
 
     /// Creates the kernel; no code is generated yet.
     ///
@@ -46,6 +49,8 @@ final class PackedLinear extends MachineKernel {
         this.format = format;
         this.shape = PanelShape.of(set);
         this.four = set == FeatureSet.AVX512 ? format.streams512() : null;
+        PairCode512 pair = set == FeatureSet.AVX512 ? format.pairs512() : null;
+        this.pairs = pair == null ? null : new PairsRun(format, pair);
     }
 
     @Override
@@ -57,6 +62,9 @@ final class PackedLinear extends MachineKernel {
     @Override
     public long scratchBytes(int n, int tokens) {
         long stream = Math.max(super.scratchBytes(n, tokens), SPREAD_OFFSET + spreadBytes(n));
+        if (pairs != null && tokens > 1) {
+            stream = Math.max(stream, pairs.scratchBytes(n, tokens));
+        }
         return usesPanels(tokens) ? Math.max(stream, resultOffset(n) + resultBytes(tokens)) : stream;
     }
 
@@ -113,6 +121,10 @@ final class PackedLinear extends MachineKernel {
             int outOffset,
             int outStride,
             MemorySegment scratch) {
+        if (pairs != null && pairs.takes(n, tokens)) {
+            pairs.run(k, weights, rowBytes, firstRow, rows, n, packed, tokens, out, outOffset, outStride, scratch);
+            return;
+        }
         if (usesPanels(tokens)) {
             runPanels(k, weights, rowBytes, firstRow, rows, n, packed, tokens, out, outOffset, outStride, scratch);
             return;

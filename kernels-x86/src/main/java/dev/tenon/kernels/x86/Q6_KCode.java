@@ -69,6 +69,11 @@ final class Q6_KCode extends BlockCode {
     }
 
     @Override
+    PairCode512 pairs512() {
+        return new Q6_KPairs();
+    }
+
+    @Override
     boolean hasColumns() {
         return true;
     }

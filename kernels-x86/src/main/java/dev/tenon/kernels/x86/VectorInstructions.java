@@ -59,6 +59,11 @@ abstract class VectorInstructions extends Encoder {
         op(M38, P66, 0, 0x58, 4, d, null, s);
     }
 
+    /// Repeats 16 bits of memory in all lanes of 16 bits.
+    void vpbroadcastw(Vec d, Mem s) {
+        op(M38, P66, 0, 0x79, 2, d, null, s);
+    }
+
     /// Repeats 128 bits of memory in both halves of 256 bits.
     void vbroadcasti128(Vec d, Mem s) {
         op(M38, P66, 0, 0x5A, 16, d, null, s);
@@ -115,6 +120,11 @@ abstract class VectorInstructions extends Encoder {
     /// Takes eight 64-bit numbers from `a` and `b` by their indices, which are in `d` before.
     void vpermi2q(Vec d, Vec a, Operand b) {
         evexOnly(M38, P66, 1, 0x76, FULL, d, a, b, -1);
+    }
+
+    /// Takes 32-bit numbers from `a` and `b` by their indices, which are in `d` before.
+    void vpermi2d(Vec d, Vec a, Operand b) {
+        evexOnly(M38, P66, 0, 0x76, FULL, d, a, b, -1);
     }
 
     /// Rearranges the bytes of each 128-bit lane; a negative index makes a 0.

@@ -196,6 +196,8 @@ class AssemblerTests {
                         evex("vpslld zmm13,zmm13,0x4", a -> a.vpslld(zmm(13), zmm(13), 4)),
                         evex("vpsrld zmm17,[r10+0x80],0x2", a -> a.vpsrld(zmm(17), mem(Gpr.R10, 128), 2)),
                         evex("vpermi2q zmm18,zmm16,zmm17", a -> a.vpermi2q(zmm(18), zmm(16), zmm(17))),
+                        evex("vpermi2d zmm18,zmm16,zmm17", a -> a.vpermi2d(zmm(18), zmm(16), zmm(17))),
+                        evex("vpbroadcastw ymm29,[r10+0xd0]", a -> a.vpbroadcastw(ymm(29), mem(Gpr.R10, 208))),
                         evex("vpshufb zmm14,zmm14,zmm31", a -> a.vpshufb(zmm(14), zmm(14), zmm(31))),
                         evex("vshufps zmm15,zmm0,zmm1,0xdd", a -> a.vshufps(zmm(15), zmm(0), zmm(1), 0xDD)),
                         evex("vbroadcasti32x4 zmm14,[rbx+0xc0]", a -> a.vbroadcasti32x4(zmm(14), mem(Gpr.RBX, 192))),

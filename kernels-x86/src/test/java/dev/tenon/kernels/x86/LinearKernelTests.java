@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class LinearKernelTests {
     private static final int[] ROWS = {1, 2, 3, 5, 16, 17, 33, 70};
-    private static final int[] TOKENS = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 23, 64, 100};
+    private static final int[] TOKENS = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 23, 64, 100};
     private static final int MAX_ROWS = 70;
     private static final int MAX_TOKENS = 100;
     /// Rounding of 32-bit sums, as a part of the sum of magnitudes.
@@ -48,7 +48,7 @@ class LinearKernelTests {
     private static int[] lengths(TestRows.Format format) {
         return format.code().unitBytes > 0
                 ? new int[] {32, 96, 224, 256, 288, 512, 768, 1024, 1120, 2048}
-                : new int[] {256, 512, 768, 1024, 2048};
+                : new int[] {256, 512, 768, 1024, 2048, 2560};
     }
 
     @ParameterizedTest
@@ -141,7 +141,7 @@ class LinearKernelTests {
     @MethodSource("formatsAndSets")
     void aValueDoesNotDependOnTheOtherTokensAndRows(TestRows.Format format, FeatureSet set) {
         assumeHere(set);
-        int n = 1024;
+        int n = 2560;
         try (Arena arena = Arena.ofConfined();
                 PackedLinear kernel = new PackedLinear(format.code(), set)) {
             MemorySegment w = TestRows.weights(arena, format, MAX_ROWS, n, 5, 0);
@@ -149,7 +149,8 @@ class LinearKernelTests {
             MemorySegment packed = TestRows.pack(arena, kernel, x, MAX_TOKENS, n);
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, MAX_TOKENS), 64);
             long rowBytes = format.code().rowBytes(n);
-            for (List<Integer> alike : List.of(List.of(100, 1, 2, 3, 4, 5, 8, 9, 10, 12, 13, 14, 16, 17, 64))) {
+            for (List<Integer> alike :
+                    List.of(List.of(100, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 64))) {
                 float[] first = new float[MAX_TOKENS * MAX_ROWS];
                 kernel.run(w, rowBytes, 0, MAX_ROWS, n, packed, alike.getFirst(), first, 0, MAX_ROWS, scratch);
                 for (int tokens : alike) {
@@ -187,7 +188,7 @@ class LinearKernelTests {
                 MemorySegment w = TestRows.weights(arena, format, rows, n, n + 1, 1);
                 MemorySegment packed = TestRows.pack(arena, kernel, TestRows.activations(tokens, n, n), tokens, n);
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, tokens), 64);
-                for (int some : new int[] {1, 3, 5, tokens}) {
+                for (int some : new int[] {1, 3, 5, 8, tokens}) {
                     float[] out = new float[some * rows];
                     long rowBytes = format.code().rowBytes(n);
                     kernel.run(w, rowBytes, 0, rows, n, packed, some, out, 0, rows, scratch);

@@ -1,0 +1,109 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.zmm;
+
+import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
+import dev.tenon.kernels.x86.Operand.Vec;
+
+/// How a format multiplies a span of two rows with some tokens: the inner part of [PairsCode512].
+///
+/// Levels are put into such an order when they are unpacked that the lanes of a register belong
+/// to different groups, or rows: a dot product is then in one lane, and nothing is added across
+/// lanes but a row's last sum. The activations' levels and scales are put into the same order
+/// before ("spread").
+///
+/// Registers: the sums come first, from register 0 on, [#sumsPerToken] for each token; an emitter
+/// may use those from 16 on. What [#constants] leaves there lasts, what [#unpack] leaves there
+/// lasts for the span.
+abstract class PairCode512 {
+    /// Point to the span at hand of both rows.
+    static final Gpr[] ROWS = {Gpr.R10, Gpr.R11};
+    /// Points to the span's spread activations of the first token.
+    static final Gpr X = Gpr.RCX;
+
+    private static final Vec TEMPORARY = zmm(16);
+
+    /// Bytes of the spread activations of a span and token, whole lines.
+    final int spreadBytes;
+    /// Registers of sums for each token.
+    final int sumsPerToken;
+
+    /// Creates the part of a format.
+    PairCode512(int spreadBytes, int sumsPerToken) {
+        this.spreadBytes = spreadBytes;
+        this.sumsPerToken = sumsPerToken;
+    }
+
+    /// Puts the activations of a span into order.
+    ///
+    /// @param q points to the span's levels
+    /// @param dx points to its scales
+    /// @param to receives [#spreadBytes]
+    abstract void spread(Assembler a, Gpr q, Gpr dx, Gpr to);
+
+    /// Loads constants.
+    abstract void constants(Assembler a);
+
+    /// Unpacks a span of both rows.
+    abstract void unpack(Assembler a);
+
+    /// {@return the registers that [#unpack] fills}
+    abstract Vec[] unpacked();
+
+    /// Multiplies the span with a token, and adds to its sums.
+    ///
+    /// @param sum first register of its sums
+    abstract void token(Assembler a, int token, int sum);
+
+    /// Adds up the sums of each token and row, and stores them; may use all registers but the
+    /// constants.
+    abstract void results(Assembler a, int tokens, Results out);
+
+    /// Where results go.
+    interface Results {
+        /// {@return where the value of a token and row goes}
+        ///
+        /// @param token which token of the function
+        /// @param row 0 or 1
+        Mem at(int token, int row);
+    }
+
+    /// {@return spread activations of a token}
+    final Mem x(int token, int offset) {
+        return Operand.mem(X, token * spreadBytes + offset);
+    }
+
+    /// Loads a half-precision number as a float into all lanes.
+    static void half(Assembler a, Mem from, Vec to) {
+        a.vpbroadcastw(to.y(), from);
+        a.vcvtph2ps(to, to.y());
+    }
+
+    /// Adds up the 128-bit lanes of each register from 0 on, up to four of them: lane 2 to lane
+    /// 0, lane 3 to lane 1, then these two; lane q of register 0 gets the sums of register q.
+    static void addBlocks(Assembler a, int registers) {
+        for (int i = 0; i < registers; i += 2) {
+            Vec next = zmm(Math.min(i + 1, registers - 1));
+            addShuffled(a, zmm(i / 2), zmm(i), next, 0x44, 0xEE);
+        }
+        addShuffled(a, zmm(0), zmm(0), zmm(registers > 2 ? 1 : 0), 0x88, 0xDD);
+    }
+
+    private static void addShuffled(Assembler a, Vec d, Vec x, Vec y, int first, int second) {
+        a.vshufi64x2(TEMPORARY, x, y, first);
+        a.vshufi64x2(d, x, y, second);
+        a.vaddps(d, d, TEMPORARY);
+    }
+
+    /// Stores the four numbers of a 128-bit lane: two of a token, then two of another.
+    ///
+    /// @param second the other token, or -1 for none
+    static void store(Assembler a, Vec v, int lane, Results out, int first, int second) {
+        Vec t = TEMPORARY.x();
+        a.vextracti128(t, v, lane);
+        for (int i = 0; i < (second < 0 ? 2 : 4); i++) {
+            a.vextractps(out.at(i < 2 ? first : second, i % 2), t, i % 2 + i / 2 * 2);
+        }
+    }
+}

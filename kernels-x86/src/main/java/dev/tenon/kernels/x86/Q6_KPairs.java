@@ -1,0 +1,169 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.mem;
+import static dev.tenon.kernels.x86.Operand.zmm;
+
+import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Vec;
+
+/// Two rows of Q6_K ([Q6_KCode]) times some tokens.
+///
+/// Lane i of a register has group `i / 4 + {0, 8, 4, 12}[i % 4]`. The dwords of both halves of
+/// the low bits are put side by side and unpacked to levels of their lower nibbles and of their
+/// upper ones; a register takes two lanes of each 128 bits from the former and two from the
+/// latter. So four registers have the four dwords of each group:
+///
+/// ```
+/// register                     0            1            2            3
+/// dwords of lanes 4b to 4b+3   0, 0, 1, 1   1, 1, 0, 0   2, 2, 3, 3   3, 3, 2, 2
+/// ```
+///
+/// There is a sum for each token and row.
+final class Q6_KPairs extends PairCode512 {
+    private static final int QH = 128;
+    private static final int SCALES = 192;
+    private static final int D = 208;
+    /// Spread: levels, then what dot products start with, dx and u.
+    private static final int START = 256;
+    private static final int DX = START + 64;
+    private static final int U = DX + 64;
+    /// What brings a scale's byte to the top of 32 bits is taken out of d again; both are exact.
+    private static final float TOP = 0x1p-24f;
+    /// `b ? a : d`.
+    private static final int SELECT = 0xD8;
+    /// Exchanges lanes 0 and 1 of each 128 bits with lanes 2 and 3.
+    private static final int EXCHANGE = 0x4E;
+
+    private static final Vec[][] LEVELS = {StreamCode512.registers(16, 4), StreamCode512.registers(20, 4)};
+    private static final Vec[] SCALE = StreamCode512.registers(24, 2);
+    private static final Vec[] DOTS = StreamCode512.registers(26, 2);
+    private static final Vec T = zmm(28);
+    private static final Vec D_OF_ROW = zmm(29);
+    private static final Vec U_OF_TOKEN = zmm(29);
+    private static final Vec NIBBLE = zmm(30);
+    private static final Vec PAIRS = zmm(31);
+
+    Q6_KPairs() {
+        super(U + 64, 2);
+    }
+
+    /// {@return the group in lane i}
+    private static int group(int i) {
+        return i / 4 + new int[] {0, 8, 4, 12}[i % 4];
+    }
+
+    /// {@return which dword of its group lane i of a register of levels has}
+    private static int dword(int register, int i) {
+        return register / 2 * 2 + (register % 2 ^ i % 4 / 2);
+    }
+
+    @Override
+    void spread(Assembler a, Gpr q, Gpr dx, Gpr to) {
+        Vec[] half = {zmm(0), zmm(1)};
+        Vec[] levels = {zmm(2), zmm(3)};
+        for (int h = 0; h < 2; h++) {
+            a.vmovdqu(half[h], mem(q, 128 * h));
+        }
+        for (int k = 0; k < 4; k++) {
+            int register = k;
+            for (int h = 0; h < 2; h++) {
+                a.vmovdqu(levels[h], a.constant(i -> (4 * group(i) + dword(register, i)) % 32));
+                a.vpermi2d(levels[h], half[h], mem(q, 128 * h + 64));
+            }
+            a.vpternlogd(levels[0], levels[1], a.constant(i -> group(i) < 8 ? 0 : -1), SELECT);
+            a.vmovdqu(mem(to, 64 * k), levels[0]);
+        }
+        Vec order = zmm(0);
+        Vec t = zmm(1);
+        a.vmovdqu(order, a.constant(Q6_KPairs::group));
+        int[] from = {64, 0, 128};
+        int[] at = {START, DX, U};
+        for (int i = 0; i < 3; i++) {
+            a.vpermps(t, order, mem(dx, from[i]));
+            a.vmovdqu(mem(to, at[i]), t);
+        }
+    }
+
+    @Override
+    void constants(Assembler a) {
+        a.vmovdqu(NIBBLE, a.constant(i -> 0x0F0F0F0F));
+        a.vmovdqu(PAIRS, a.constant(i -> 0x33333333));
+    }
+
+    @Override
+    Vec[] unpacked() {
+        return StreamCode512.registers(16, 10);
+    }
+
+    @Override
+    void unpack(Assembler a) {
+        for (int r = 0; r < 2; r++) {
+            unpackLevels(a, ROWS[r], LEVELS[r]);
+            half(a, mem(ROWS[r], D), D_OF_ROW);
+            a.vmulps(D_OF_ROW, D_OF_ROW, a.constant(i -> Float.floatToRawIntBits(TOP)));
+            a.vbroadcasti32x4(SCALE[r], mem(ROWS[r], SCALES));
+            a.vpshufb(SCALE[r], SCALE[r], a.constant(i -> group(i) << 24 | 0x808080));
+            a.vcvtdq2ps(SCALE[r], SCALE[r]);
+            a.vmulps(SCALE[r], SCALE[r], D_OF_ROW);
+        }
+    }
+
+    private static void unpackLevels(Assembler a, Gpr w, Vec[] levels) {
+        Vec first = D_OF_ROW;
+        Vec second = T;
+        Vec[] high = DOTS;
+        a.vpand(first, PAIRS, mem(w, QH));
+        a.vpsrld(second, mem(w, QH), 2);
+        a.vpand(second, second, PAIRS);
+        a.vmovdqu(levels[0], mem(w));
+        a.vpunpckhdq(levels[2], levels[0], mem(w, 64));
+        a.vpunpckldq(levels[0], levels[0], mem(w, 64));
+        for (int p = 0; p < 2; p++) {
+            Vec low = levels[2 * p];
+            Vec upper = levels[2 * p + 1];
+            int d = 2 * p;
+            // of lanes 4b to 4b + 3: dwords 0, 0, 1, 1 of both halves in turns; from the second table for b >= 2
+            a.vmovdqu(high[0], a.constant(i -> 4 * (2 * (i % 2) + i / 4 % 2) + d + i % 4 / 2 + i / 8 * 16));
+            a.vpermi2d(high[0], first, second);
+            a.vpslld(high[1], high[0], 4);
+            a.vpternlogd(high[1], low, NIBBLE, SELECT);
+            a.vpsrld(low, low, 4);
+            a.vpternlogd(high[0], low, NIBBLE, SELECT);
+            a.vshufps(low, high[1], high[0], 0xE4);
+            a.vshufps(upper, high[1], high[0], EXCHANGE);
+        }
+    }
+
+    @Override
+    void token(Assembler a, int token, int sum) {
+        a.vmovdqu(DOTS[0], x(token, START));
+        a.vmovdqu(DOTS[1], DOTS[0]);
+        for (int k = 0; k < 4; k++) {
+            a.vmovdqu(T, x(token, 64 * k));
+            for (int r = 0; r < 2; r++) {
+                a.vpdpbusd(DOTS[r], LEVELS[r][k], T);
+            }
+        }
+        a.vmovdqu(T, x(token, DX));
+        a.vmovdqu(U_OF_TOKEN, x(token, U));
+        for (int r = 0; r < 2; r++) {
+            a.vfmadd213ps(DOTS[r], T, U_OF_TOKEN);
+            a.vfmadd231ps(zmm(sum + r), DOTS[r], SCALE[r]);
+        }
+    }
+
+    @Override
+    void results(Assembler a, int tokens, Results out) {
+        int quads = (tokens + 1) / 2;
+        for (int i = 0; i < 2 * quads; i++) {
+            StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), T, true);
+        }
+        for (int i = 0; i < quads; i++) {
+            StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), T, true);
+        }
+        addBlocks(a, quads);
+        for (int q = 0; q < quads; q++) {
+            store(a, zmm(0), q, out, 2 * q, 2 * q + 1 < tokens ? 2 * q + 1 : -1);
+        }
+    }
+}
