@@ -85,7 +85,7 @@ final class KernelCode implements AutoCloseable {
         if (pair != null) {
             begin(a, at, "spread");
             PairsCode512.emitSpread(a, format, pair);
-            for (int t = 2; t <= PairsCode512.MAX_TOKENS; t++) {
+            for (int t = 2; t <= pair.mostTokens; t++) {
                 if (t % PairsCode512.passes(pair, t) == 0) {
                     begin(a, at, "pairs" + t);
                     PairsCode512.emit(a, format, pair, t);

@@ -14,8 +14,8 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// before ("spread").
 ///
 /// Registers: the sums come first, from register 0 on, [#sumsPerToken] for each token; an emitter
-/// may use those from 16 on. What [#constants] leaves there lasts, what [#unpack] leaves there
-/// lasts for the span.
+/// may use those from [#sumRegisters] on. What [#constants] leaves there lasts, what [#unpack]
+/// leaves there lasts for the span.
 abstract class PairCode512 {
     /// Point to the span at hand of both rows.
     static final Gpr[] ROWS = {Gpr.R10, Gpr.R11};
@@ -23,16 +23,26 @@ abstract class PairCode512 {
     static final Gpr X = Gpr.RCX;
 
     private static final Vec TEMPORARY = zmm(16);
+    /// Picks the upper two 128-bit lanes of the second register.
+    static final int UPPER_OF_SECOND = 0xE4;
+    /// `b ? a : d`.
+    static final int SELECT = 0xD8;
 
     /// Bytes of the spread activations of a span and token, whole lines.
     final int spreadBytes;
     /// Registers of sums for each token.
     final int sumsPerToken;
+    /// Registers of sums that there may be.
+    final int sumRegisters;
+    /// Most tokens for which this takes less time than a panel.
+    final int mostTokens;
 
     /// Creates the part of a format.
-    PairCode512(int spreadBytes, int sumsPerToken) {
+    PairCode512(int spreadBytes, int sumsPerToken, int sumRegisters, int mostTokens) {
         this.spreadBytes = spreadBytes;
         this.sumsPerToken = sumsPerToken;
+        this.sumRegisters = sumRegisters;
+        this.mostTokens = mostTokens;
     }
 
     /// Puts the activations of a span into order.
@@ -51,10 +61,10 @@ abstract class PairCode512 {
     /// {@return the registers that [#unpack] fills}
     abstract Vec[] unpacked();
 
-    /// Multiplies the span with a token, and adds to its sums.
+    /// Multiplies the span with some tokens, and adds to their sums.
     ///
-    /// @param sum first register of its sums
-    abstract void token(Assembler a, int token, int sum);
+    /// @param first the token whose sums come first
+    abstract void tokens(Assembler a, int first, int count);
 
     /// Adds up the sums of each token and row, and stores them; may use all registers but the
     /// constants.
@@ -80,14 +90,16 @@ abstract class PairCode512 {
         a.vcvtph2ps(to, to.y());
     }
 
-    /// Adds up the 128-bit lanes of each register from 0 on, up to four of them: lane 2 to lane
-    /// 0, lane 3 to lane 1, then these two; lane q of register 0 gets the sums of register q.
-    static void addBlocks(Assembler a, int registers) {
-        for (int i = 0; i < registers; i += 2) {
-            Vec next = zmm(Math.min(i + 1, registers - 1));
-            addShuffled(a, zmm(i / 2), zmm(i), next, 0x44, 0xEE);
+    /// Adds up the 128-bit lanes of up to four registers: lane 2 to lane 0, lane 3 to lane 1,
+    /// then these two; lane q of `to`, which may be the first of them, gets the sums of register
+    /// q.
+    static void addBlocks(Assembler a, int first, int count, int to) {
+        int last = first + count - 1;
+        addShuffled(a, zmm(to), zmm(first), zmm(Math.min(first + 1, last)), 0x44, 0xEE);
+        if (count > 2) {
+            addShuffled(a, zmm(first + 1), zmm(first + 2), zmm(last), 0x44, 0xEE);
         }
-        addShuffled(a, zmm(0), zmm(0), zmm(registers > 2 ? 1 : 0), 0x88, 0xDD);
+        addShuffled(a, zmm(to), zmm(to), zmm(count > 2 ? first + 1 : to), 0x88, 0xDD);
     }
 
     private static void addShuffled(Assembler a, Vec d, Vec x, Vec y, int first, int second) {

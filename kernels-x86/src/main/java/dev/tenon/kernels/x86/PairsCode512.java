@@ -66,7 +66,7 @@ final class PairsCode512 {
 
     /// {@return how often a tile is gone through for a number of tokens}
     static int passes(PairCode512 pair, int tokens) {
-        return (tokens * pair.sumsPerToken + SUM_REGISTERS - 1) / SUM_REGISTERS;
+        return (tokens * pair.sumsPerToken + pair.sumRegisters - 1) / pair.sumRegisters;
     }
 
     /// Emits the function that spreads a packed row.
@@ -116,7 +116,7 @@ final class PairsCode512 {
         a.add(RDX, Float.BYTES);
         a.add(RDI, R8);
         a.add(RBX, R8);
-        a.add(RBP, SUM_BYTES);
+        a.add(RBP, tokens * pair.sumsPerToken * REGISTER);
         a.sub(R9, 1);
         a.j(If.NOT_ZERO, row);
         a.vzeroupper();
@@ -165,9 +165,7 @@ final class PairsCode512 {
         a.align(32);
         a.label(span);
         emitSpan(a, format, pair, passes, pass);
-        for (int t = 0; t < some; t++) {
-            pair.token(a, pass * some + t, t * pair.sumsPerToken);
-        }
+        pair.tokens(a, pass * some, some);
         a.add(RCX, tokens * pair.spreadBytes);
         a.sub(RAX, 1);
         a.j(If.NOT_ZERO, span);

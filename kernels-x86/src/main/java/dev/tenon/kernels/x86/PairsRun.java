@@ -18,12 +18,12 @@ final class PairsRun {
 
     /// {@return whether rows are multiplied so}
     boolean takes(int n, int tokens) {
-        return tokens > 1 && tokens <= PairsCode512.MAX_TOKENS && n % BlockCode.SPAN == 0;
+        return tokens > 1 && tokens <= pair.mostTokens && n % BlockCode.SPAN == 0;
     }
 
     /// {@return bytes of scratch memory for up to a number of tokens}
     long scratchBytes(int n, int tokens) {
-        int most = Math.min(tokens, PairsCode512.MAX_TOKENS);
+        int most = Math.min(tokens, pair.mostTokens);
         return PairsCode512.SPREAD_OFFSET + PackCode.spans(n) * slots(most) * pair.spreadBytes;
     }
 

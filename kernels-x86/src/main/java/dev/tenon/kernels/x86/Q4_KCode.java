@@ -52,6 +52,11 @@ final class Q4_KCode extends BlockCode {
     }
 
     @Override
+    PairCode512 pairs512() {
+        return new Q4_KPairs();
+    }
+
+    @Override
     boolean hasColumns() {
         return true;
     }

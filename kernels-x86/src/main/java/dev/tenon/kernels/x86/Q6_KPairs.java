@@ -29,8 +29,6 @@ final class Q6_KPairs extends PairCode512 {
     private static final int U = DX + 64;
     /// What brings a scale's byte to the top of 32 bits is taken out of d again; both are exact.
     private static final float TOP = 0x1p-24f;
-    /// `b ? a : d`.
-    private static final int SELECT = 0xD8;
     /// Exchanges lanes 0 and 1 of each 128 bits with lanes 2 and 3.
     private static final int EXCHANGE = 0x4E;
 
@@ -44,7 +42,7 @@ final class Q6_KPairs extends PairCode512 {
     private static final Vec PAIRS = zmm(31);
 
     Q6_KPairs() {
-        super(U + 64, 2);
+        super(U + 64, 2, 16, 16);
     }
 
     /// {@return the group in lane i}
@@ -135,13 +133,18 @@ final class Q6_KPairs extends PairCode512 {
     }
 
     @Override
-    void token(Assembler a, int token, int sum) {
+    void tokens(Assembler a, int first, int count) {
+        for (int t = 0; t < count; t++) {
+            token(a, first + t, 2 * t);
+        }
+    }
+
+    private void token(Assembler a, int token, int sum) {
         a.vmovdqu(DOTS[0], x(token, START));
         a.vmovdqu(DOTS[1], DOTS[0]);
         for (int k = 0; k < 4; k++) {
-            a.vmovdqu(T, x(token, 64 * k));
             for (int r = 0; r < 2; r++) {
-                a.vpdpbusd(DOTS[r], LEVELS[r][k], T);
+                a.vpdpbusd(DOTS[r], LEVELS[r][k], x(token, 64 * k));
             }
         }
         a.vmovdqu(T, x(token, DX));
@@ -161,7 +164,7 @@ final class Q6_KPairs extends PairCode512 {
         for (int i = 0; i < quads; i++) {
             StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), T, true);
         }
-        addBlocks(a, quads);
+        addBlocks(a, 0, quads, 0);
         for (int q = 0; q < quads; q++) {
             store(a, zmm(0), q, out, 2 * q, 2 * q + 1 < tokens ? 2 * q + 1 : -1);
         }

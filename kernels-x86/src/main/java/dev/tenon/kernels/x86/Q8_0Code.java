@@ -43,6 +43,11 @@ final class Q8_0Code extends BlockCode {
     }
 
     @Override
+    PairCode512 pairs512() {
+        return new Q8_0Pairs();
+    }
+
+    @Override
     void unit512(Assembler a, Gpr w, Vec levels, Vec t) {
         levels512(a, w, 0, levels, t);
     }

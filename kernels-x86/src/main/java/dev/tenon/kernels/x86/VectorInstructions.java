@@ -208,6 +208,19 @@ abstract class VectorInstructions extends Encoder {
         op(M0F, P66, 0, 0x72, FULL, new Vec(6, d.bits()), d, s, bits);
     }
 
+    void vpsraw(Vec d, Vec s, int bits) {
+        op(M0F, P66, 0, 0x71, FULL, new Vec(4, d.bits()), d, s, bits);
+    }
+
+    void vpsllw(Vec d, Vec s, int bits) {
+        op(M0F, P66, 0, 0x71, FULL, new Vec(6, d.bits()), d, s, bits);
+    }
+
+    /// Takes the lower 16 bits of each 32-bit lane of 512 bits.
+    void vpmovdw(Vec d, Vec s) {
+        evexOnly(M38, PF3, 0, 0x33, HALF, s, null, d, -1);
+    }
+
     void vpsrlvd(Vec d, Vec a, Operand bits) {
         op(M38, P66, 0, 0x45, FULL, d, a, bits);
     }
