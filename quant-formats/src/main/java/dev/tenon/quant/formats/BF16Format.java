@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// BF16: the upper half of a single-precision number, 16 bits a weight.
 ///
@@ -13,7 +12,6 @@ import org.osgi.service.component.annotations.Component;
 /// ```
 ///
 /// Encoding rounds to the nearest, ties to even; NaN stays NaN (made quiet).
-@Component(service = QuantFormat.class, property = "quant.format=BF16")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class BF16Format extends BlockFormat {
     /// Creates the format; it has no state.

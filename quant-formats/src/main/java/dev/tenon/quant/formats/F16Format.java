@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// F16: IEEE half precision, 16 bits a weight.
 ///
@@ -14,7 +13,6 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// Encoding rounds to the nearest, ties to even; magnitudes from 65520 on become infinite, as IEEE
 /// 754 has it.
-@Component(service = QuantFormat.class, property = "quant.format=F16")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class F16Format extends BlockFormat {
     /// Creates the format; it has no state.

@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// F32: IEEE single precision, 32 bits a weight.
 ///
@@ -11,7 +10,6 @@ import org.osgi.service.component.annotations.Component;
 /// byte 0       4
 ///      | f32   |          value = f32
 /// ```
-@Component(service = QuantFormat.class, property = "quant.format=F32")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class F32Format extends BlockFormat {
     /// Creates the format; it has no state.

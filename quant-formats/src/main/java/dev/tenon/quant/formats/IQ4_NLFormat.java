@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// IQ4_NL: 32 four-bit indices into a table of sixteen uneven levels, one scale, 4.5 bits a weight.
 ///
@@ -16,7 +15,6 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// Encoding: the scale comes from [Iq4Codebook#scale(float[], int)]; each value takes the nearest
 /// level.
-@Component(service = QuantFormat.class, property = "quant.format=IQ4_NL")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class IQ4_NLFormat extends BlockFormat {
     private static final int N = 32;

@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// IQ4_XS: 256 four-bit indices into a table of uneven levels, eight sub-blocks of 32 with a 6-bit
 /// scale, 4.25 bits a weight.
@@ -21,7 +20,6 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// Encoding: scales come from [Iq4Codebook#scale(float[], int)]; the one of largest magnitude
 /// becomes -32 (d = scale / -32), the others are rounded to it; each value takes the nearest level.
-@Component(service = QuantFormat.class, property = "quant.format=IQ4_XS")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class IQ4_XSFormat extends BlockFormat {
     private static final int N = 256;

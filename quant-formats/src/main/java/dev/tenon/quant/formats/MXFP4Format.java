@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// MXFP4: 32 four-bit floats (E2M1) under a power of two (E8M0), 4.25 bits a weight; OCP
 /// Microscaling Formats 1.0.
@@ -19,7 +18,6 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// Encoding: e = 127 + floor(log2(max|x|)) - 2, at least 0; each value takes the nearest entry of
 /// T, the first among equals.
-@Component(service = QuantFormat.class, property = "quant.format=MXFP4")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class MXFP4Format extends BlockFormat {
     private static final int N = 32;

@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// Q2_K: 256 two-bit levels, sixteen sub-blocks of 16 with a 4-bit scale and a 4-bit minimum each,
 /// 2.625 bits a weight.
@@ -18,7 +17,6 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// Encoding: scale and minimum of a sub-block come from [ScaleMinFit] with 16 tries, absolute
 /// errors weighted with |x|; the largest scale and the largest minimum become 15.
-@Component(service = QuantFormat.class, property = "quant.format=Q2_K")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q2_KFormat extends BlockFormat {
     private static final int N = 256;

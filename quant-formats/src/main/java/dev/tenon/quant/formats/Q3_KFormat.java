@@ -4,7 +4,6 @@ import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
 import java.util.Arrays;
-import org.osgi.service.component.annotations.Component;
 
 /// Q3_K: 256 three-bit levels, sixteen sub-blocks of 16 with a 6-bit scale each, 3.4375 bits a
 /// weight.
@@ -24,7 +23,6 @@ import org.osgi.service.component.annotations.Component;
 /// each level is set to what suits the others best if that lowers the squared error weighted with
 /// x². The scale of largest magnitude becomes -32 (d = scale / -32), the others are rounded to it,
 /// and the levels are rounded anew.
-@Component(service = QuantFormat.class, property = "quant.format=Q3_K")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q3_KFormat extends BlockFormat {
     private static final int N = 256;

@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// Q4_0: 32 four-bit levels under one scale, 4.5 bits a weight.
 ///
@@ -15,7 +14,6 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// Encoding: the value m of largest magnitude gets level -8 (d = m / -8); the others are rounded,
 /// at most 7.
-@Component(service = QuantFormat.class, property = "quant.format=Q4_0")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q4_0Format extends BlockFormat {
     private static final int N = 32;

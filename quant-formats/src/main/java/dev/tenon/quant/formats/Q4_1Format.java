@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// Q4_1: 32 four-bit levels with a scale and an offset, 5 bits a weight; i in 0..15 below.
 ///
@@ -14,7 +13,6 @@ import org.osgi.service.component.annotations.Component;
 /// ```
 ///
 /// Encoding: m = min, d = (max - min) / 15, levels rounded.
-@Component(service = QuantFormat.class, property = "quant.format=Q4_1")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q4_1Format extends BlockFormat {
     private static final int N = 32;

@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// Q5_0: 32 five-bit levels under one scale, 5.5 bits a weight.
 ///
@@ -17,7 +16,6 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// Encoding: the value m of largest magnitude gets level -16 (d = m / -16); the others are rounded,
 /// at most 15.
-@Component(service = QuantFormat.class, property = "quant.format=Q5_0")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q5_0Format extends BlockFormat {
     private static final int N = 32;

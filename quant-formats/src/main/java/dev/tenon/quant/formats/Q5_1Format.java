@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// Q5_1: 32 five-bit levels with a scale and an offset, 6 bits a weight.
 ///
@@ -16,7 +15,6 @@ import org.osgi.service.component.annotations.Component;
 /// ```
 ///
 /// Encoding: m = min, d = (max - min) / 31, levels rounded.
-@Component(service = QuantFormat.class, property = "quant.format=Q5_1")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q5_1Format extends BlockFormat {
     private static final int N = 32;

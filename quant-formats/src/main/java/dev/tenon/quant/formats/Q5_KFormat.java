@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// Q5_K: 256 five-bit levels, eight sub-blocks of 32 with a 6-bit scale and a 6-bit minimum each,
 /// 5.5 bits a weight.
@@ -19,7 +18,6 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// `scales` is laid out as [PackedScales] says; the encoder is [ScaleMinEncoder], with 16 tries a
 /// sub-block.
-@Component(service = QuantFormat.class, property = "quant.format=Q5_K")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q5_KFormat extends BlockFormat {
     private static final int N = 256;

@@ -4,7 +4,6 @@ import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
 import java.util.Arrays;
-import org.osgi.service.component.annotations.Component;
 
 /// Q6_K: 256 six-bit levels, sixteen sub-blocks of 16 with a signed 8-bit scale each, 6.5625 bits a
 /// weight.
@@ -24,7 +23,6 @@ import org.osgi.service.component.annotations.Component;
 /// Encoding: each sub-block's scale is the best of 19 tried, by the squared error weighted with x²;
 /// the scale of largest magnitude becomes -128 (d = scale / -128), the others are rounded to it,
 /// and the levels are rounded anew.
-@Component(service = QuantFormat.class, property = "quant.format=Q6_K")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q6_KFormat extends BlockFormat {
     private static final int N = 256;

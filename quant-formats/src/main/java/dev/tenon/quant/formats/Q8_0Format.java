@@ -3,7 +3,6 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
-import org.osgi.service.component.annotations.Component;
 
 /// Q8_0: 32 signed bytes under one scale, 8.5 bits a weight.
 ///
@@ -13,7 +12,6 @@ import org.osgi.service.component.annotations.Component;
 /// ```
 ///
 /// Encoding: d = max|x| / 127 and qs = x / d rounded, halves away from zero.
-@Component(service = QuantFormat.class, property = "quant.format=Q8_0")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q8_0Format extends BlockFormat {
     private static final int N = 32;
