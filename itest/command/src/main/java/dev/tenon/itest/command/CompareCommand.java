@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ServiceScope;
@@ -50,7 +51,11 @@ import picocli.CommandLine.Spec;
             "  tenon compare -m tiny.gguf --backend cpu-vector --backend reference --strict",
             "  tenon compare -m model.gguf --bundle my-format-1.0.jar --bundle my-format-1.1.jar --json"
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=compare")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=compare",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class CompareCommand implements TenonCommand {
     @ParentCommand
     Console console;

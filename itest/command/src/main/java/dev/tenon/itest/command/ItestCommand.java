@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ServiceScope;
@@ -48,7 +49,11 @@ import picocli.CommandLine.Spec;
             "  tenon itest my-model.jar --model tiny.gguf --report itest.xml",
             "  tenon itest --backend cuda --formats Q6_K,F16 --report itest.txt"
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=itest")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=itest",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class ItestCommand implements TenonCommand {
     @ParentCommand
     Console console;

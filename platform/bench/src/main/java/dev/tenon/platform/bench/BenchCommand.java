@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -48,7 +49,11 @@ import picocli.CommandLine.Spec;
             "  tenon bench -p 0 --sweep mv.threads-per-row=8,16,32 --sweep mv.block-size=256,512",
             "  tenon bench -t 2 --llama-bench ~/llama.cpp/build/bin/llama-bench",
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=bench")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=bench",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BenchCommand implements TenonCommand {
     private static final long LLAMA_BENCH_SECONDS = 3600;
     private static final int CONTEXT_STEP = 256;

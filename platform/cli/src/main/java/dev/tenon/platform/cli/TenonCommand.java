@@ -15,7 +15,7 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// @Component(
 ///         service = TenonCommand.class,
 ///         scope = ServiceScope.PROTOTYPE,
-///         property = TenonCommand.NAME + "=hello")
+///         property = TenonCommand.NAME + "=hello", configurationPolicy = ConfigurationPolicy.IGNORE)
 /// public class HelloCommand implements TenonCommand {
 ///     @ParentCommand
 ///     private Console console;

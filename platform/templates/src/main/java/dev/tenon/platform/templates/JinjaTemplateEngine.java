@@ -10,10 +10,11 @@ import java.time.Clock;
 import java.util.Objects;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 
 /// Compiles chat templates with a Jinja engine, mended to render as Hugging Face's `transformers` does; see
 /// [JinjaMends]. The engine starts with the first template. Safe for any thread.
-@Component(service = ChatTemplateEngine.class)
+@Component(service = ChatTemplateEngine.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 @ServiceProvider(value = ChatTemplateEngine.class, resolution = Resolution.OPTIONAL)
 public final class JinjaTemplateEngine implements ChatTemplateEngine {
     private static final int MAX_SOURCE = 1 << 20;

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ServiceScope;
@@ -45,7 +46,8 @@ import picocli.CommandLine.Spec;
 @Component(
         service = TenonCommand.class,
         scope = ServiceScope.PROTOTYPE,
-        property = TenonCommand.NAME + "=doctor nv-tegra")
+        property = TenonCommand.NAME + "=doctor nv-tegra",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class DoctorNvTegraCommand implements TenonCommand {
     private static final String OWN = "0";
 

@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -44,7 +45,11 @@ import picocli.CommandLine.Spec;
             "  tenon nv dump story.tnvs | less",
             "  tenon nv replay story.tnvs",
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=nv")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=nv",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class NvCommand implements TenonCommand {
     /// Setting of the emulated board: the file that its GPU's commands are recorded to.
     private static final String RECORD = "emulated.record";

@@ -29,6 +29,7 @@ import org.osgi.framework.ServiceReference;
 import org.osgi.framework.wiring.FrameworkWiring;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,7 +40,7 @@ import org.slf4j.LoggerFactory;
 /// only then do the models move to it, and only then does the old one go. Whatever fails before that
 /// takes the new version away and leaves the old one as it was. Safe for any thread; changes are made one
 /// at a time, under this object's monitor, which callers may hold over several.
-@Component(service = BundleManager.class)
+@Component(service = BundleManager.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundleManager {
     private static final Logger LOG = LoggerFactory.getLogger(BundleManager.class);
     private static final String LOCATION = "tenon:";

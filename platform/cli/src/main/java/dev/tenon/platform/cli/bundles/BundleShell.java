@@ -14,11 +14,12 @@ import java.util.List;
 import org.osgi.framework.BundleContext;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 
 /// What the command `bundles` does in the platform that it speaks to: its own, or a running one by the
 /// control channel. What is installed is tried first and then kept in `deploy/`. Safe for any thread.
-@Component(service = BundleShell.class)
+@Component(service = BundleShell.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundleShell {
     private final BundleManager manager;
     private final EngineControl engine;

@@ -11,10 +11,11 @@ import org.osgi.framework.InvalidSyntaxException;
 import org.osgi.framework.ServiceReference;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 
 /// Asks the launcher which bundles may run. Without a launcher everything may, and nothing is known of
 /// signers. Safe for any thread.
-@Component(service = BundleTrust.class)
+@Component(service = BundleTrust.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundleTrust {
     private final BundleContext context;
 

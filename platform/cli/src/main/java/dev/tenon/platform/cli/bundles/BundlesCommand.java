@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import org.osgi.framework.BundleContext;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -45,7 +46,11 @@ import picocli.CommandLine.ParentCommand;
             "",
             "Commands go to the running platform of this installation that began last, if there is one."
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=bundles")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=bundles",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundlesCommand implements TenonCommand {
     @ParentCommand
     Console console;

@@ -24,6 +24,7 @@ import org.osgi.framework.BundleContext;
 import org.osgi.framework.Constants;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Deactivate;
 import org.osgi.service.component.annotations.Reference;
 import org.slf4j.Logger;
@@ -34,7 +35,7 @@ import org.slf4j.LoggerFactory;
 /// The socket lies in the working folder of the process, which only the owner may enter; a file in the
 /// installation's cache folder, named by the process, says where. A request and its reply are one line of
 /// JSON each. It begins when the launcher begins to watch folders, off the way of the first answer.
-@Component(service = ControlServer.class, immediate = true)
+@Component(service = ControlServer.class, immediate = true, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class ControlServer {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
     private static final int LONGEST_REQUEST = 64 * 1024;

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -43,7 +44,11 @@ import picocli.CommandLine.ParentCommand;
             "  tenon chat -m model.gguf -sys \"You are a pirate.\" --temp 0.6",
             "  printf 'Tell me a story about a fox.\\nGo on.\\n' | tenon chat",
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=chat")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=chat",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class ChatCommand implements TenonCommand {
     private static final List<String> COMMANDS =
             List.of("/help", "/clear", "/regen", "/save", "/system", "/stats", "/exit");

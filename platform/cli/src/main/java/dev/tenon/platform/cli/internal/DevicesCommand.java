@@ -11,6 +11,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -25,7 +26,11 @@ import picocli.CommandLine.ParentCommand;
         description = "Lists backends and their devices, best first, with the reason where one cannot be used.",
         footerHeading = "%nExamples:%n",
         footer = {"  tenon devices", "  tenon devices --json"})
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=devices")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=devices",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class DevicesCommand implements TenonCommand {
     @ParentCommand
     Console console;

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -31,7 +32,11 @@ import picocli.CommandLine.ParentCommand;
         description = "Checks JVM, memory, backends, bundles and the default model. Exit status 1 if a check fails.",
         footerHeading = "%nExamples:%n",
         footer = {"  tenon doctor", "  tenon doctor --json"})
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=doctor")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=doctor",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class DoctorCommand implements TenonCommand {
     private static final long GIB = 1L << 30;
 

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -39,7 +40,11 @@ import picocli.CommandLine.ParentCommand;
             "  tenon inspect --no-tensors model.gguf",
             "  tenon inspect --json m.gguf"
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=inspect")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=inspect",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class InspectCommand implements TenonCommand {
     private static final int SHOWN_ELEMENTS = 6;
     private static final int SHOWN_CHARACTERS = 90;

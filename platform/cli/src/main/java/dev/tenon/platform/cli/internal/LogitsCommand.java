@@ -17,6 +17,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -42,7 +43,11 @@ import picocli.CommandLine.Spec;
             "  tenon logits -m model.gguf --ids 1,2,3 -o out.f32",
             "  tenon logits -m model.gguf --ids 1,2,3 --all -o out.f32",
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=logits")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=logits",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class LogitsCommand implements TenonCommand {
     @ParentCommand
     Console console;

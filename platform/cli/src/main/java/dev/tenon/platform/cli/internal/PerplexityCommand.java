@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.IntConsumer;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -38,7 +39,11 @@ import picocli.CommandLine.ParentCommand;
             "  tenon perplexity -f heldout.txt",
             "  tenon perplexity -m model.gguf -f wiki.test.raw -c 2048 --chunks 10 --json",
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=perplexity")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=perplexity",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class PerplexityCommand implements TenonCommand {
     private static final int DEFAULT_WINDOW = 512;
 

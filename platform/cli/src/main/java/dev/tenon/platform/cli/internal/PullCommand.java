@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.ServiceScope;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,7 +36,11 @@ import picocli.CommandLine.Spec;
             "  tenon pull hf:org/repo-GGUF:Q8_0",
             "  tenon pull https://example.org/model.gguf --sha256 0123abcd...",
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=pull")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=pull",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class PullCommand implements TenonCommand {
     private static final String HUB = "https://huggingface.co";
 

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -28,7 +29,11 @@ import picocli.CommandLine.ParentCommand;
         description = "Writes a model anew in another weight format. Start from F16 or BF16 where you can.",
         footerHeading = "%nExamples:%n",
         footer = {"  tenon quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M", "  tenon quantize in.gguf out.gguf Q8_0"})
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=quantize")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=quantize",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class QuantizeCommand implements TenonCommand {
     @ParentCommand
     Console console;

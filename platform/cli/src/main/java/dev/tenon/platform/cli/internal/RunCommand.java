@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -50,7 +51,11 @@ import picocli.CommandLine.Spec;
             "  cat letter.txt | tenon run -m model.gguf --chat",
             "  tenon run -p \"Once\" --json-metrics=metrics.json",
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=run")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=run",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class RunCommand implements TenonCommand {
     private static final String DEFAULT_PROMPT = "Once upon a time";
 

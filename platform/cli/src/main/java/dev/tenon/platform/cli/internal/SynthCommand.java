@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -33,7 +34,11 @@ import picocli.CommandLine.ParentCommand;
             "  tenon synth llama-3.2-1b -o 1b-q6_k.gguf --type Q6_K",
             "  tenon synth qwen3-0.6b -o tiny.gguf --type Q8_0 --layers 2 --vocab 1000",
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=synth")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=synth",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class SynthCommand implements TenonCommand {
     @ParentCommand
     Console console;

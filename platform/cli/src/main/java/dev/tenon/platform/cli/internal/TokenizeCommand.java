@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
@@ -30,7 +31,11 @@ import picocli.CommandLine.ParentCommand;
             "  tenon tokenize -m model.gguf -f letter.txt --ids",
             "  tenon tokenize -p \"<|im_start|>\" --no-special --json",
         })
-@Component(service = TenonCommand.class, scope = ServiceScope.PROTOTYPE, property = TenonCommand.NAME + "=tokenize")
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=tokenize",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class TokenizeCommand implements TenonCommand {
     @ParentCommand
     Console console;
