@@ -360,6 +360,8 @@ final class Platform implements AutoCloseable {
         properties.put(Constants.FRAMEWORK_BSNVERSION, Constants.FRAMEWORK_BSNVERSION_MULTIPLE);
         properties.put("felix.service.urlhandlers", "false");
         properties.put("felix.log.level", "2");
+        // Threads of the resolver's own take longer to start than they save with so few bundles.
+        properties.put("felix.resolver.parallelism", "1");
         properties.put("ds.loglevel", "error");
         properties.put("felix.fileinstall.dir", home.deploy() + "," + home.etc());
         properties.put("felix.fileinstall.tmpdir", cache.resolve("fileinstall").toString());
