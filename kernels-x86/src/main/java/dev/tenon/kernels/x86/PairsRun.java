@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 /// Runs the functions of [PairsCode512] over rows and tiles.
 final class PairsRun {
     /// What the spread activations of a tile may take of the first-level cache.
-    private static final int TILE_BYTES = 32 * 1024;
+    private static final int TILE_BYTES = 36 * 1024;
 
     private final BlockCode format;
     private final PairCode512 pair;
