@@ -39,6 +39,15 @@ record AttentionLaunches(
     private static final int BLOCK = 128;
     private static final int APPEND_BLOCK = 32;
     private static final int MAX_SPLITS = 64;
+    private static final int WARP = 32;
+    /// Most times that a warp has 16 keys and values under way.
+    private static final int MOST_STAGES = 2;
+    /// What a block declares itself: less than so much, and so much for each element of a head.
+    private static final int STATIC_BYTES = 1024;
+
+    private static final int STATIC_BYTES_OF_ELEMENT = 180;
+    /// What is set aside for each block, and what a residual product takes beyond half of the memory.
+    private static final int SET_ASIDE = 2048;
     private static final int HEADS_A_BLOCK = 4;
     private static final int TILE_ROWS = 64;
     /// Shared memory of a tile for each element of a head: two pages of keys and values.
@@ -123,8 +132,8 @@ record AttentionLaunches(
                 splits,
                 groups,
                 rows,
-                variant().equals("any") ? BLOCK : 2 * BLOCK,
-                0,
+                block(),
+                sharedBytes(e.traits),
                 e.at(q),
                 raw ? e.at(k) : none,
                 raw ? e.at(v) : none,
@@ -176,11 +185,36 @@ record AttentionLaunches(
                 op.softCap());
     }
 
+    /// As many pieces as there is room for blocks: on tensor cores one on each multiprocessor where
+    /// the kernel in front is still there, else two.
     private int splits(Emission e, int groups, int rows) {
-        long blocks = 2L * e.traits.multiprocessors();
-        long wanted = (blocks + (long) groups * rows - 1) / ((long) groups * rows);
+        int multiprocessors = e.traits.multiprocessors();
+        long blocks = (long) groups * rows;
+        long wanted = onTensorCores() && e.traits.programmaticLaunch()
+                ? multiprocessors / blocks
+                : (2L * multiprocessors + blocks - 1) / blocks;
         long pagesAtMost = (maxContext + KvBuffer.TOKENS - 1) / KvBuffer.TOKENS;
         return (int) Math.max(1, Math.min(MAX_SPLITS, Math.min(wanted, pagesAtMost)));
+    }
+
+    private int block() {
+        return variant().equals("any") ? BLOCK : 2 * BLOCK;
+    }
+
+    private boolean onTensorCores() {
+        return !variant().equals("any") && cache.onTensorCores();
+    }
+
+    /// Dynamic shared memory of [#attend]: keys and values under way, as many as leave room for a block
+    /// of the residual product that follows.
+    private int sharedBytes(DeviceTraits traits) {
+        if (!onTensorCores()) {
+            return 0;
+        }
+        int length = op.keyLength();
+        int stage = block() / WARP * cache.tileBytes(length);
+        int room = traits.sharedBytes() / 2 - SET_ASIDE - STATIC_BYTES - STATIC_BYTES_OF_ELEMENT * length;
+        return Math.clamp(room / stage, 1, MOST_STAGES) * stage;
     }
 
     private String variant() {

@@ -11,6 +11,10 @@ import java.util.Map;
 /// @param keys of keys
 /// @param values of values
 record CacheTypes(KvType keys, KvType values) {
+    private static final int TILE_ROWS = 16;
+    /// Behind each four values in halves, so that reads of shared memory meet no bank twice.
+    private static final int HALF_VALUES_GAP = 32;
+
     /// {@return the part of an entry's name, such as `f16` or `f16_q8_0`}
     String entry() {
         return keys == values ? name(keys) : name(keys) + "_" + name(values);
@@ -23,6 +27,22 @@ record CacheTypes(KvType keys, KvType values) {
         return keys == values
                 ? plain
                 : new KernelModule(plain.file(), Map.of("TENON_KEYS", name(keys), "TENON_VALUES", name(values)));
+    }
+
+    /// {@return whether attention of few rows with heads of 64 or 128 elements runs on tensor cores}
+    boolean onTensorCores() {
+        return keys != KvType.F32 && values != KvType.F32;
+    }
+
+    /// {@return bytes of 16 keys and values of `length` elements in shared memory, where that runs on
+    ///     tensor cores}
+    int tileBytes(int length) {
+        int gaps = values == KvType.F16 ? TILE_ROWS / 4 * HALF_VALUES_GAP : 0;
+        return TILE_ROWS * (rowBytes(keys, length) + rowBytes(values, length)) + gaps;
+    }
+
+    private static int rowBytes(KvType type, int length) {
+        return type == KvType.F16 ? 2 * length : length + length / 16;
     }
 
     private static String name(KvType type) {

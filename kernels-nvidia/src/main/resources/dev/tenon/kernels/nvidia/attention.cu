@@ -1,8 +1,8 @@
 // Attention of a few rows over paged keys and values, with the sequence split over blocks (flash decoding).
 //
 // A block takes one kv head, up to four of the query heads that share it, one row of the step, and one piece of the
-// sequence. Halves with heads of 64 or 128 run on tensor cores (attention_tensor.cuh); this file has the rest, where
-// blocks take fewer query heads each as long as a sequence has fewer pieces than there are blocks:
+// sequence. Halves and Q8_0 with heads of 64 or 128 run on tensor cores (attention_tensor.cuh); this file has the rest,
+// where blocks take fewer query heads each as long as a sequence has fewer pieces than there are blocks:
 //
 //   blocks of a y    short: | piece 0, head 0 | piece 0, head 1 | ... | piece 1, head 0 | ...   long: | piece 0 | ...
 //
@@ -335,19 +335,11 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     }
 }
 
-// Which code does it.
-template <class Keys, class Values, int D>
-struct Path {
-    static constexpr bool TENSOR = false;
-};
+// Element types whose products run on tensor cores.
+template <class Kv>
+constexpr bool ON_TENSOR_CORES = true;
 template <>
-struct Path<KvF16, KvF16, 64> {
-    static constexpr bool TENSOR = true;
-};
-template <>
-struct Path<KvF16, KvF16, 128> {
-    static constexpr bool TENSOR = true;
-};
+constexpr bool ON_TENSOR_CORES<KvF32> = false;
 
 #define ATTENTION(name, Keys, Values, d, D)                                                                            \
     extern "C" __global__ void __launch_bounds__(THREADS_OF<D>, 2) attention_##name##_##d(                             \
@@ -360,8 +352,9 @@ struct Path<KvF16, KvF16, 128> {
         const HeadInput key{kNorm, eps, table, ropeDim, pairing};                                                      \
         const KvCache cache{kCache, vCache, pages, maxPages, kvHeads};                                                 \
         const Shape shape{heads, keyLength, valueLength, scale, window, softCap};                                      \
-        if constexpr (Path<Keys, Values, D>::TENSOR) {                                                                 \
-            attentionTensor<D>(q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);       \
+        if constexpr (D > 0 && ON_TENSOR_CORES<Keys> && ON_TENSOR_CORES<Values>) {                                     \
+            attentionTensor<Keys, Values, D>(                                                                          \
+                    q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);                  \
         } else {                                                                                                       \
             attention<Keys, Values, D>(                                                                                \
                     q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);                  \

@@ -131,12 +131,12 @@ static DEVICE bool isLastBlock(const Part& part, int* counter) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
-        __threadfence(); // the barrier in front makes it count for the whole block
+        fenceDevice(); // the barrier in front makes it count for the whole block
         last = atomicAdd(counter, 1) == part.blocks - 1;
         if (last) {
             *counter = 0;
         }
-        __threadfence();
+        fenceDevice();
     }
     __syncthreads();
     return last;

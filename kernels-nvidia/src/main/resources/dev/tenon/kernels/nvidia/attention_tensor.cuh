@@ -1,101 +1,36 @@
-// Attention of a few rows over keys and values in halves, on tensor cores: a block of eight warps takes one kv head, up
-// to four of its query heads, one row of the step, and one piece of the sequence. Warps take 16 positions at a time:
+// Attention of a few rows over keys and values in halves or Q8_0, on tensor cores: a block of eight warps takes one kv
+// head, up to four of its query heads, one row of the step, and one piece of the sequence. Warps take 16 positions at
+// a time:
 //
 //   scores   s[16 positions][8 heads] = K[16][D] q[D][8]         (heads behind the block's are zeros)
 //   sums     o[D][8 heads] += V^T[D][16] p[16][8], p = 2^(s - maximum)
 //
 // Lane 4r + j of a product of 16 x 8 has rows r and r + 8, columns 2j and 2j + 1. Rows and columns may be numbered at
-// will, and are numbered so that a lane reads 16 bytes at a time, straight from the cache into its registers:
+// will, and are numbered so that a lane reads its elements side by side, from shared memory:
 //
-//   K   a lane has elements 32c + 8j .. + 7 (c = 0 .. D/32 - 1) of positions r and r + 8
-//   V   a lane has elements 64h + 8r .. + 7 (h = 0 .. D/64 - 1) of positions 2j, 2j + 1, 2j + 8, 2j + 9
+//   K, halves   a lane has elements 32c + 8j .. + 7 (c = 0 .. D/32 - 1) of two positions
+//   K, Q8_0     32c + 4j .. + 3 and 32c + 16 + 4j .. + 3, as halves without their scales
+//   V, halves   64h + 8r .. + 7 (h = 0 .. D/64 - 1) of positions 4j .. 4j + 3
+//   V, Q8_0     64h + 4r .. + 3 and 64h + 32 + 4r .. + 3, times their scales
 //
-// The rows of this step that are not in the cache yet make up 16 positions more, read from shared memory.
+// A warp has up to twice 16 positions under way, asked for before the kernels in front have finished. The rows of this
+// step that are not in the cache yet make up 16 positions more, in halves.
 #pragma once
-#include "attention_part.cuh"
-#include "tensor_core.cuh"
+#include "attention_sums.cuh"
+#include "bulk_copy.cuh"
 
-// Transposes an 8 x 8 matrix of halves; lane 4r + j has (r, 2j) and (r, 2j + 1).
-DEVICE u32 transposed(u32 pair) {
-    u32 r;
-    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(r) : "r"(pair));
-    return r;
-}
-
-// low halves of a and b, high halves of a and b
-DEVICE u32 lowHalves(u32 a, u32 b) { return __byte_perm(a, b, 0x5410); }
-
-DEVICE u32 highHalves(u32 a, u32 b) { return __byte_perm(a, b, 0x7632); }
+extern __shared__ uint4 sharedMemory[];
 
 constexpr int TENSOR_THREADS = 256;
 
 // Positions that one block does alone, and the least that are worth a block where there are more: to join pieces takes
-// as long as one or two hundred positions, however many pieces there are.
+// as long as one or two hundred positions.
 template <int D>
-constexpr int WHOLE = D == 64 ? 256 : 192;
-constexpr int PIECE = 64;
-
-// 16 positions, as a lane has them.
+constexpr int WHOLE = D == 64 ? 384 : 192;
 template <int D>
-struct Tile {
-    uint4 k[2][D / 32];
-    uint4 v[4][D / 64];
-};
+constexpr int PIECE = D == 64 ? 256 : 128;
 
-// The softmax so far of a warp: of heads 2j and 2j + 1, in lane 4r + j.
-template <int D>
-struct WarpSums {
-    float maximum[2]; // of the scores, times log2(e)
-    float weight[2];  // of the lane's own positions
-    float sum[D / 16][4];
-
-    DEVICE WarpSums() : maximum{NOTHING, NOTHING}, weight{}, sum{} {}
-
-    // s: scores of positions r (0, 1) and r + 8 (2, 3), times log2(e); b: what their sums are made with
-    DEVICE void weigh(const float (&s)[4], bool valid, bool valid8, u32 (&b)[2]) {
-        float m0 = fmaxf(valid ? s[0] : NOTHING, valid8 ? s[2] : NOTHING);
-        float m1 = fmaxf(valid ? s[1] : NOTHING, valid8 ? s[3] : NOTHING);
-        if (__any_sync(FULL_WARP, m0 > maximum[0] || m1 > maximum[1])) { // seldom, after the first positions
-#pragma unroll
-            for (int o = 4; o < 32; o <<= 1) {
-                m0 = fmaxf(m0, __shfl_xor_sync(FULL_WARP, m0, o));
-                m1 = fmaxf(m1, __shfl_xor_sync(FULL_WARP, m1, o));
-            }
-            m0 = fmaxf(m0, maximum[0]);
-            m1 = fmaxf(m1, maximum[1]);
-            const float f0 = powerOfTwo(maximum[0] - m0);
-            const float f1 = powerOfTwo(maximum[1] - m1);
-            maximum[0] = m0, maximum[1] = m1;
-            weight[0] *= f0, weight[1] *= f1;
-#pragma unroll
-            for (int i = 0; i < D / 16; i++) {
-                sum[i][0] *= f0, sum[i][1] *= f1, sum[i][2] *= f0, sum[i][3] *= f1;
-            }
-        }
-        const float p0 = valid ? powerOfTwo(s[0] - maximum[0]) : 0.f;
-        const float p1 = valid ? powerOfTwo(s[1] - maximum[1]) : 0.f;
-        const float p2 = valid8 ? powerOfTwo(s[2] - maximum[0]) : 0.f;
-        const float p3 = valid8 ? powerOfTwo(s[3] - maximum[1]) : 0.f;
-        weight[0] += p0 + p2;
-        weight[1] += p1 + p3;
-        b[0] = transposed(halves(p0, p1));
-        b[1] = transposed(halves(p2, p3));
-    }
-
-    DEVICE void add(const uint4 (&v)[4][D / 64], const u32 (&b)[2]) {
-#pragma unroll
-        for (int h = 0; h < D / 64; h++) {
-            auto four = [&](int i, u32 v0, u32 v1, u32 v8, u32 v9) {
-                const u32 a[4] = {lowHalves(v0, v1), highHalves(v0, v1), lowHalves(v8, v9), highHalves(v8, v9)};
-                multiply(sum[4 * h + i], a, b[0], b[1]);
-            };
-            four(0, v[0][h].x, v[1][h].x, v[2][h].x, v[3][h].x);
-            four(1, v[0][h].y, v[1][h].y, v[2][h].y, v[3][h].y);
-            four(2, v[0][h].z, v[1][h].z, v[2][h].z, v[3][h].z);
-            four(3, v[0][h].w, v[1][h].w, v[2][h].w, v[3][h].w);
-        }
-    }
-};
+constexpr int MAX_STAGES = 2; // places of a warp for positions
 
 // tanh with an absolute error of 1e-7
 DEVICE float quickTanh(float x) {
@@ -159,18 +94,21 @@ static DEVICE void prepare(const HeadInput& in, const float* norm, const float* 
     }
 }
 
-template <int D>
+template <class KeyType, class ValueType, int D>
 static DEVICE void attentionTensor(const float* q, const float* k, const float* v, const HeadInput& query,
         const HeadInput& key, const KvCache& cache, const int* positions, const int* sequences, float* out,
         float* partial, int* counters, const Shape& shape) {
+    typedef Rows<KeyType, D> Keys;
+    typedef Rows<ValueType, D> Values;
+    typedef Tile<Keys, Values> T;
     constexpr int WARPS = TENSOR_THREADS / 32;
-    constexpr int ROW = 2 * D; // bytes of a key or value
     constexpr int E = D / 32;
     __shared__ alignas(16) u16 queries[8][D + 32]; // so that the lanes of a read meet no bank twice
     __shared__ alignas(16) u16 fresh[2][MAX_ROWS][D];
     __shared__ alignas(16) float sums[WARPS][GROUP][D];
     __shared__ float maxima[WARPS][GROUP];
     __shared__ float weights[WARPS][GROUP];
+    __shared__ u64 barriers[WARPS][MAX_STAGES]; // of each place of a warp
     launchDependents();
 
     const int warp = threadIdx.x / 32;
@@ -178,7 +116,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     const int r = lane / 4;
     const int j = lane % 4;
     const bool fused = k != nullptr;
-    const Part part = Part::of<false>(positions, sequences, shape, cache.heads, fused, WHOLE<D>, PIECE);
+    const Part part = Part::of<false>(positions, sequences, shape, cache.heads, fused, WHOLE<D>, PIECE<D>);
     const int t = part.t;
     out += ((i64) t * shape.heads + part.chunkHead) * D;
     if (part.sequence < 0) {
@@ -198,43 +136,77 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     const int tiles = part.from < part.end ? (u32) (part.end - base + 15) / 16 : 0;
     const int all = tiles + (part.fresh > 0 ? 1 : 0);
     const int* pages = cache.pages + (i64) part.sequence * cache.maxPages;
-    auto headInPage = [&](int p) { // of a position
-        return ((i64) pages[(u32) p / PAGE_TOKENS] * cache.heads + part.kvHead) * (PAGE_TOKENS * ROW);
+    auto rowOf = [&](int page, int p) { // of a position, counted through the cache
+        return ((i64) page * cache.heads + part.kvHead) * PAGE_TOKENS + (u32) p % PAGE_TOKENS;
     };
-    Tile<D> tile;
-    auto row = [&](int i, int offset) { // where it begins among those of its head and page
-        return ((u32) min(max(base + 16 * i + offset, part.from), part.end - 1) % PAGE_TOKENS) * ROW;
+    // the pages of the warp's next 32 tiles, one a lane: read when they are needed, each would take longer than a tile
+    int ahead = 0;
+    auto lookAhead = [&](int i) {
+        const int p = base + 16 * (i + WARPS * lane);
+        ahead = p < part.end ? pages[(u32) p / PAGE_TOKENS] : 0;
     };
-    auto loadKeys = [&](int i, i64 head) {
-#pragma unroll
-        for (int n = 0; n < 2; n++) {
-            const u8* from = cache.keys + head + row(i, r + 8 * n) + 16 * j;
-#pragma unroll
-            for (int c = 0; c < D / 32; c++) {
-                tile.k[n][c] = *(const uint4*) (from + 64 * c);
+    lookAhead(warp);
+    const int stages = min(MAX_STAGES, (int) dynamicSharedBytes() / (WARPS * T::BYTES));
+    const u32 places = sharedAddress(sharedMemory) + warp * T::BYTES;
+    auto place = [&](int stage) { return places + stage * (WARPS * T::BYTES); };
+    auto request = [&](int i, int stage) { // of tile i
+        if (i < tiles) {
+            const int turn = i / WARPS;
+            if (turn > 0 && turn % 32 == 0) {
+                lookAhead(i);
             }
-        }
-    };
-    auto loadValues = [&](int i, i64 head) {
+            const i64 row = rowOf(__shfl_sync(FULL_WARP, ahead, turn % 32), base + 16 * i);
+            const u8* keys = cache.keys + row * Keys::ROW;
+            const u8* values = cache.values + row * Values::ROW;
+            const u32 to = place(stage);
+#if TENON_BULK
+            constexpr int PARTS = Values::VALUE_GAP == 0 ? 1 : 4; // of the values, each for a copy
+            const Mailbox mail(&barriers[warp][stage]);
+            if (lane == 0) { // few copies: each takes a hundred cycles to begin
+                mail.expect(T::KEYS + 4 * T::FOUR);
+                mail.copy(to, keys, T::KEYS);
 #pragma unroll
-        for (int n = 0; n < 4; n++) {
-            const u8* from = cache.values + head + row(i, 2 * j + n % 2 + n / 2 * 8) + 16 * r;
-#pragma unroll
-            for (int h = 0; h < D / 64; h++) {
-                tile.v[n][h] = *(const uint4*) (from + 128 * h);
+                for (int n = 0; n < PARTS; n++) {
+                    mail.copy(to + T::KEYS + n * T::APART, values + n * T::FOUR, 4 / PARTS * T::FOUR);
+                }
             }
+#else
+            for (int b = 16 * lane; b < T::KEYS; b += 512) {
+                copy16(to + b, keys + b, true);
+            }
+            for (int b = 16 * lane; b < 4 * T::FOUR; b += 512) {
+                copy16(to + T::KEYS + b + b / T::FOUR * Values::VALUE_GAP, values + b, true);
+            }
+#endif
         }
+#if !TENON_BULK
+        copiesEnd();
+#endif
     };
+    auto await = [&](int stage, u32 phase) {
+#if TENON_BULK
+        Mailbox(&barriers[warp][stage]).wait(phase);
+#else
+        if (stages == 1) {
+            copiesWait<0>();
+        } else {
+            copiesWait<1>();
+        }
+        __syncwarp();
+#endif
+    };
+    if (lane < MAX_STAGES) {
+        Mailbox(&barriers[warp][lane]).init();
+    }
+    __syncwarp();
     if (!fused) {
         waitForInputs();
     }
-    if (warp < tiles) { // if fused, written in earlier steps
-        const i64 head = headInPage(base + 16 * warp);
-        loadKeys(warp, head);
-        loadValues(warp, head);
+#pragma unroll 1
+    for (int stage = 0; stage < stages; stage++) { // if fused, written in earlier steps
+        request(warp + stage * WARPS, stage);
     }
-    const int within = (u32) part.position % PAGE_TOKENS * ROW;
-    const i64 appended = part.appends ? headInPage(part.position) + within : 0;
+    const i64 appended = part.appends ? rowOf(pages[(u32) part.position / PAGE_TOKENS], part.position) : 0;
     if (part.group < 8) { // query heads that are not there
         u32* zeros = (u32*) queries[part.group];
 #pragma unroll 1
@@ -268,13 +240,17 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         const float factor = isQuery ? shape.scale : 1.f;
 #pragma unroll
         for (int e = 0; e < E; e++) {
-            to[lane + 32 * e] = floatToHalf(x[e] * factor);
+            const int i = lane + 32 * e;
+            to[isValue ? Values::valueAt(i) : Keys::keyAt(i)] = floatToHalf(x[e] * factor);
         }
         if (!isQuery && back == 0 && part.appends) {
-            u16* row = (u16*) ((isValue ? cache.values : cache.keys) + appended);
 #pragma unroll
             for (int e = 0; e < E; e++) {
-                row[lane + 32 * e] = floatToHalf(x[e]);
+                if (isValue) {
+                    ValueType::put(cache.values + appended * Values::ROW, D, lane + 32 * e, x[e]);
+                } else {
+                    KeyType::put(cache.keys + appended * Keys::ROW, D, lane + 32 * e, x[e]);
+                }
             }
         }
     }
@@ -282,50 +258,77 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
 
     WarpSums<D> run;
     const u32 queryAddress = sharedAddress(&queries[r][8 * j]);
+    int stage = 0;
+    u32 phase = 0;
+    // rows r and r + 8 of a product are positions `own` and own + 2 of the 16, so that columns 2j, 2j + 1, 2j + 8 and
+    // 2j + 9 are positions 4j .. 4j + 3
+    const int own = r / 2 * 4 + r % 2;
 #pragma unroll 1
     for (int i = warp; i < all; i += WARPS) {
-        const u32 offset = base + 16 * i + r - part.from;
+        const u32 offset = base + 16 * i + own - part.from;
         bool valid = offset < (u32) (part.end - part.from);
-        bool valid8 = offset + 8 < (u32) (part.end - part.from);
-        if (i == tiles) { // the rows of this step, backwards
-            valid = r < part.fresh && part.position - r >= part.low;
-            valid8 = false;
+        bool valid8 = offset + 2 < (u32) (part.end - part.from);
+        uint4 k[2][D / 32];
+        float scale[2][D / 32]; // of keys
+        uint4 v[4][D / 64];
+        int count; // of the lane's four positions
+        if (i < tiles) {
+            await(stage, phase);
+            Keys::keys(place(stage), own, j, k, scale);
+            Values::values(place(stage) + T::KEYS, r, j, v);
+            count = part.end - (base + 16 * i + 4 * j);
+        } else { // the rows of this step, backwards
+            valid = own < part.fresh && part.position - own >= part.low;
+            valid8 = own + 2 < part.fresh && part.position - own - 2 >= part.low;
 #pragma unroll
-            for (int c = 0; c < D / 32; c++) {
-                tile.k[0][c] = *(const uint4*) &fresh[0][r][32 * c + 8 * j];
-                tile.k[1][c] = tile.k[0][c];
+            for (int n = 0; n < 2; n++) {
+#pragma unroll
+                for (int c = 0; c < D / 32; c++) {
+                    k[n][c] = *(const uint4*) &fresh[0][(own + 2 * n) % MAX_ROWS][32 * c + 8 * j];
+                    scale[n][c] = 1.f;
+                }
             }
 #pragma unroll
             for (int n = 0; n < 4; n++) {
-                const bool there = n < 2 && 2 * j + n < part.fresh;
 #pragma unroll
                 for (int h = 0; h < D / 64; h++) {
-                    const uint4 value = *(const uint4*) &fresh[1][2 * j + n % 2][64 * h + 8 * r];
-                    tile.v[n][h] = make_uint4(there ? value.x : 0, there ? value.y : 0, there ? value.z : 0,
+                    v[n][h] = *(const uint4*) &fresh[1][(4 * j + n) % MAX_ROWS][64 * h + 8 * r];
+                }
+            }
+            count = part.fresh - 4 * j;
+        }
+        if (__any_sync(FULL_WARP, count < 4)) { // others are anything, even no numbers
+#pragma unroll
+            for (int n = 0; n < 4; n++) {
+#pragma unroll
+                for (int h = 0; h < D / 64; h++) {
+                    const uint4 value = v[n][h];
+                    const bool there = n < count;
+                    v[n][h] = make_uint4(there ? value.x : 0, there ? value.y : 0, there ? value.z : 0,
                             there ? value.w : 0);
                 }
             }
         }
-        const bool more = i + WARPS < tiles;
-        const i64 head = more ? headInPage(base + 16 * (i + WARPS)) : 0;
+        float s[4] = {};
         float scores[2][4] = {};
 #pragma unroll
         for (int c = 0; c < D / 32; c++) {
             const uint4 b = readShared16(queryAddress + 64 * c);
-            const uint4 top = tile.k[0][c];
-            const uint4 low = tile.k[1][c];
+            const uint4 top = k[0][c];
+            const uint4 low = k[1][c];
             const u32 a0[4] = {top.x, low.x, top.y, low.y};
             const u32 a1[4] = {top.z, low.z, top.w, low.w};
             multiply(scores[0], a0, b.x, b.y);
             multiply(scores[1], a1, b.z, b.w);
-        }
-        if (more) {
-            loadKeys(i + WARPS, head);
-        }
-        float s[4];
+            if (Keys::SCALED || c == D / 32 - 1) {
 #pragma unroll
-        for (int n = 0; n < 4; n++) {
-            s[n] = scores[0][n] + scores[1][n];
+                for (int n = 0; n < 4; n++) {
+                    const float sum = scores[0][n] + scores[1][n];
+                    s[n] = Keys::SCALED ? s[n] + scale[n / 2][c] * sum : sum;
+                    scores[0][n] = 0.f;
+                    scores[1][n] = 0.f;
+                }
+            }
         }
         if (shape.softCap > 0.f) {
 #pragma unroll
@@ -339,9 +342,15 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         }
         u32 p[2];
         run.weigh(s, valid, valid8, p);
-        run.add(tile.v, p);
-        if (more) {
-            loadValues(i + WARPS, head);
+        run.add(v, p);
+        if (i < tiles) {
+            __syncwarp(); // all have read
+            request(i + stages * WARPS, stage);
+            stage++;
+            if (stage == stages) {
+                stage = 0;
+                phase ^= 1;
+            }
         }
     }
 
@@ -356,10 +365,12 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         for (int n = 0; n < 2; n++) {
 #pragma unroll
             for (int h = 0; h < D / 64; h++) {
-                float4* to = (float4*) &sums[warp][2 * j + n][64 * h + 8 * r];
+                float* to = &sums[warp][2 * j + n][64 * h];
                 const auto& of = run.sum;
-                to[0] = make_float4(of[4 * h][n], of[4 * h][2 + n], of[4 * h + 1][n], of[4 * h + 1][2 + n]);
-                to[1] = make_float4(of[4 * h + 2][n], of[4 * h + 2][2 + n], of[4 * h + 3][n], of[4 * h + 3][2 + n]);
+                *(float4*) (to + Values::firstFour(r)) =
+                        make_float4(of[4 * h][n], of[4 * h][2 + n], of[4 * h + 1][n], of[4 * h + 1][2 + n]);
+                *(float4*) (to + Values::otherFour(r)) =
+                        make_float4(of[4 * h + 2][n], of[4 * h + 2][2 + n], of[4 * h + 3][n], of[4 * h + 3][2 + n]);
             }
             if (r == 0) {
                 maxima[warp][2 * j + n] = run.maximum[n];
@@ -368,37 +379,43 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         }
     }
     __syncthreads();
-    const Pieces pieces(partial, shape);
-    const i64 place = pieces.place(t, shape.heads, part.chunkHead);
+    const Left<D> left(partial, shape.heads);
 #pragma unroll 1
-    for (int i = threadIdx.x; i < part.group * D; i += TENSOR_THREADS) {
-        const int g = i / D;
-        const int e = i % D;
+    for (int i = threadIdx.x; i < part.group * (D / 4); i += TENSOR_THREADS) { // four elements of a head
+        const int g = i / (D / 4);
+        const int column = i % (D / 4);
         float maximum = NOTHING;
 #pragma unroll
         for (int w = 0; w < WARPS; w++) {
             maximum = fmaxf(maximum, maxima[w][g]);
         }
         float weight = 0.f;
-        float sum = 0.f;
+        float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
 #pragma unroll
         for (int w = 0; w < WARPS; w++) {
             const float factor = powerOfTwo(maxima[w][g] - maximum);
+            const float4 more = *(const float4*) &sums[w][g][4 * column];
             weight += factor * weights[w][g];
-            sum += factor * sums[w][g][e];
+            sum.x += factor * more.x, sum.y += factor * more.y, sum.z += factor * more.z, sum.w += factor * more.w;
         }
+        const float share = reciprocal(weight);
+        sum.x *= share, sum.y *= share, sum.z *= share, sum.w *= share;
         if (part.pieces == 1) {
-            out[i] = __fdividef(sum, weight);
+            ((float4*) out)[i] = sum;
         } else {
-            const i64 at = place + (i64) g * gridDim.x + part.piece;
-            pieces.sums[at * D + e] = sum;
-            if (e == 0) {
-                pieces.stats[2 * at] = maximum;
-                pieces.stats[2 * at + 1] = weight;
+            const i64 at = left.place(t, part.chunkHead + g, part.piece);
+            *(uint2*) (left.sums + at * D + 4 * column) = make_uint2(halves(sum.x, sum.y), halves(sum.z, sum.w));
+            if (column == 0) {
+                left.stats[at] = make_float2(maximum, weight);
             }
         }
     }
     if (part.pieces > 1 && isLastBlock(part, counters + t * gridDim.y + part.y)) {
-        joinPieces<4>(part, pieces, place, out, &sums[0][0][0]);
+#pragma unroll 1
+        for (int job = warp; job < part.group * (D / 64); job += WARPS) {
+            const int g = job / (D / 64);
+            const int first = job % (D / 64) * 64;
+            *(float2*) (out + g * D + first + 2 * lane) = left.join(t, part.chunkHead + g, first, part.pieces, lane);
+        }
     }
 }

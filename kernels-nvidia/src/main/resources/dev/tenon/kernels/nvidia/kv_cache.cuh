@@ -31,6 +31,7 @@ struct KvCache {
 //   Eight     the bytes of eight elements, in registers; load8 and decode8 read eight from i on, a multiple of 8
 //   read      one element
 //   write     a whole row, by the 32 lanes of a warp
+//   put       of it, 32 elements side by side: number i, i % 32 being the lane
 //   rounded   what a value is after it was written and read (q8_0: left as it is)
 struct KvF32 {
     struct Eight {
@@ -53,9 +54,11 @@ struct KvF32 {
 
     static DEVICE void write(u8* row, const float* from, int n, int lane) {
         for (int i = lane; i < n; i += 32) {
-            ((float*) row)[i] = from[i];
+            put(row, n, i, from[i]);
         }
     }
+
+    static DEVICE void put(u8* row, int, int i, float value) { ((float*) row)[i] = value; }
 
     static DEVICE float rounded(float value) { return value; }
 };
@@ -78,9 +81,11 @@ struct KvF16 {
 
     static DEVICE void write(u8* row, const float* from, int n, int lane) {
         for (int i = lane; i < n; i += 32) {
-            ((u16*) row)[i] = floatToHalf(from[i]);
+            put(row, n, i, from[i]);
         }
     }
+
+    static DEVICE void put(u8* row, int, int i, float value) { ((u16*) row)[i] = floatToHalf(value); }
 
     static DEVICE float rounded(float value) { return halfToFloat(floatToHalf(value)); }
 };
@@ -115,13 +120,16 @@ struct KvQ8_0 {
 
     static DEVICE void write(u8* row, const float* from, int n, int lane) {
         for (int i = lane; i < padded(n); i += 32) {
-            const float value = i < n ? from[i] : 0.f;
-            const float largest = maxOver(fabsf(value), 32);
-            const float inverse = largest > 0.f ? 127.f / largest : 0.f;
-            ((i8*) row)[i] = (i8) __float2int_rn(value * inverse);
-            if (lane == 0) {
-                ((u16*) (row + padded(n)))[i / 32] = floatToHalf(largest * (1.f / 127));
-            }
+            put(row, n, i, i < n ? from[i] : 0.f);
+        }
+    }
+
+    static DEVICE void put(u8* row, int n, int i, float value) {
+        const float largest = maxOver(fabsf(value), 32);
+        const float inverse = largest > 0.f ? 127.f / largest : 0.f;
+        ((i8*) row)[i] = (i8) __float2int_rn(value * inverse);
+        if (i % 32 == 0) {
+            ((u16*) (row + padded(n)))[i / 32] = floatToHalf(largest * (1.f / 127));
         }
     }
 

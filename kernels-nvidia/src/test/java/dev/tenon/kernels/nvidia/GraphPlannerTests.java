@@ -235,6 +235,31 @@ class GraphPlannerTests {
     }
 
     @Test
+    void attentionLeavesRoomForTheResidualProductBehindIt() {
+        KvType half = KvType.F16;
+        KvType q8 = KvType.Q8_0;
+        assertEquals("64 pieces, 67584 bytes", attention(TestGraphs.HOPPER, half, half, 1));
+        assertEquals("16 pieces, 67584 bytes", attention(TestGraphs.HOPPER, half, half, 4));
+        assertEquals("64 pieces, 34816 bytes", attention(TestGraphs.HOPPER, q8, q8, 1));
+        assertEquals("64 pieces, 50176 bytes", attention(TestGraphs.HOPPER, half, q8, 1));
+        assertEquals("64 pieces, 52224 bytes", attention(TestGraphs.HOPPER, q8, half, 1));
+        assertEquals("16 pieces, 67584 bytes", attention(TestGraphs.ORIN, half, half, 1));
+        assertEquals("64 pieces, 0 bytes", attention(TestGraphs.HOPPER, KvType.F32, KvType.F32, 1));
+    }
+
+    private static String attention(DeviceTraits traits, KvType keys, KvType values, int rows) {
+        TestGraphs t = new TestGraphs();
+        PlanOptions options = new PlanOptions(8, 1, 4096, keys, values, true, Map.of());
+        Graph graph = Fusion.fuse(t.decoder("Q8_0", "Q8_0", false));
+        PlannedGraph planned = GraphPlanner.plan(graph, t, options, List.of(), traits, MvSchedule.DEFAULT);
+        Launch launch = planned.launches(new StepShape(rows, 1, false)).stream()
+                .filter(l -> l.module().file().equals("attention.cu"))
+                .findFirst()
+                .orElseThrow();
+        return launch.gridX() + " pieces, " + launch.sharedBytes() + " bytes";
+    }
+
+    @Test
     void aSmallDeviceTakesFewerTokensAtOnce() {
         TestGraphs t = new TestGraphs();
         Graph graph = t.decoder("Q4_K", "Q4_K", false);
@@ -249,7 +274,9 @@ class GraphPlannerTests {
                 2, entries.stream().filter(e -> e.equals("qkv_Q4_K_Q4_K_t8")).count(), entries::toString);
         assertEquals(4, entries.stream().filter(e -> e.equals("linear_Q4_K_t4")).count(), entries::toString);
         for (Launch launch : launches) {
-            assertTrue(launch.sharedBytes() <= 20480, launch::toString);
+            if (!launch.module().file().equals("attention.cu")) { // whose needs do not grow with the tokens
+                assertTrue(launch.sharedBytes() <= 20480, launch::toString);
+            }
             if (launch.module().file().equals("qkv.cu")) {
                 assertEquals("64", launch.module().macros().get("TENON_BLOCK"));
                 assertEquals(64, launch.block());
