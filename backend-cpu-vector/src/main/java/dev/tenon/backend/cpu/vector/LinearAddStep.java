@@ -27,7 +27,7 @@ record LinearAddStep(Activations x, BoundLinear linear, Activations residual, Ac
         }
         int rows = linear.rows();
         int tokens = c.rows(out);
-        int grain = c.rowGrain(rows);
+        int grain = c.rowGrain(rows, tokens);
         for (int from = c.claim(grain); from < rows; from = c.claim(grain)) {
             int to = Math.min(from + grain, rows);
             linear.run(x.data, tokens, from, to, out.data, out.width, c.scratch(thread));

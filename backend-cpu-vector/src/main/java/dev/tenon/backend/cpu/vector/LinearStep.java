@@ -24,7 +24,7 @@ record LinearStep(Activations x, BoundLinear linear, Activations out, Packing pa
             return;
         }
         int rows = linear.rows();
-        int grain = c.rowGrain(rows);
+        int grain = c.rowGrain(rows, c.rows(out));
         for (int r = c.claim(grain); r < rows; r = c.claim(grain)) {
             linear.run(x.data, c.rows(out), r, Math.min(r + grain, rows), out.data, out.width, c.scratch(thread));
         }

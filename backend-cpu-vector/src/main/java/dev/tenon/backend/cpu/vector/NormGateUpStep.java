@@ -45,7 +45,7 @@ record NormGateUpStep(
         }
         int rows = gate.rows();
         int tokens = c.rows(out);
-        int grain = c.rowGrain(rows);
+        int grain = c.rowGrain(rows, tokens);
         for (int from = c.claim(grain); from < rows; from = c.claim(grain)) {
             int to = Math.min(from + grain, rows);
             gate.run(normed.data, tokens, from, to, out.data, out.width, c.scratch(thread));

@@ -54,7 +54,7 @@ record NormQkvRopeStep(
 
     private void project(StepContext c, int thread) {
         int rows = q.rows() + k.rows() + v.rows();
-        int grain = c.rowGrain(rows);
+        int grain = c.rowGrain(rows, c.rows(vOut));
         for (int from = c.claim(grain); from < rows; from = c.claim(grain)) {
             int to = Math.min(from + grain, rows);
             part(c, q, qHeads.out(), from, to, thread);

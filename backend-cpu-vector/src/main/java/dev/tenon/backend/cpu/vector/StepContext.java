@@ -11,6 +11,11 @@ import dev.tenon.backend.cpu.vector.kernel.Scratch;
 final class StepContext {
     /// Tokens of one sequence that attention takes together, at most.
     static final int BLOCK_TOKENS = 16;
+    /// From how many tokens on rows take so long that a thread should not come late with many of them, and how
+    /// many it takes at once then.
+    private static final int MANY_TOKENS = 32;
+
+    private static final int MANY_TOKENS_ROWS = 128;
 
     private final CpuThreads team;
     private final Scratch[] scratch;
@@ -133,8 +138,12 @@ final class StepContext {
     /// {@return how many matrix rows to take at once: a multiple of 16, several times for each thread}
     ///
     /// @param rows all rows
-    int rowGrain(int rows) {
+    /// @param tokens how many each row is multiplied with
+    int rowGrain(int rows, int tokens) {
         int share = rows / (8 * team.size());
+        if (tokens >= MANY_TOKENS) {
+            share = Math.min(share, MANY_TOKENS_ROWS);
+        }
         return share >= 64 ? share / 64 * 64 : Math.max(16, share / 16 * 16);
     }
 
