@@ -11,6 +11,12 @@ import dev.tenon.backend.cpu.vector.kernel.Scratch;
 final class StepContext {
     /// Tokens of one sequence that attention takes together, at most.
     static final int BLOCK_TOKENS = 16;
+    /// Tokens from which on threads take whole panels of rows, where there is one for each of them.
+    private static final int PANEL_TOKENS = 12;
+
+    private static final int PANEL_ROWS = 64;
+    private static final int LEAST_ROWS = 16;
+
     /// From how many tokens on rows take so long that a thread should not come late with many of them, and how
     /// many it takes at once then.
     private static final int MANY_TOKENS = 32;
@@ -135,7 +141,8 @@ final class StepContext {
         return Math.max(1, total / (4 * team.size()));
     }
 
-    /// {@return how many matrix rows to take at once: a multiple of 16, several times for each thread}
+    /// {@return how many matrix rows to take at once: a multiple of 16, several times for each thread;
+    /// for many tokens whole panels of a kernel, which have up to 64}
     ///
     /// @param rows all rows
     /// @param tokens how many each row is multiplied with
@@ -144,7 +151,9 @@ final class StepContext {
         if (tokens >= MANY_TOKENS) {
             share = Math.min(share, MANY_TOKENS_ROWS);
         }
-        return share >= 64 ? share / 64 * 64 : Math.max(16, share / 16 * 16);
+        int most = tokens < PANEL_TOKENS ? LEAST_ROWS : Math.min(PANEL_ROWS, rows / team.size());
+        int least = Math.max(LEAST_ROWS, most / LEAST_ROWS * LEAST_ROWS);
+        return share >= PANEL_ROWS ? share / PANEL_ROWS * PANEL_ROWS : Math.max(least, share / LEAST_ROWS * LEAST_ROWS);
     }
 
     /// {@return scratch memory of a thread}

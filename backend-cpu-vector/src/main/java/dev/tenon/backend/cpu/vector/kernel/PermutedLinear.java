@@ -22,12 +22,17 @@ import java.util.Locale;
 /// order; in the end the strands are added in a tree. So bits depend neither on the width of
 /// vectors nor on how many tokens or rows are computed together.
 ///
+/// The same follows once more by strands, `[16, 8b]`, `[16, 8b]`, and `[16, b]`: one or two tokens
+/// are multiplied with strands in the lanes of a vector, more of them one strand after the other,
+/// with rows in lanes ([PermutedPanel]).
+///
 /// Q8_0, whose blocks are 32 weights, has one even and one odd vector a block and no sums, which
 /// is the order of [Strands]. It is packed for the sake of aligned loads, and of the panel.
 ///
 /// The parts that are compiled by themselves call nothing but the Vector API: beyond C2's limit
 /// of nodes it still inlines what the JDK asks it to, but no method of ours.
 public abstract class PermutedLinear implements PackedKernel {
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(Species.LE);
     /// Weights of a K format's block.
     static final int BLOCK = 256;
     /// Bytes of sixteen floats.
@@ -45,11 +50,10 @@ public abstract class PermutedLinear implements PackedKernel {
     /// Most blocks of a row before it is the next row's turn.
     private static final int TURN_BLOCKS = 16;
     /// Where scales lie in scratch memory, behind the strands.
-    private static final long SCALES = PermutedPanel.STRANDS;
-    /// Where the panel lies in scratch memory, behind the scales and what loads of the last
+    private static final long SCALES = STREAMS * PermutedPanel.PAIR;
+    /// Where decoded vectors lie in scratch memory, behind the scales and what loads of the last
     /// ones read too much.
-    private static final long PANEL = SCALES + (TURN / BLOCK + 1) * VECTOR;
-
+    private static final long VALUES = SCALES + (TURN / BLOCK + 1) * VECTOR;
     /// Reads scales.
     interface Scales {
         /// Writes sixteen numbers a block: what its levels and what its sums are multiplied with.
@@ -98,7 +102,6 @@ public abstract class PermutedLinear implements PackedKernel {
         /// @param scales where the blocks' numbers are
         /// @param even where the first even vector goes
         /// @param odd where the first odd vector goes
-        /// @param apart bytes from one even, or odd, vector to the next
         /// @param part bytes from a vector of sixteen floats to the part of it that is
         ///     computed; `even` and `odd` have it added already
         void write(
@@ -109,9 +112,55 @@ public abstract class PermutedLinear implements PackedKernel {
                 long scales,
                 long even,
                 long odd,
-                long apart,
                 long part);
     }
+
+    /// Reads scales of several rows, one in each lane.
+    interface Numbers {
+        /// Writes the sixteen numbers of a block that its levels and its sums are multiplied with.
+        ///
+        /// @param scratch memory of words and numbers
+        /// @param words where the first of the block's words are, [PermutedPanel#WIDTH] bytes apart;
+        ///     behind them its halves
+        /// @param to where the first number goes
+        /// @param apart bytes to where the next one goes
+        void write(MemorySegment scratch, long words, long to, long apart);
+    }
+
+    /// Decodes levels of several rows, one in each lane.
+    interface Unpack {
+        /// Writes levels times scales of the two strands of a lane, for all rows of a panel.
+        ///
+        /// @param scratch memory of words, numbers and strands
+        /// @param lane which lane
+        /// @param words where the first block's words are
+        /// @param next bytes from a block's words to the next one's
+        /// @param blocks how many blocks
+        /// @param numbers where the first number of the first block is; the next block's follows
+        /// @param apart bytes from a number to the next one
+        /// @param even where the even strand goes
+        /// @param odd where the odd strand goes
+        void write(
+                MemorySegment scratch,
+                int lane,
+                long words,
+                long next,
+                int blocks,
+                long numbers,
+                long apart,
+                long even,
+                long odd);
+    }
+
+    /// A format's code.
+    ///
+    /// @param scales reads scales in front of `decode`; null if the format is for vectors of
+    ///     sixteen floats only
+    /// @param dot multiplies a row, with vectors of sixteen floats
+    /// @param decode decodes a row, for narrower vectors; null as `scales`
+    /// @param numbers reads scales for a panel; null if a block has no sums
+    /// @param unpack decodes rows for a panel
+    record Parts(Scales scales, Dot dot, Decode decode, Numbers numbers, Unpack unpack) {}
 
     private final String format;
     private final int block;
@@ -126,6 +175,14 @@ public abstract class PermutedLinear implements PackedKernel {
     private final Scales scales;
     private final Dot dot;
     private final Decode decode;
+    private final Numbers numbers;
+    private final Unpack unpack;
+    /// Where the words of a block begin, and how many groups of four.
+    private final int firstWord;
+    private final int quads;
+    /// Where the halves of a block begin, and how many.
+    private final int firstHalf;
+    private final int halves;
 
     /// Creates a kernel.
     ///
@@ -133,10 +190,21 @@ public abstract class PermutedLinear implements PackedKernel {
     /// @param block weights of a block, a multiple of 32
     /// @param blockBytes bytes of a block
     /// @param sums vectors of sums that a block has, 0 or 1
-    /// @param scales reads scales
-    /// @param dot multiplies
-    /// @param decode decodes
-    PermutedLinear(String format, int block, int blockBytes, int sums, Scales scales, Dot dot, Decode decode) {
+    /// @param parts the code that multiplies and decodes
+    /// @param firstWord where the words of a block begin
+    /// @param words how many it has, a multiple of 4
+    /// @param firstHalf where the halves of a block begin
+    /// @param halves how many it has
+    PermutedLinear(
+            String format,
+            int block,
+            int blockBytes,
+            int sums,
+            Parts parts,
+            int firstWord,
+            int words,
+            int firstHalf,
+            int halves) {
         this.format = format;
         this.block = block;
         this.blockBytes = blockBytes;
@@ -145,9 +213,15 @@ public abstract class PermutedLinear implements PackedKernel {
         this.turn = Math.min(TURN / block, TURN_BLOCKS);
         this.elements = new int[block];
         this.factors = new float[block];
-        this.scales = scales;
-        this.dot = dot;
-        this.decode = decode;
+        this.scales = parts.scales;
+        this.dot = parts.dot;
+        this.decode = parts.decode;
+        this.numbers = parts.numbers;
+        this.unpack = parts.unpack;
+        this.firstWord = firstWord;
+        this.quads = words / 4;
+        this.firstHalf = firstHalf;
+        this.halves = halves;
     }
 
     /// Says where an element of a block goes; the constructor of each format does so for all of
@@ -188,32 +262,78 @@ public abstract class PermutedLinear implements PackedKernel {
 
     @Override
     public final long packedBytes(int n) {
+        return 2 * rowBytes(n);
+    }
+
+    /// {@return bytes of a row in one of its two orders}
+    private long rowBytes(int n) {
         return (long) n / block * (2 * half + sums) * VECTOR;
+    }
+
+    /// {@return bytes of a panel's words, numbers, and of the strands of a lane}
+    private long panelBytes(int blocks) {
+        return blocks * (wordVectors() + 16L * sums + 2L * half) * PermutedPanel.WIDTH;
+    }
+
+    private long wordVectors() {
+        return 4L * quads + halves;
     }
 
     @Override
     public final long scratchBytes(int n, int tokens) {
-        return PANEL + Math.max(packedBytes(TURN), tokens < PANEL_TOKENS ? 0 : PermutedPanel.ROWS * packedBytes(n));
+        long row = VALUES + rowBytes(TURN);
+        return tokens < PANEL_TOKENS ? row : Math.max(row, PermutedPanel.SUMS + panelBytes(n / block));
     }
 
     @Override
-    public void pack(float[] x, int xOffset, int n, MemorySegment packed) {
-        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
+    public final void pack(float[] x, int xOffset, int n, MemorySegment packed) {
         long to = Memory.at(packed, 0, packedBytes(n));
         int blocks = n / block;
-        long odd = (long) half * blocks * VECTOR;
+        int length = half * blocks;
+        long odd = to + (long) length * VECTOR;
+        long rest = odd + (long) length * VECTOR;
+        permute(x, xOffset, blocks, packed, to, odd, rest);
+        long strands = to + rowBytes(n);
+        strands(packed, to, strands, length);
+        strands(packed, odd, strands + (odd - to), length);
+        strands(packed, rest, strands + (rest - to), sums * blocks);
+    }
+
+    /// Writes the vectors of a row.
+    ///
+    /// @param x holds the row
+    /// @param xOffset index of its first element
+    /// @param blocks how many blocks
+    /// @param packed receives vectors
+    /// @param even where the first even one goes
+    /// @param odd where the first odd one goes
+    /// @param rest where the first vector of sums goes
+    void permute(float[] x, int xOffset, int blocks, MemorySegment packed, long even, long odd, long rest) {
+        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
         for (int b = 0; b < blocks; b++) {
             int at = xOffset + b * block;
             for (int v = 0; v < 2 * half; v++) {
-                long vector = to + (v & 1) * odd + ((long) b * half + (v >> 1)) * VECTOR & Memory.ADDRESS;
+                long vector = ((v & 1) == 0 ? even : odd) + ((long) b * half + (v >> 1)) * VECTOR & Memory.ADDRESS;
                 for (int i = 16 * v; i < 16 * v + 16; i++) {
                     float value = x[at + elements[i]] * factors[i];
                     m.set(ValueLayout.JAVA_FLOAT_UNALIGNED, vector + 4 * (i & 15), value);
                 }
             }
-            long rest = to + 2 * odd + (long) b * VECTOR & Memory.ADDRESS;
+            long number = rest + (long) b * VECTOR & Memory.ADDRESS;
             for (int i = 0; i < 16 * sums; i++) {
-                m.set(ValueLayout.JAVA_FLOAT_UNALIGNED, rest + 4 * i, sum(x, at, i));
+                m.set(ValueLayout.JAVA_FLOAT_UNALIGNED, number + 4 * i, sum(x, at, i));
+            }
+        }
+    }
+
+    /// Copies vectors of one kind: the first lane of all of them, then the second, and so on.
+    private static void strands(MemorySegment packed, long from, long to, int count) {
+        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
+        for (int i = 0; i < count; i++) {
+            long vector = from + (long) i * VECTOR & Memory.ADDRESS;
+            for (int lane = 0; lane < 16; lane++) {
+                long at = to + 4L * (lane * count + i) & Memory.ADDRESS;
+                m.set(INT, at, m.get(INT, vector + 4 * lane));
             }
         }
     }
@@ -271,18 +391,68 @@ public abstract class PermutedLinear implements PackedKernel {
             }
             return;
         }
-        int blocks = n / block;
-        int vectors = half * blocks;
         for (int r = 0; r < rows; r += PermutedPanel.ROWS) {
             int count = Math.min(PermutedPanel.ROWS, rows - r);
-            for (int i = 0; i < PermutedPanel.padded(count); i++) {
-                long row = at + Math.min(r + i, rows - 1) * rowBytes;
-                long to = s + PANEL + PermutedPanel.row(i, 2 * vectors + sums * blocks);
-                decode(weights, row, blocks, scratch, s + SCALES, to, PermutedPanel.APART);
+            long words = s + PermutedPanel.SUMS;
+            words(weights, at + r * rowBytes, rowBytes, count, n / block, scratch, words);
+            PermutedPanel.begin(scratch, s);
+            for (int t = 0; t < tokens; t += PermutedPanel.CHUNK) {
+                int chunk = Math.min(PermutedPanel.CHUNK, tokens - t);
+                panel(scratch, s, words, n / block, packed, x + stride / 2 + t * stride, stride, chunk);
+                // Without sums, their strands are 0.
+                float plus = sums == 0 ? 0f : -0f;
+                PermutedPanel.store(scratch, s, plus, chunk, count, out, outOffset + r + t * outStride, outStride);
             }
-            int o = outOffset + r;
-            PermutedPanel.multiply(
-                    scratch, s, s + PANEL, count, packed, x, vectors, sums * blocks, tokens, out, o, outStride);
+        }
+    }
+
+    /// Transposes the rows of a panel, and reads their scales; one that lacks rows gets the last one
+    /// again.
+    private void words(
+            MemorySegment weights, long at, long rowBytes, int rows, int blocks, MemorySegment scratch, long to) {
+        long width = PermutedPanel.WIDTH;
+        long next = wordVectors() * width;
+        long first = to + blocks * next;
+        for (int r = 0; r < PermutedPanel.ROWS; r += LANES) {
+            for (int b = 0; b < blocks; b++) {
+                long words = to + b * next + 4L * r;
+                for (int lane = 0; lane < LANES; lane++) {
+                    long p = at + Math.min(r + lane, rows - 1) * rowBytes + (long) b * blockBytes;
+                    PermutedWords.copy(weights, p + firstWord, quads, p + firstHalf, halves, scratch, words, lane);
+                }
+                PermutedWords.transpose(scratch, words, quads);
+                if (sums > 0) {
+                    numbers.write(scratch, words, first + b * width + 4L * r, blocks * width);
+                }
+            }
+        }
+    }
+
+    /// Multiplies the rows of a panel, one lane of the strands after the other.
+    private void panel(
+            MemorySegment scratch,
+            long s,
+            long words,
+            int blocks,
+            MemorySegment packed,
+            long x,
+            long stride,
+            int tokens) {
+        long width = PermutedPanel.WIDTH;
+        int length = half * blocks;
+        long next = wordVectors() * width;
+        long numbersAt = words + blocks * next;
+        long apart = sums * blocks * width;
+        long even = numbersAt + 16 * apart;
+        long odd = even + length * width;
+        for (int i = 0; i < 16; i++) {
+            int lane = PermutedPanel.lane(i);
+            unpack.write(scratch, lane, words, next, blocks, numbersAt, apart, even, odd);
+            long xe = x + 4L * lane * length;
+            long xo = xe + 64L * length;
+            long xs = x + 128L * length + 4L * lane * sums * blocks;
+            long rest = numbersAt + lane * apart;
+            PermutedPanel.lane(i, scratch, s, even, rest, packed, xe, xo, xs, stride, length, sums * blocks, tokens);
         }
     }
 
@@ -314,8 +484,8 @@ public abstract class PermutedLinear implements PackedKernel {
                     if (LANES == 16) {
                         dot.add(weights, p, count, scratch, strands, packed, even, even + odd, rest);
                     } else {
-                        long values = s + PANEL;
-                        decode(weights, p, count, scratch, s + SCALES, values, VECTOR);
+                        long values = s + VALUES;
+                        decode(weights, p, count, scratch, s + SCALES, values);
                         int vectors = half * count;
                         long next = (long) vectors * VECTOR;
                         PermutedPanel.dot(scratch, values, strands, packed, even, vectors);
@@ -331,18 +501,17 @@ public abstract class PermutedLinear implements PackedKernel {
     }
 
     /// Decodes blocks: even vectors, odd ones, then scales.
-    private void decode(
-            MemorySegment weights, long at, int blocks, MemorySegment scratch, long numbers, long to, long apart) {
+    private void decode(MemorySegment weights, long at, int blocks, MemorySegment scratch, long numbers, long to) {
         for (int b = 0; b < blocks; b += turn) {
             int count = Math.min(turn, blocks - b);
             long p = at + (long) b * blockBytes;
             scales.read(weights, p, count, scratch, numbers);
-            long even = to + (long) half * b * apart;
-            long odd = even + (long) half * blocks * apart;
+            long even = to + (long) half * b * VECTOR;
+            long odd = even + (long) half * blocks * VECTOR;
             for (int part = 0; part < VECTOR; part += STEP) {
-                decode.write(weights, p, count, scratch, numbers, even + part, odd + part, apart, part);
+                decode.write(weights, p, count, scratch, numbers, even + part, odd + part, part);
             }
-            PermutedPanel.copy(scratch, numbers, to + (2L * half * blocks + b) * apart, apart, sums * count);
+            PermutedPanel.copy(scratch, numbers, to + (2L * half * blocks + b) * VECTOR, sums * count);
         }
     }
 }

@@ -3,50 +3,47 @@ package dev.tenon.backend.cpu.vector.kernel;
 import static dev.tenon.backend.cpu.vector.kernel.PermutedLinear.STEP;
 import static dev.tenon.backend.cpu.vector.kernel.PermutedLinear.VECTOR;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
+import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
 
 /// Multiplies decoded weight rows with packed activations, in the order of [PermutedLinear].
 ///
-/// Rows lie in tiles: a tile's vectors of the same place follow each other, so that all of it
-/// is read in one stream. A tile keeps one accumulator for each pair of a row and a token in a
-/// register. Everything is aligned to cache lines, which arrays of the JVM are not: a load of
-/// 64 bytes from those takes two.
+/// A lane belongs to a row here, not to a strand: decoded is one strand at a time, its elements one
+/// after the other, each for all rows. A tile keeps an accumulator for each pair of some rows and
+/// a token in a register and works on one strand at a time: it loads the rows' elements and spreads
+/// the token's. So it reads half of the bytes that it would read with strands in lanes, the strand
+/// stays in the first-level cache for all tokens, and no sum runs across lanes.
+///
+/// Everything is aligned to cache lines, which arrays of the JVM are not: a load of 64 bytes from
+/// those takes two.
 final class PermutedPanel {
-    /// Rows of a panel.
-    static final int ROWS = 16;
-    /// Rows of a tile: narrow machines have half the registers.
-    private static final int TILE_ROWS = LANES == 16 ? 4 : 2;
+    /// Vectors of rows in a tile: narrow machines have half the registers.
+    private static final int UNITS = LANES == 16 ? 4 : 2;
+    /// Rows of a panel, and of a tile.
+    static final int ROWS = UNITS * LANES;
+    /// Bytes of a number for each of the rows.
+    static final int WIDTH = UNITS * STEP;
     /// Tokens of a tile.
     private static final int TOKENS = 4;
-    /// Vectors that a tile takes at once; those of its tokens stay in the first-level cache for
-    /// all rows.
-    private static final int SLICE = 64;
-    /// Bytes from a decoded vector to the next one of its row.
-    static final long APART = TILE_ROWS * VECTOR;
-    /// Bytes of the strands of a row and a token: even vectors, odd vectors, sums.
+    /// Tokens that take their turn with a strand.
+    static final int CHUNK = 128;
+    /// Bytes of the strands of a row and a token where strands lie in lanes.
     static final long PAIR = 3 * VECTOR;
-    /// Bytes of all strands.
-    static final long STRANDS = ROWS * TOKENS * PAIR;
+    /// Bytes of what a tile of tokens adds to its first strand: nothing.
+    private static final int NOTHING = TOKENS * WIDTH;
+    /// Bytes of the sums of a chunk.
+    private static final int LEVEL = CHUNK * WIDTH;
+    /// Bytes of sums: of a tree over sixteen strands, five sums are open at once at most.
+    static final int SUMS = NOTHING + 5 * LEVEL;
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(Species.LE);
 
     private PermutedPanel() {}
-
-    /// {@return how many rows have to be decoded: whole tiles}
-    ///
-    /// @param rows number of rows
-    static int padded(int rows) {
-        return (rows + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
-    }
-
-    /// {@return where a row's first vector lies in the panel}
-    ///
-    /// @param row which row
-    /// @param vectors vectors of a row
-    static long row(int row, int vectors) {
-        return row / TILE_ROWS * (long) vectors * APART + row % TILE_ROWS * (long) VECTOR;
-    }
 
     /// Sets strands to 0.
     ///
@@ -66,14 +63,13 @@ final class PermutedPanel {
     /// @param scratch where they are
     /// @param from where the first is
     /// @param to where it goes
-    /// @param apart bytes to where the next goes
     /// @param count number of vectors
-    static void copy(MemorySegment scratch, long from, long to, long apart, int count) {
+    static void copy(MemorySegment scratch, long from, long to, int count) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         for (int i = 0; i < count; i++) {
             for (int part = 0; part < VECTOR; part += STEP) {
                 FloatVector.fromMemorySegment(F, s, from + i * VECTOR + part, Species.LE)
-                        .intoMemorySegment(s, to + i * apart + part, Species.LE);
+                        .intoMemorySegment(s, to + i * VECTOR + part, Species.LE);
             }
         }
     }
@@ -122,200 +118,323 @@ final class PermutedPanel {
                 .add(FloatVector.fromMemorySegment(F, s, at + 2 * VECTOR, Species.LE));
     }
 
-    /// Computes `out[outOffset + t * outStride + r]`.
+    /// Prepares the sums of a panel.
     ///
-    /// @param scratch memory of strands and panel
-    /// @param strands where [#STRANDS] bytes for strands are
-    /// @param panel where the rows are
-    /// @param rows number of rows; as many as [#padded] says are decoded
+    /// @param scratch their memory
+    /// @param sums where [#SUMS] bytes are
+    static void begin(MemorySegment scratch, long sums) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        // Minus zero changes no number that it is added to.
+        FloatVector v = FloatVector.broadcast(F, -0f);
+        for (int i = 0; i < NOTHING; i += STEP) {
+            v.intoMemorySegment(s, sums + i, Species.LE);
+        }
+    }
+
+    /// Adds up the strands of a lane, even and odd, then the sums, and then lanes in a tree. Called
+    /// for lanes in the order of [#lane(int)].
+    ///
+    /// @param n how many lanes were before
+    /// @param scratch memory of sums and strands
+    /// @param sums where [#SUMS] bytes are
+    /// @param even where the even strand is; the odd one follows
+    /// @param rest where the strand of sums is
     /// @param packed memory of the packed activations
-    /// @param x where they start
-    /// @param half even vectors of a row, and as many odd ones
-    /// @param sums vectors of sums
-    /// @param tokens number of tokens
-    /// @param out receives the sums
-    /// @param outOffset index of the first
-    /// @param outStride elements between tokens in `out`
-    static void multiply(
+    /// @param x where the first token's even strand is
+    /// @param y where the first token's odd strand is
+    /// @param z where the first token's strand of sums is
+    /// @param stride bytes from one token's to the next one's
+    /// @param length elements of the even strand, and of the odd one
+    /// @param restLength elements of the strand of sums, may be 0
+    /// @param tokens number of tokens, at most [#CHUNK]
+    static void lane(
+            int n,
             MemorySegment scratch,
-            long strands,
-            long panel,
-            int rows,
+            long sums,
+            long even,
+            long rest,
             MemorySegment packed,
             long x,
-            int half,
-            int sums,
+            long y,
+            long z,
+            long stride,
+            int length,
+            int restLength,
+            int tokens) {
+        long to = sums + NOTHING + (long) Integer.bitCount(n) * LEVEL;
+        long odd = even + (long) length * WIDTH;
+        strand(scratch, even, packed, x, stride, tokens, length, sums, true, to);
+        strand(scratch, odd, packed, y, stride, tokens, length, to, false, to);
+        if (restLength > 0) {
+            strand(scratch, rest, packed, z, stride, tokens, restLength, to, false, to);
+        }
+        int bytes = (tokens + TOKENS - 1) / TOKENS * TOKENS * WIDTH;
+        for (int k = n; (k & 1) == 1; k >>= 1) {
+            add(scratch, to - LEVEL, to, bytes);
+            to -= LEVEL;
+        }
+    }
+
+    /// {@return the lane that is the next one of the tree: 0, 8, 4, 12, 2, and so on}
+    ///
+    /// @param n how many were before
+    static int lane(int n) {
+        return Integer.reverse(n) >>> 28;
+    }
+
+    /// Copies what all lanes came to.
+    ///
+    /// @param scratch its memory
+    /// @param sums as for a lane
+    /// @param plus is added to each
+    /// @param tokens number of tokens
+    /// @param rows number of rows
+    /// @param out receives `out[outOffset + t * outStride + r]`
+    /// @param outOffset index of the first
+    /// @param outStride elements between tokens in `out`
+    static void store(
+            MemorySegment scratch,
+            long sums,
+            float plus,
             int tokens,
+            int rows,
             float[] out,
             int outOffset,
             int outStride) {
-        int vectors = 2 * half + sums;
-        long stride = (long) vectors * VECTOR;
-        for (int t = 0; t < tokens; t += TOKENS) {
+        for (int t = 0; t < tokens; t++) {
+            store(scratch, sums + NOTHING + (long) t * WIDTH, plus, out, outOffset + t * outStride, rows);
+        }
+    }
+
+    /// One strand of all rows and the tokens of a chunk, added to what lies at `before`.
+    private static void strand(
+            MemorySegment scratch,
+            long w,
+            MemorySegment packed,
+            long x,
+            long stride,
+            int count,
+            int length,
+            long before,
+            boolean same,
+            long to) {
+        for (int t = 0; t < count; t += TOKENS) {
             // A tile that lacks tokens computes the last one again.
             long x0 = x + t * stride;
-            long x1 = x + Math.min(t + 1, tokens - 1) * stride;
-            long x2 = x + Math.min(t + 2, tokens - 1) * stride;
-            long x3 = x + Math.min(t + 3, tokens - 1) * stride;
-            clear(scratch, strands, ROWS * TOKENS);
-            int from = 0;
-            while (from < vectors) {
-                // Even vectors, odd ones, and sums have strands of their own.
-                int kind = Math.min(from / half, 2);
-                int to = Math.min(kind == 2 ? vectors : (kind + 1) * half, from + SLICE);
-                for (int r = 0; r < rows; r += TILE_ROWS) {
-                    for (int part = 0; part < VECTOR; part += STEP) {
-                        long s = strands + r * TOKENS * PAIR + kind * VECTOR + part;
-                        long w = panel + row(r, vectors) + from * APART + part;
-                        long i = (long) from * VECTOR + part;
-                        if (LANES == 16) {
-                            tile4(scratch, s, w, packed, x0 + i, x1 + i, x2 + i, x3 + i, to - from);
-                        } else {
-                            tile2(scratch, s, w, packed, x0 + i, x1 + i, x2 + i, x3 + i, to - from);
-                        }
-                    }
-                }
-                from = to;
-            }
-            for (int r = 0; r < rows; r++) {
-                for (int j = 0; j < TOKENS && t + j < tokens; j++) {
-                    out[outOffset + (t + j) * outStride + r] = sum(scratch, strands + (r * TOKENS + j) * PAIR);
-                }
+            long x1 = x + Math.min(t + 1, count - 1) * stride;
+            long x2 = x + Math.min(t + 2, count - 1) * stride;
+            long x3 = x + Math.min(t + 3, count - 1) * stride;
+            long at = (long) t * WIDTH;
+            long q = same ? before : before + at;
+            if (LANES == 16) {
+                tile4(scratch, w, packed, x0, x1, x2, x3, q, to + at, length);
+            } else {
+                tile2(scratch, w, packed, x0, x1, x2, x3, q, to + at, length);
             }
         }
     }
 
-    /// Four rows, four tokens, some vectors; all places are those of the first one.
-    private static void tile4(
-            MemorySegment scratch,
-            long strands,
-            long w,
-            MemorySegment packed,
-            long x0,
-            long x1,
-            long x2,
-            long x3,
-            int n) {
+    /// Adds sums to others; the number of bytes is a multiple of four vectors.
+    private static void add(MemorySegment scratch, long to, long from, int bytes) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
-        long q = strands & Memory.ADDRESS;
-        FloatVector a00 = FloatVector.fromMemorySegment(F, s, q, Species.LE);
-        FloatVector a01 = FloatVector.fromMemorySegment(F, s, q + 1 * PAIR, Species.LE);
-        FloatVector a02 = FloatVector.fromMemorySegment(F, s, q + 2 * PAIR, Species.LE);
-        FloatVector a03 = FloatVector.fromMemorySegment(F, s, q + 3 * PAIR, Species.LE);
-        FloatVector a10 = FloatVector.fromMemorySegment(F, s, q + 4 * PAIR, Species.LE);
-        FloatVector a11 = FloatVector.fromMemorySegment(F, s, q + 5 * PAIR, Species.LE);
-        FloatVector a12 = FloatVector.fromMemorySegment(F, s, q + 6 * PAIR, Species.LE);
-        FloatVector a13 = FloatVector.fromMemorySegment(F, s, q + 7 * PAIR, Species.LE);
-        FloatVector a20 = FloatVector.fromMemorySegment(F, s, q + 8 * PAIR, Species.LE);
-        FloatVector a21 = FloatVector.fromMemorySegment(F, s, q + 9 * PAIR, Species.LE);
-        FloatVector a22 = FloatVector.fromMemorySegment(F, s, q + 10 * PAIR, Species.LE);
-        FloatVector a23 = FloatVector.fromMemorySegment(F, s, q + 11 * PAIR, Species.LE);
-        FloatVector a30 = FloatVector.fromMemorySegment(F, s, q + 12 * PAIR, Species.LE);
-        FloatVector a31 = FloatVector.fromMemorySegment(F, s, q + 13 * PAIR, Species.LE);
-        FloatVector a32 = FloatVector.fromMemorySegment(F, s, q + 14 * PAIR, Species.LE);
-        FloatVector a33 = FloatVector.fromMemorySegment(F, s, q + 15 * PAIR, Species.LE);
-        long p = w;
-        long i = 0;
-        long end = (long) n * VECTOR;
+        long p = to;
+        long q = from;
+        long end = to + bytes;
         do {
             p &= Memory.ADDRESS;
-            FloatVector v0 = FloatVector.fromMemorySegment(F, x, x0 + i & Memory.ADDRESS, Species.LE);
-            FloatVector v1 = FloatVector.fromMemorySegment(F, x, x1 + i & Memory.ADDRESS, Species.LE);
-            FloatVector v2 = FloatVector.fromMemorySegment(F, x, x2 + i & Memory.ADDRESS, Species.LE);
-            FloatVector v3 = FloatVector.fromMemorySegment(F, x, x3 + i & Memory.ADDRESS, Species.LE);
-            FloatVector u = FloatVector.fromMemorySegment(F, s, p, Species.LE);
-            a00 = u.fma(v0, a00);
-            a01 = u.fma(v1, a01);
-            a02 = u.fma(v2, a02);
-            a03 = u.fma(v3, a03);
-            u = FloatVector.fromMemorySegment(F, s, p + 1 * VECTOR, Species.LE);
-            a10 = u.fma(v0, a10);
-            a11 = u.fma(v1, a11);
-            a12 = u.fma(v2, a12);
-            a13 = u.fma(v3, a13);
-            u = FloatVector.fromMemorySegment(F, s, p + 2 * VECTOR, Species.LE);
-            a20 = u.fma(v0, a20);
-            a21 = u.fma(v1, a21);
-            a22 = u.fma(v2, a22);
-            a23 = u.fma(v3, a23);
-            u = FloatVector.fromMemorySegment(F, s, p + 3 * VECTOR, Species.LE);
-            a30 = u.fma(v0, a30);
-            a31 = u.fma(v1, a31);
-            a32 = u.fma(v2, a32);
-            a33 = u.fma(v3, a33);
-            p += APART;
-            i += VECTOR;
-        } while (i != end);
-        a00.intoMemorySegment(s, q, Species.LE);
-        a01.intoMemorySegment(s, q + 1 * PAIR, Species.LE);
-        a02.intoMemorySegment(s, q + 2 * PAIR, Species.LE);
-        a03.intoMemorySegment(s, q + 3 * PAIR, Species.LE);
-        a10.intoMemorySegment(s, q + 4 * PAIR, Species.LE);
-        a11.intoMemorySegment(s, q + 5 * PAIR, Species.LE);
-        a12.intoMemorySegment(s, q + 6 * PAIR, Species.LE);
-        a13.intoMemorySegment(s, q + 7 * PAIR, Species.LE);
-        a20.intoMemorySegment(s, q + 8 * PAIR, Species.LE);
-        a21.intoMemorySegment(s, q + 9 * PAIR, Species.LE);
-        a22.intoMemorySegment(s, q + 10 * PAIR, Species.LE);
-        a23.intoMemorySegment(s, q + 11 * PAIR, Species.LE);
-        a30.intoMemorySegment(s, q + 12 * PAIR, Species.LE);
-        a31.intoMemorySegment(s, q + 13 * PAIR, Species.LE);
-        a32.intoMemorySegment(s, q + 14 * PAIR, Species.LE);
-        a33.intoMemorySegment(s, q + 15 * PAIR, Species.LE);
+            q &= Memory.ADDRESS;
+            FloatVector.fromMemorySegment(F, s, p, Species.LE)
+                    .add(FloatVector.fromMemorySegment(F, s, q, Species.LE))
+                    .intoMemorySegment(s, p, Species.LE);
+            FloatVector.fromMemorySegment(F, s, p + STEP, Species.LE)
+                    .add(FloatVector.fromMemorySegment(F, s, q + STEP, Species.LE))
+                    .intoMemorySegment(s, p + STEP, Species.LE);
+            p += 2 * STEP;
+            q += 2 * STEP;
+        } while (p != end);
     }
 
-    /// Two rows, four tokens.
-    private static void tile2(
+    /// Copies the sums of a token's rows.
+    private static void store(MemorySegment scratch, long from, float plus, float[] out, int at, int rows) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        int r = 0;
+        for (; r <= rows - LANES; r += LANES) {
+            FloatVector.fromMemorySegment(F, s, from + 4L * r & Memory.ADDRESS, Species.LE)
+                    .add(plus)
+                    .intoArray(out, at + r);
+        }
+        for (; r < rows; r++) {
+            out[at + r] = s.get(ValueLayout.JAVA_FLOAT_UNALIGNED, from + 4L * r) + plus;
+        }
+    }
+
+    /// Four vectors of rows and four tokens: adds the sums of `n` products to what lies at `before`.
+    private static void tile4(
             MemorySegment scratch,
-            long strands,
             long w,
             MemorySegment packed,
-            long x0,
-            long x1,
-            long x2,
-            long x3,
+            long x,
+            long y,
+            long z,
+            long g,
+            long before,
+            long to,
             int n) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
-        long q = strands & Memory.ADDRESS;
-        FloatVector a00 = FloatVector.fromMemorySegment(F, s, q, Species.LE);
-        FloatVector a01 = FloatVector.fromMemorySegment(F, s, q + 1 * PAIR, Species.LE);
-        FloatVector a02 = FloatVector.fromMemorySegment(F, s, q + 2 * PAIR, Species.LE);
-        FloatVector a03 = FloatVector.fromMemorySegment(F, s, q + 3 * PAIR, Species.LE);
-        FloatVector a10 = FloatVector.fromMemorySegment(F, s, q + 4 * PAIR, Species.LE);
-        FloatVector a11 = FloatVector.fromMemorySegment(F, s, q + 5 * PAIR, Species.LE);
-        FloatVector a12 = FloatVector.fromMemorySegment(F, s, q + 6 * PAIR, Species.LE);
-        FloatVector a13 = FloatVector.fromMemorySegment(F, s, q + 7 * PAIR, Species.LE);
-        long p = w;
-        long i = 0;
-        long end = (long) n * VECTOR;
+        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
+        long p = w & Memory.ADDRESS;
+        long x0 = x & Memory.ADDRESS;
+        long x1 = y & Memory.ADDRESS;
+        long x2 = z & Memory.ADDRESS;
+        long x3 = g & Memory.ADDRESS;
+        FloatVector a00 = FloatVector.zero(F);
+        FloatVector a01 = a00;
+        FloatVector a02 = a00;
+        FloatVector a03 = a00;
+        FloatVector a10 = a00;
+        FloatVector a11 = a00;
+        FloatVector a12 = a00;
+        FloatVector a13 = a00;
+        FloatVector a20 = a00;
+        FloatVector a21 = a00;
+        FloatVector a22 = a00;
+        FloatVector a23 = a00;
+        FloatVector a30 = a00;
+        FloatVector a31 = a00;
+        FloatVector a32 = a00;
+        FloatVector a33 = a00;
+        int i = 0;
+        int end = n * Float.BYTES;
         do {
-            p &= Memory.ADDRESS;
-            FloatVector v0 = FloatVector.fromMemorySegment(F, x, x0 + i & Memory.ADDRESS, Species.LE);
-            FloatVector v1 = FloatVector.fromMemorySegment(F, x, x1 + i & Memory.ADDRESS, Species.LE);
-            FloatVector v2 = FloatVector.fromMemorySegment(F, x, x2 + i & Memory.ADDRESS, Species.LE);
-            FloatVector v3 = FloatVector.fromMemorySegment(F, x, x3 + i & Memory.ADDRESS, Species.LE);
-            FloatVector u = FloatVector.fromMemorySegment(F, s, p, Species.LE);
-            a00 = u.fma(v0, a00);
-            a01 = u.fma(v1, a01);
-            a02 = u.fma(v2, a02);
-            a03 = u.fma(v3, a03);
-            u = FloatVector.fromMemorySegment(F, s, p + 1 * VECTOR, Species.LE);
-            a10 = u.fma(v0, a10);
-            a11 = u.fma(v1, a11);
-            a12 = u.fma(v2, a12);
-            a13 = u.fma(v3, a13);
-            p += APART;
-            i += VECTOR;
+            long k = i & 0x3FFFFFFF;
+            long j = k * (WIDTH / Float.BYTES);
+            FloatVector w0 = FloatVector.fromMemorySegment(F, s, p + j, Species.LE);
+            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + j + 1 * STEP, Species.LE);
+            FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + j + 2 * STEP, Species.LE);
+            FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + j + 3 * STEP, Species.LE);
+            FloatVector v =
+                    (FloatVector) IntVector.broadcast(I, m.get(INT, x0 + k)).reinterpretAsFloats();
+            a00 = w0.fma(v, a00);
+            a10 = w1.fma(v, a10);
+            a20 = w2.fma(v, a20);
+            a30 = w3.fma(v, a30);
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x1 + k)).reinterpretAsFloats();
+            a01 = w0.fma(v, a01);
+            a11 = w1.fma(v, a11);
+            a21 = w2.fma(v, a21);
+            a31 = w3.fma(v, a31);
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x2 + k)).reinterpretAsFloats();
+            a02 = w0.fma(v, a02);
+            a12 = w1.fma(v, a12);
+            a22 = w2.fma(v, a22);
+            a32 = w3.fma(v, a32);
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x3 + k)).reinterpretAsFloats();
+            a03 = w0.fma(v, a03);
+            a13 = w1.fma(v, a13);
+            a23 = w2.fma(v, a23);
+            a33 = w3.fma(v, a33);
+            i += Float.BYTES;
         } while (i != end);
-        a00.intoMemorySegment(s, q, Species.LE);
-        a01.intoMemorySegment(s, q + 1 * PAIR, Species.LE);
-        a02.intoMemorySegment(s, q + 2 * PAIR, Species.LE);
-        a03.intoMemorySegment(s, q + 3 * PAIR, Species.LE);
-        a10.intoMemorySegment(s, q + 4 * PAIR, Species.LE);
-        a11.intoMemorySegment(s, q + 5 * PAIR, Species.LE);
-        a12.intoMemorySegment(s, q + 6 * PAIR, Species.LE);
-        a13.intoMemorySegment(s, q + 7 * PAIR, Species.LE);
+        long q = before & Memory.ADDRESS;
+        long d = to & Memory.ADDRESS;
+        a00.add(FloatVector.fromMemorySegment(F, s, q, Species.LE)).intoMemorySegment(s, d, Species.LE);
+        a10.add(FloatVector.fromMemorySegment(F, s, q + 1 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 1 * STEP, Species.LE);
+        a20.add(FloatVector.fromMemorySegment(F, s, q + 2 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 2 * STEP, Species.LE);
+        a30.add(FloatVector.fromMemorySegment(F, s, q + 3 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 3 * STEP, Species.LE);
+        a01.add(FloatVector.fromMemorySegment(F, s, q + 4 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 4 * STEP, Species.LE);
+        a11.add(FloatVector.fromMemorySegment(F, s, q + 5 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 5 * STEP, Species.LE);
+        a21.add(FloatVector.fromMemorySegment(F, s, q + 6 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 6 * STEP, Species.LE);
+        a31.add(FloatVector.fromMemorySegment(F, s, q + 7 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 7 * STEP, Species.LE);
+        a02.add(FloatVector.fromMemorySegment(F, s, q + 8 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 8 * STEP, Species.LE);
+        a12.add(FloatVector.fromMemorySegment(F, s, q + 9 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 9 * STEP, Species.LE);
+        a22.add(FloatVector.fromMemorySegment(F, s, q + 10 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 10 * STEP, Species.LE);
+        a32.add(FloatVector.fromMemorySegment(F, s, q + 11 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 11 * STEP, Species.LE);
+        a03.add(FloatVector.fromMemorySegment(F, s, q + 12 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 12 * STEP, Species.LE);
+        a13.add(FloatVector.fromMemorySegment(F, s, q + 13 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 13 * STEP, Species.LE);
+        a23.add(FloatVector.fromMemorySegment(F, s, q + 14 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 14 * STEP, Species.LE);
+        a33.add(FloatVector.fromMemorySegment(F, s, q + 15 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 15 * STEP, Species.LE);
+    }
+
+    /// Two vectors of rows and four tokens.
+    private static void tile2(
+            MemorySegment scratch,
+            long w,
+            MemorySegment packed,
+            long x,
+            long y,
+            long z,
+            long g,
+            long before,
+            long to,
+            int n) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
+        long p = w & Memory.ADDRESS;
+        long x0 = x & Memory.ADDRESS;
+        long x1 = y & Memory.ADDRESS;
+        long x2 = z & Memory.ADDRESS;
+        long x3 = g & Memory.ADDRESS;
+        FloatVector a00 = FloatVector.zero(F);
+        FloatVector a01 = a00;
+        FloatVector a02 = a00;
+        FloatVector a03 = a00;
+        FloatVector a10 = a00;
+        FloatVector a11 = a00;
+        FloatVector a12 = a00;
+        FloatVector a13 = a00;
+        int i = 0;
+        int end = n * Float.BYTES;
+        do {
+            long k = i & 0x3FFFFFFF;
+            long j = k * (WIDTH / Float.BYTES);
+            FloatVector w0 = FloatVector.fromMemorySegment(F, s, p + j, Species.LE);
+            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + j + 1 * STEP, Species.LE);
+            FloatVector v =
+                    (FloatVector) IntVector.broadcast(I, m.get(INT, x0 + k)).reinterpretAsFloats();
+            a00 = w0.fma(v, a00);
+            a10 = w1.fma(v, a10);
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x1 + k)).reinterpretAsFloats();
+            a01 = w0.fma(v, a01);
+            a11 = w1.fma(v, a11);
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x2 + k)).reinterpretAsFloats();
+            a02 = w0.fma(v, a02);
+            a12 = w1.fma(v, a12);
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x3 + k)).reinterpretAsFloats();
+            a03 = w0.fma(v, a03);
+            a13 = w1.fma(v, a13);
+            i += Float.BYTES;
+        } while (i != end);
+        long q = before & Memory.ADDRESS;
+        long d = to & Memory.ADDRESS;
+        a00.add(FloatVector.fromMemorySegment(F, s, q, Species.LE)).intoMemorySegment(s, d, Species.LE);
+        a10.add(FloatVector.fromMemorySegment(F, s, q + 1 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 1 * STEP, Species.LE);
+        a01.add(FloatVector.fromMemorySegment(F, s, q + 2 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 2 * STEP, Species.LE);
+        a11.add(FloatVector.fromMemorySegment(F, s, q + 3 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 3 * STEP, Species.LE);
+        a02.add(FloatVector.fromMemorySegment(F, s, q + 4 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 4 * STEP, Species.LE);
+        a12.add(FloatVector.fromMemorySegment(F, s, q + 5 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 5 * STEP, Species.LE);
+        a03.add(FloatVector.fromMemorySegment(F, s, q + 6 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 6 * STEP, Species.LE);
+        a13.add(FloatVector.fromMemorySegment(F, s, q + 7 * STEP, Species.LE))
+                .intoMemorySegment(s, d + 7 * STEP, Species.LE);
     }
 }

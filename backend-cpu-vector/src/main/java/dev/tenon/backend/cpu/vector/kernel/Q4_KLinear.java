@@ -49,10 +49,28 @@ final class Q4_KLinear extends PermutedLinear {
     private static final VectorShuffle<Integer> HIGH_FROM = VectorShuffle.fromOp(I, i -> 1 + i / 8);
     private static final IntVector HIGH_SHIFT = ints(i -> i % 8 > 3 ? 8 * (i % 4) + 2 : 0);
     private static final IntVector HIGH_MASK = ints(i -> i % 8 > 3 ? 48 : 0);
+    private static final int WIDTH = PermutedPanel.WIDTH;
+    private static final IntVector LOW_SIX = IntVector.broadcast(I, 0x3F3F3F3F);
+    private static final IntVector LOW_FOUR = IntVector.broadcast(I, 0x0F0F0F0F);
+    private static final IntVector HIGH_TWO = IntVector.broadcast(I, 0x30303030);
     private static final VectorMask<Float> UPPER = VectorMask.fromLong(F, 0xFF00);
 
     Q4_KLinear() {
-        super("Q4_K", BLOCK, BYTES, 1, Q4_KLinear::scales, Q4_KLinear::dot, Q4_KLinear::decode);
+        super(
+                "Q4_K",
+                BLOCK,
+                BYTES,
+                1,
+                new Parts(
+                        Q4_KLinear::scales,
+                        Q4_KLinear::dot,
+                        Q4_KLinear::decode,
+                        Q4_KLinear::numbers,
+                        Q4_KLinear::unpack),
+                0,
+                BYTES / 4,
+                0,
+                2);
         for (int i = 0; i < BLOCK; i++) {
             int chunk = i / 64;
             int nibble = i / 32 % 2;
@@ -224,7 +242,6 @@ final class Q4_KLinear extends PermutedLinear {
             long scales,
             long even,
             long odd,
-            long apart,
             long part) {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
@@ -251,31 +268,138 @@ final class Q4_KLinear extends PermutedLinear {
                         .intoMemorySegment(s, z, Species.LE);
                 ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, y + apart, Species.LE);
+                        .intoMemorySegment(s, y + VECTOR, Species.LE);
                 ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, z + apart, Species.LE);
+                        .intoMemorySegment(s, z + VECTOR, Species.LE);
                 v = v.lanewise(VectorOperators.LSHR, 4);
                 d = FloatVector.fromMemorySegment(F, s, e + 4, Species.LE).rearrange(SPREAD);
                 ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, y + 2 * apart, Species.LE);
+                        .intoMemorySegment(s, y + 2 * VECTOR, Species.LE);
                 ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, z + 2 * apart, Species.LE);
+                        .intoMemorySegment(s, z + 2 * VECTOR, Species.LE);
                 ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, y + 3 * apart, Species.LE);
+                        .intoMemorySegment(s, y + 3 * VECTOR, Species.LE);
                 ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, z + 3 * apart, Species.LE);
+                        .intoMemorySegment(s, z + 3 * VECTOR, Species.LE);
                 p += 64;
                 e += 16;
-                y += 4 * apart;
-                z += 4 * apart;
+                y += 4 * VECTOR;
+                z += 4 * VECTOR;
             } while (p != half);
             p += BYTES - 128;
             e += VECTOR - 32;
         } while (p != end);
+    }
+
+    private static void numbers(MemorySegment scratch, long words, long to, long apart) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p = words & Memory.ADDRESS;
+        IntVector a = IntVector.fromMemorySegment(I, s, p + WIDTH, Species.LE);
+        IntVector b = IntVector.fromMemorySegment(I, s, p + 2 * WIDTH, Species.LE);
+        IntVector c = IntVector.fromMemorySegment(I, s, p + 3 * WIDTH, Species.LE);
+        FloatVector d = FloatVector.fromMemorySegment(F, s, p + BYTES / 4 * WIDTH, Species.LE);
+        FloatVector dmin = FloatVector.fromMemorySegment(F, s, p + (BYTES / 4 + 1) * WIDTH, Species.LE)
+                .neg();
+        bytes(scratch, a.and(LOW_SIX), d, to, apart);
+        bytes(scratch, c.and(LOW_FOUR).or(a.lanewise(VectorOperators.LSHR, 2).and(HIGH_TWO)), d, to + 4 * apart, apart);
+        bytes(scratch, b.and(LOW_SIX), dmin, to + 8 * apart, apart);
+        IntVector high = b.lanewise(VectorOperators.LSHR, 2).and(HIGH_TWO);
+        bytes(scratch, c.lanewise(VectorOperators.LSHR, 4).and(LOW_FOUR).or(high), dmin, to + 12 * apart, apart);
+    }
+
+    /// Writes the bytes of each int, times a factor.
+    private static void bytes(MemorySegment scratch, IntVector v, FloatVector factor, long to, long apart) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        ((FloatVector) v.and(63).convert(VectorOperators.I2F, 0))
+                .mul(factor)
+                .intoMemorySegment(s, to & Memory.ADDRESS, Species.LE);
+        ((FloatVector) v.lanewise(VectorOperators.LSHR, 8).and(63).convert(VectorOperators.I2F, 0))
+                .mul(factor)
+                .intoMemorySegment(s, to + apart & Memory.ADDRESS, Species.LE);
+        ((FloatVector) v.lanewise(VectorOperators.LSHR, 16).and(63).convert(VectorOperators.I2F, 0))
+                .mul(factor)
+                .intoMemorySegment(s, to + 2 * apart & Memory.ADDRESS, Species.LE);
+        ((FloatVector) v.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
+                .mul(factor)
+                .intoMemorySegment(s, to + 3 * apart & Memory.ADDRESS, Species.LE);
+    }
+
+    /// The same levels times the same scales, a row in each lane.
+    private static void unpack(
+            MemorySegment scratch,
+            int lane,
+            long words,
+            long next,
+            int blocks,
+            long numbers,
+            long apart,
+            long even,
+            long odd) {
+        for (int half = 0; half < 2; half++) {
+            long p = words + (4 + 16 * half + lane) * WIDTH;
+            long first = numbers + (4 * half + lane / 8 * 2) * apart;
+            long to = half * 4L * WIDTH;
+            half(scratch, p, next, blocks, first, apart, even + to, odd + to);
+        }
+    }
+
+    /// One half of each block: four levels with low nibbles, then four with high ones.
+    private static void half(
+            MemorySegment scratch, long words, long next, int blocks, long numbers, long apart, long even, long odd) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p = words;
+        long g = numbers;
+        long y = even;
+        long z = odd;
+        long end = even + blocks * 8L * WIDTH;
+        do {
+            long unit = y + WIDTH;
+            do {
+                p &= Memory.ADDRESS;
+                g &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                z &= Memory.ADDRESS;
+                IntVector v = IntVector.fromMemorySegment(I, s, p, Species.LE);
+                IntVector u = v.lanewise(VectorOperators.LSHR, 4);
+                FloatVector d = FloatVector.fromMemorySegment(F, s, g, Species.LE);
+                FloatVector e = FloatVector.fromMemorySegment(F, s, g + apart & Memory.ADDRESS, Species.LE);
+                ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y, Species.LE);
+                ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z, Species.LE);
+                ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y + 1 * WIDTH, Species.LE);
+                ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z + 1 * WIDTH, Species.LE);
+                ((FloatVector) u.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(e)
+                        .intoMemorySegment(s, y + 2 * WIDTH, Species.LE);
+                ((FloatVector) u.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(e)
+                        .intoMemorySegment(s, z + 2 * WIDTH, Species.LE);
+                ((FloatVector) u.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(e)
+                        .intoMemorySegment(s, y + 3 * WIDTH, Species.LE);
+                ((FloatVector) u.and(LEVEL_3).convert(VectorOperators.I2F, 0))
+                        .mul(e)
+                        .intoMemorySegment(s, z + 3 * WIDTH, Species.LE);
+                p += STEP;
+                g += STEP;
+                y += STEP;
+                z += STEP;
+            } while (y != unit);
+            p += next - WIDTH;
+            y += 7L * WIDTH;
+            z += 7L * WIDTH;
+        } while (y != end);
     }
 }

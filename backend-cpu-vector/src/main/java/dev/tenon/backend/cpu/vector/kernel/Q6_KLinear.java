@@ -25,6 +25,7 @@ import jdk.incubator.vector.VectorShuffle;
 ///                              q[128h + l + 96] = ql[64h + l + 32] >> 4  | (qh[32h + l] >> 6)     << 4
 /// ```
 final class Q6_KLinear extends PermutedLinear {
+    private static final int WIDTH = PermutedPanel.WIDTH;
     private static final int BYTES = 210;
     private static final int QH = 128;
     private static final int SUB_SCALES = 192;
@@ -50,7 +51,21 @@ final class Q6_KLinear extends PermutedLinear {
             IntVector.zero(I).addIndex(1).lanewise(VectorOperators.LSHR, 3).mul(2);
 
     Q6_KLinear() {
-        super("Q6_K", BLOCK, BYTES, 1, Q6_KLinear::scales, Q6_KLinear::dot, Q6_KLinear::decode);
+        super(
+                "Q6_K",
+                BLOCK,
+                BYTES,
+                1,
+                new Parts(
+                        Q6_KLinear::scales,
+                        Q6_KLinear::dot,
+                        Q6_KLinear::decode,
+                        Q6_KLinear::numbers,
+                        Q6_KLinear::unpack),
+                0,
+                D / 4,
+                D,
+                1);
         for (int i = 0; i < BLOCK; i++) {
             int vector = i / 128 * 8 + i / 64 % 2 * 4 + i % 4;
             put(i, vector, i % 64 / 4, i % 4 == 3 ? 1 : 1f / (1 << 8 * (i % 4)));
@@ -190,7 +205,6 @@ final class Q6_KLinear extends PermutedLinear {
             long scales,
             long even,
             long odd,
-            long apart,
             long part) {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
@@ -229,31 +243,139 @@ final class Q6_KLinear extends PermutedLinear {
                         .intoMemorySegment(s, z, Species.LE);
                 ((FloatVector) l.and(LEVEL_2).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, y + apart, Species.LE);
+                        .intoMemorySegment(s, y + VECTOR, Species.LE);
                 ((FloatVector) l.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, z + apart, Species.LE);
+                        .intoMemorySegment(s, z + VECTOR, Species.LE);
                 d = FloatVector.fromMemorySegment(F, s, e + 16, Species.LE).rearrange(SPREAD);
                 ((FloatVector) u.and(LEVEL_0).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, y + 2 * apart, Species.LE);
+                        .intoMemorySegment(s, y + 2 * VECTOR, Species.LE);
                 ((FloatVector) u.and(LEVEL_1).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, z + 2 * apart, Species.LE);
+                        .intoMemorySegment(s, z + 2 * VECTOR, Species.LE);
                 ((FloatVector) u.and(LEVEL_2).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, y + 3 * apart, Species.LE);
+                        .intoMemorySegment(s, y + 3 * VECTOR, Species.LE);
                 ((FloatVector) u.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
                         .mul(d)
-                        .intoMemorySegment(s, z + 3 * apart, Species.LE);
+                        .intoMemorySegment(s, z + 3 * VECTOR, Species.LE);
                 p += 64;
                 h += 32;
                 e += 32;
-                y += 4 * apart;
-                z += 4 * apart;
+                y += 4 * VECTOR;
+                z += 4 * VECTOR;
             } while (p != half);
             p += BYTES - 128;
             h += BYTES - 64;
         } while (p != end);
+    }
+
+    private static void numbers(MemorySegment scratch, long words, long to, long apart) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        FloatVector factor = FloatVector.fromMemorySegment(F, s, words + D / 4 * WIDTH & Memory.ADDRESS, Species.LE);
+        long p = words + SUB_SCALES / 4 * WIDTH;
+        long end = words + D / 4 * WIDTH;
+        long y = to;
+        do {
+            IntVector v = IntVector.fromMemorySegment(I, s, p & Memory.ADDRESS, Species.LE);
+            for (int shift = 24; shift >= 0; shift -= 8) {
+                ((FloatVector) v.lanewise(VectorOperators.LSHL, shift)
+                                .lanewise(VectorOperators.ASHR, 24)
+                                .convert(VectorOperators.I2F, 0))
+                        .mul(factor)
+                        .intoMemorySegment(s, y & Memory.ADDRESS, Species.LE);
+                y += apart;
+            }
+            p += WIDTH;
+        } while (p != end);
+    }
+
+    /// The same levels times the same scales, a row in each lane.
+    private static void unpack(
+            MemorySegment scratch,
+            int lane,
+            long words,
+            long next,
+            int blocks,
+            long numbers,
+            long apart,
+            long even,
+            long odd) {
+        for (int half = 0; half < 2; half++) {
+            long p = words + (0 + 16 * half + lane) * WIDTH;
+            long high = words + (QH / 4 + 8 * half + lane % 8) * WIDTH;
+            long first = numbers + (8 * half + lane / 4) * apart;
+            long to = half * 4L * WIDTH;
+            half(scratch, p, high, lane / 8 * 2, next, blocks, first, apart, even + to, odd + to);
+        }
+    }
+
+    /// One half of each block: four levels with low nibbles, then four with high ones.
+    private static void half(
+            MemorySegment scratch,
+            long words,
+            long high,
+            int shift,
+            long next,
+            int blocks,
+            long numbers,
+            long apart,
+            long even,
+            long odd) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p = words;
+        long g = numbers;
+        long y = even;
+        long z = odd;
+        long end = even + blocks * 8L * WIDTH;
+        long h = high - words;
+        do {
+            long unit = y + WIDTH;
+            do {
+                p &= Memory.ADDRESS;
+                g &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                z &= Memory.ADDRESS;
+                IntVector v = IntVector.fromMemorySegment(I, s, p, Species.LE);
+                IntVector w = IntVector.fromMemorySegment(I, s, p + h & Memory.ADDRESS, Species.LE)
+                        .lanewise(VectorOperators.LSHR, shift);
+                IntVector l = v.and(LOW).or(w.lanewise(VectorOperators.LSHL, 4).and(HIGH));
+                IntVector u = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(w.and(HIGH));
+                FloatVector d = FloatVector.fromMemorySegment(F, s, g, Species.LE);
+                FloatVector e = FloatVector.fromMemorySegment(F, s, g + 4 * apart & Memory.ADDRESS, Species.LE);
+                ((FloatVector) l.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y, Species.LE);
+                ((FloatVector) l.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z, Species.LE);
+                ((FloatVector) l.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, y + 1 * WIDTH, Species.LE);
+                ((FloatVector) l.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
+                        .mul(d)
+                        .intoMemorySegment(s, z + 1 * WIDTH, Species.LE);
+                ((FloatVector) u.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                        .mul(e)
+                        .intoMemorySegment(s, y + 2 * WIDTH, Species.LE);
+                ((FloatVector) u.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                        .mul(e)
+                        .intoMemorySegment(s, z + 2 * WIDTH, Species.LE);
+                ((FloatVector) u.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                        .mul(e)
+                        .intoMemorySegment(s, y + 3 * WIDTH, Species.LE);
+                ((FloatVector) u.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
+                        .mul(e)
+                        .intoMemorySegment(s, z + 3 * WIDTH, Species.LE);
+                p += STEP;
+                g += STEP;
+                y += STEP;
+                z += STEP;
+            } while (y != unit);
+            p += next - WIDTH;
+            y += 7L * WIDTH;
+            z += 7L * WIDTH;
+        } while (y != end);
     }
 }

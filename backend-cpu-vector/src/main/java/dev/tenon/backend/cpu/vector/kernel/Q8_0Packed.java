@@ -1,10 +1,13 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
+import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
 
 /// Q8_0, as [Q8_0Linear] describes it, with packed activations, for vectors of sixteen floats: the
 /// same sums, from aligned memory.
@@ -12,26 +15,32 @@ final class Q8_0Packed extends PermutedLinear {
     private static final int BLOCK = 32;
     private static final int BYTES = 34;
     private static final int QS = 2;
+    private static final int WORDS = 8;
+    private static final int WIDTH = PermutedPanel.WIDTH;
 
     Q8_0Packed() {
-        super("Q8_0", BLOCK, BYTES, 0, Q8_0Packed::scales, Q8_0Packed::dot, Q8_0Packed::decode);
+        super(
+                "Q8_0",
+                BLOCK,
+                BYTES,
+                0,
+                new Parts(null, Q8_0Packed::dot, null, null, Q8_0Packed::unpack),
+                QS,
+                WORDS,
+                0,
+                1);
     }
 
     @Override
-    public void pack(float[] x, int xOffset, int n, MemorySegment packed) {
+    void permute(float[] x, int xOffset, int blocks, MemorySegment packed, long even, long odd, long rest) {
         MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
-        long even = Memory.at(packed, 0, packedBytes(n));
-        long odd = even + n / BLOCK * (long) VECTOR;
-        for (int b = 0; b < n / BLOCK; b++) {
+        for (int b = 0; b < blocks; b++) {
             long to = (long) b * VECTOR;
             int at = xOffset + b * BLOCK;
             FloatVector.fromArray(F, x, at).intoMemorySegment(m, even + to, Species.LE);
             FloatVector.fromArray(F, x, at + LANES).intoMemorySegment(m, odd + to, Species.LE);
         }
     }
-
-    /// Nothing: the scale of a block lies in front of its levels.
-    private static void scales(MemorySegment weights, long at, int blocks, MemorySegment scratch, long to) {}
 
     private static void dot(
             MemorySegment weights,
@@ -68,32 +77,48 @@ final class Q8_0Packed extends PermutedLinear {
         a1.intoMemorySegment(s, t + VECTOR, Species.LE);
     }
 
-    private static void decode(
-            MemorySegment weights,
-            long at,
-            int blocks,
+    /// A row in each lane.
+    private static void unpack(
             MemorySegment scratch,
-            long scales,
-            long even,
-            long odd,
+            int lane,
+            long words,
+            long next,
+            int blocks,
+            long numbers,
             long apart,
-            long part) {
-        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
+            long even,
+            long odd) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        long p = at;
+        int shift = 24 - 8 * (lane % 4);
+        long p = words + lane / 4 * WIDTH;
+        long d = words + WORDS * WIDTH - p;
         long y = even;
         long z = odd;
-        long end = at + (long) blocks * BYTES;
+        long end = even + (long) blocks * WIDTH;
         do {
-            p &= Memory.ADDRESS;
-            y &= Memory.ADDRESS;
-            z &= Memory.ADDRESS;
-            FloatVector d = FloatVector.broadcast(F, Species.half(w, p));
-            Species.floats(w, p + QS).mul(d).intoMemorySegment(s, y, Species.LE);
-            Species.floats(w, p + QS + LANES).mul(d).intoMemorySegment(s, z, Species.LE);
-            p += BYTES;
-            y += apart;
-            z += apart;
-        } while (p != end);
+            long unit = y + WIDTH;
+            do {
+                p &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                z &= Memory.ADDRESS;
+                FloatVector factor = FloatVector.fromMemorySegment(F, s, p + d & Memory.ADDRESS, Species.LE);
+                ((FloatVector) IntVector.fromMemorySegment(I, s, p, Species.LE)
+                                .lanewise(VectorOperators.LSHL, shift)
+                                .lanewise(VectorOperators.ASHR, 24)
+                                .convert(VectorOperators.I2F, 0))
+                        .mul(factor)
+                        .intoMemorySegment(s, y, Species.LE);
+                ((FloatVector) IntVector.fromMemorySegment(I, s, p + WORDS / 2 * WIDTH, Species.LE)
+                                .lanewise(VectorOperators.LSHL, shift)
+                                .lanewise(VectorOperators.ASHR, 24)
+                                .convert(VectorOperators.I2F, 0))
+                        .mul(factor)
+                        .intoMemorySegment(s, z, Species.LE);
+                p += STEP;
+                y += STEP;
+                z += STEP;
+            } while (y != unit);
+            p += next - WIDTH;
+        } while (y != end);
     }
 }

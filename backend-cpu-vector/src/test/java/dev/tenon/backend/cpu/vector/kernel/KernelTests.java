@@ -185,6 +185,40 @@ class KernelTests {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("formats")
+    void panelsAndChunksOfAnySizeGiveTheBitsOfOneToken(QuantFormat format) {
+        LinearKernel kernel = PackedTestKernel.of(format.id());
+        int n = Math.max(format.blockSize(), 32) * 3;
+        int most = 131;
+        Random random = new Random(12);
+        try (Arena arena = Arena.ofConfined()) {
+            for (int rows : new int[] {63, 64, 70}) {
+                MemorySegment data = randomBlocks(format, rows * n, random, arena);
+                float[] x = new float[most * n];
+                for (int i = 0; i < x.length; i++) {
+                    x[i] = (float) random.nextGaussian();
+                }
+                Scratch scratch = Scratch.of(kernel, n);
+                float[] one = new float[most * rows];
+                float[] sums = new float[rows];
+                for (int t = 0; t < most; t++) {
+                    float[] token = Arrays.copyOfRange(x, t * n, (t + 1) * n);
+                    kernel.run(data, format.bytesFor(n), 0, rows, token, n, 1, sums, rows, scratch);
+                    System.arraycopy(sums, 0, one, t * rows, rows);
+                }
+                for (int tokens : new int[] {5, 128, most}) {
+                    float[] all = new float[tokens * rows];
+                    kernel.run(data, format.bytesFor(n), 0, rows, x, n, tokens, all, rows, scratch);
+                    for (int i = 0; i < all.length; i++) {
+                        String where = kernel.name() + " tokens " + tokens + " rows " + rows + ": token " + i / rows;
+                        assertEquals(one[i], all[i], where + " row " + i % rows);
+                    }
+                }
+            }
+        }
+    }
+
     /// The order of [Strands] in plain Java.
     private static float strands(float[] w, int at, float[] x, int n) {
         float[] s = new float[32];
