@@ -59,13 +59,13 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     final BlockCode format;
     final PanelShape shape;
     final int tokens;
-    /// Units of 32 in a row, and bytes of a packed row.
+    /// Units of 32 in a row.
     private final int units;
+    /// Bytes of a packed row, of those of all tokens, and up to the pieces of a row.
     private final int packedBytes;
-    /// The same of all tokens.
     private final int groupBytes;
     private final int piecesOffset;
-    /// Bytes of a piece, and from one place to the next.
+    /// Bytes of a piece, and from the pieces of one place to those of the next.
     private final int pieceBytes;
     private final int placeStride;
     /// Bytes of four weights of all rows.

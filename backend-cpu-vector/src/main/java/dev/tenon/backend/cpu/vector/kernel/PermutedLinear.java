@@ -54,6 +54,7 @@ public abstract class PermutedLinear implements PackedKernel {
     /// Where decoded vectors lie in scratch memory, behind the scales and what loads of the last
     /// ones read too much.
     private static final long VALUES = SCALES + (TURN / BLOCK + 1) * VECTOR;
+
     /// Reads scales.
     interface Scales {
         /// Writes sixteen numbers a block: what its levels and what its sums are multiplied with.
