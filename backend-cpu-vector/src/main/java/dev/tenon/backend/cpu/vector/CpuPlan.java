@@ -154,7 +154,7 @@ final class CpuPlan implements Plan {
                 return result;
             }
             if (warmup != null) {
-                warmup.stepBegins(input.tokenCount());
+                warmup.stepBegins(input);
             }
             if (measured) {
                 times.begin(input);

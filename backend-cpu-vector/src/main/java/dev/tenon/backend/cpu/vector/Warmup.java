@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import java.lang.foreign.Arena;
@@ -19,8 +20,9 @@ import org.slf4j.LoggerFactory;
 ///
 /// It makes way for steps. Up to [#GRACE_NANOS] after its start it leaves the processors to whoever loads
 /// the model; it stands still during prompts of up to [#SHORT_STEP] tokens, whose answer somebody waits for
-/// and which plain Java computes fast enough; it works a tenth of the time while tokens are decoded, and
-/// all of it during longer prompts, which gain more from compiled kernels than they lose.
+/// and which plain Java computes fast enough; it works a tenth of the time while tokens are decoded, be it of
+/// one sequence or of many, and all of it during longer prompts, which gain more from compiled kernels than
+/// they lose.
 final class Warmup implements AutoCloseable {
     /// Tokens of a step during which nothing is done.
     static final int SHORT_STEP = 64;
@@ -52,7 +54,7 @@ final class Warmup implements AutoCloseable {
     private final Function<Arena, List<WarmupTask>> linears;
     private final Thread thread;
     private final long start = System.nanoTime();
-    /// Tokens of the running step; 0 when none runs.
+    /// Tokens that the running step has of one sequence, at most; 0 when none runs.
     private volatile int stepTokens;
     private volatile boolean stepped;
     private volatile boolean stopped;
@@ -111,9 +113,23 @@ final class Warmup implements AutoCloseable {
 
     /// Says that a step begins.
     ///
-    /// @param tokens tokens of the step, at least 1
-    void stepBegins(int tokens) {
-        stepTokens = tokens;
+    /// @param input the step, which has a token
+    void stepBegins(StepInput input) {
+        stepTokens = longest(input);
+    }
+
+    /// {@return the most tokens that a step has of one sequence: 1 where it decodes, whatever the number of
+    /// sequences}
+    ///
+    /// @param input the step
+    static int longest(StepInput input) {
+        int longest = 0;
+        int length = 0;
+        for (int t = 0; t < input.tokenCount(); t++) {
+            length = t > 0 && input.sequence(t) == input.sequence(t - 1) ? length + 1 : 1;
+            longest = Math.max(longest, length);
+        }
+        return longest;
     }
 
     /// Says that the step has ended.

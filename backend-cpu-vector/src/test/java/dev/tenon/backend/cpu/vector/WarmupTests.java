@@ -114,6 +114,21 @@ class WarmupTests {
     }
 
     @Test
+    void aStepThatDecodesIsOneTokenLongWhateverTheNumberOfSequences() {
+        StepInput input = new StepInput();
+        for (int sequence = 0; sequence < 3; sequence++) {
+            input.addSequence(new int[] {sequence});
+            input.addToken(0, 5, true);
+        }
+        assertEquals(1, Warmup.longest(input));
+        input.addToken(0, 6, true);
+        assertEquals(2, Warmup.longest(input));
+        input.addSequence(new int[] {3});
+        input.addToken(0, 0, true);
+        assertEquals(2, Warmup.longest(input));
+    }
+
+    @Test
     void offStartsNoThread() {
         try (Plan plan = plan(KvType.F16, Map.of("warmup", "off"))) {
             assertEquals(0, threads());
