@@ -1,10 +1,8 @@
 package dev.tenon.kernels.x86;
 
 import static dev.tenon.kernels.x86.Operand.Gpr.R10;
-import static dev.tenon.kernels.x86.Operand.Gpr.R11;
 import static dev.tenon.kernels.x86.Operand.Gpr.R8;
 import static dev.tenon.kernels.x86.Operand.Gpr.R9;
-import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RBP;
 import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
@@ -111,6 +109,9 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     /// Loads what stays in registers.
     abstract void emitConstants();
 
+    /// Loads what [#emitDots] expects of the block that RSI points to, in front of a place.
+    abstract void emitFirstLoads();
+
     /// Multiplies a group, whose block RSI points to, with all tokens: integers.
     abstract void emitDots();
 
@@ -184,107 +185,84 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
 
     /// Multiplies the panel with as many tokens as the registers hold; what is at RBP points to them.
     ///
-    /// In the tile at hand R11 points to the pieces of the first token and RAX to the panel, both at the place
-    /// at hand, whose sums RDX points to; R9 is the units left + 7.
+    /// RSI and RDI walk through the panel and the pieces of the first token, RDX through the sums. How many
+    /// spans a tile has is known here, so nothing is decided while the code runs.
     private void emitTokens() {
-        String tile = a.fresh("panelTile");
-        String place = a.fresh("panelPlace");
-        a.mov(R11, mem(RBP, PIECES_START));
-        a.mov(RAX, mem(RBP, PANEL_START));
-        a.mov(R9, units + 7);
-        a.label(tile);
-        a.mov(RDX, RSP);
-        a.label(place);
-        emitPlace();
-        a.add(RAX, shape.placeBytes(format));
-        a.add(R11, placeStride);
-        if (format.unitBytes > 0) {
-            a.sub(R9, 1);
+        int wholeSpans = units * BlockCode.UNIT / BlockCode.SPAN;
+        int rest = units % (BlockCode.SPAN / BlockCode.UNIT);
+        int wholeTiles = wholeSpans / PanelShape.TILE;
+        a.mov(RDI, mem(RBP, PIECES_START));
+        a.mov(RSI, mem(RBP, PANEL_START));
+        if (wholeTiles > 0) {
+            emitTile(true, PanelShape.TILE, 0);
         }
-        a.add(RDX, sumBytes);
-        a.lea(RCX, mem(RSP, places * sumBytes));
-        a.cmp(RDX, RCX);
-        a.j(If.BELOW, place);
-        a.add(R11, PanelShape.TILE * pieceBytes - places * placeStride);
-        a.sub(R9, PanelShape.TILE * BlockCode.SPAN / BlockCode.UNIT - (format.unitBytes > 0 ? places : 0));
-        a.cmp(R9, 7);
-        a.j(If.GREATER, tile);
+        if (wholeTiles > 1) {
+            String tile = a.fresh("panelTile");
+            a.mov(R9, wholeTiles - 1);
+            a.label(tile);
+            emitTile(false, PanelShape.TILE, 0);
+            a.sub(R9, 1);
+            a.j(If.NOT_ZERO, tile);
+        }
+        int lastSpans = wholeSpans % PanelShape.TILE;
+        if (lastSpans > 0 || rest > 0) {
+            emitTile(wholeTiles == 0, lastSpans, rest);
+        }
         emitResults();
     }
 
-    /// Adds the groups of a tile that have the same place to the place's sums.
-    private void emitPlace() {
-        String whole = a.fresh("panelWhole");
-        String later = a.fresh("panelLater");
-        String begin = a.fresh("panelBegin");
+    /// Adds a tile to the sums of its places.
+    ///
+    /// @param first whether sums begin here
+    /// @param spans whole spans of the tile
+    /// @param rest how many places have a group in a partial span behind them
+    private void emitTile(boolean first, int spans, int rest) {
+        a.mov(RDX, RSP);
+        emitPlaces(first, rest, spans + 1);
+        emitPlaces(first, places - rest, spans);
+        a.add(RDI, PanelShape.TILE * pieceBytes - places * placeStride);
+    }
+
+    /// Adds the groups of a tile that have the same place to the place's sums, for some places.
+    ///
+    /// @param count how many places
+    /// @param spans how many groups each of them has
+    private void emitPlaces(boolean first, int count, int spans) {
+        if (count == 0) {
+            return;
+        }
+        String place = a.fresh("panelPlace");
         String span = a.fresh("panelSpan");
-        String end = a.fresh("panelEnd");
-        a.mov(RSI, RAX);
-        a.mov(RDI, R11);
-        // Spans that reach to this place.
-        a.mov(RCX, R9);
-        a.shr(RCX, 3);
-        a.cmp(RCX, PanelShape.TILE);
-        a.j(If.LESS_OR_EQUAL, whole);
-        a.mov(RCX, PanelShape.TILE);
-        a.label(whole);
-        a.cmp(R9, units);
-        a.j(If.LESS, later);
-        forSums((vec, memory) -> a.zero(vec));
-        a.jmp(begin);
-        a.label(later);
-        forSums((vec, memory) -> a.vmovdqu(vec, memory));
-        a.label(begin);
-        a.cmp(RCX, 0);
-        a.j(If.LESS_OR_EQUAL, end);
-        a.align(32);
-        a.label(span);
-        emitDots();
-        emitScaling();
-        a.add(RSI, shape.blockBytes(format));
-        a.add(RDI, pieceBytes);
-        a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, span);
-        a.label(end);
+        a.mov(R8, count);
+        a.label(place);
+        if (first) {
+            forSums((vec, memory) -> a.zero(vec));
+        } else {
+            forSums((vec, memory) -> a.vmovdqu(vec, memory));
+        }
+        if (spans > 0) {
+            emitFirstLoads();
+            a.mov(RCX, spans);
+            a.label(span);
+            emitDots();
+            emitScaling();
+            a.add(RSI, shape.blockBytes(format));
+            a.add(RDI, pieceBytes);
+            a.sub(RCX, 1);
+            a.j(If.NOT_ZERO, span);
+        }
         forSums((vec, memory) -> a.vmovdqu(memory, vec));
+        a.add(RDX, sumBytes);
+        a.add(RSI, (PanelShape.TILE - spans) * shape.blockBytes(format));
+        a.add(RDI, placeStride - spans * pieceBytes);
+        a.sub(R8, 1);
+        a.j(If.NOT_ZERO, place);
     }
 
     private void forSums(BiConsumer<Vec, Mem> emitter) {
         for (int t = 0; t < tokens; t++) {
             for (int h = 0; h < 2; h++) {
                 emitter.accept(sum(t, h), mem(RDX, stride * t + shape.halfBytes() * h));
-            }
-        }
-    }
-
-    /// Scales the dot products of a group and adds them to the sums.
-    ///
-    /// @param dx for what a token's activations are scaled by; clobbered, like `u` and `c`
-    /// @param u for what takes the bias out of a token's dot products; null if that is part of the instruction
-    /// @param c for what a token's minimums are multiplied by
-    /// @param scale scales of both halves of the rows
-    /// @param min minimums of both halves of the rows; not read where the format has none
-    final void emitScaling(Vec dx, Vec u, Vec c, Operand[] scale, Operand[] min) {
-        for (int t = 0; t < tokens; t++) {
-            a.vbroadcastss(dx, dx(t));
-            if (u != null && !format.words) {
-                a.vbroadcastss(u, u(t));
-            }
-            if (format.mins) {
-                a.vbroadcastss(c, c(t));
-            }
-            for (int h = 0; h < 2; h++) {
-                Vec z = dot(t, h);
-                if (format.words) {
-                    a.vcvtdq2ps(z, z);
-                    a.vmulps(z, z, dx);
-                } else {
-                    a.vfmadd213ps(z, dx, u != null ? u : u(t).bcst());
-                }
-                a.vfmadd231ps(sum(t, h), z, scale[h]);
-                if (format.mins) {
-                    a.vfmadd231ps(sum(t, h), c, min[h]);
-                }
             }
         }
     }

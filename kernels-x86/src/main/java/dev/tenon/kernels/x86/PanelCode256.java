@@ -43,6 +43,11 @@ final class PanelCode256 extends PanelCode {
     }
 
     @Override
+    void emitFirstLoads() {
+        // registers do not suffice to load anything earlier
+    }
+
+    @Override
     void emitDots() {
         if (vnni) {
             emitDotsVnni();
@@ -159,6 +164,27 @@ final class PanelCode256 extends PanelCode {
 
     @Override
     void emitScaling() {
-        emitScaling(W0, W1, X, new Mem[] {scale(0), scale(1)}, new Mem[] {min(0), min(1)});
+        for (int t = 0; t < tokens; t++) {
+            a.vbroadcastss(W0, dx(t));
+            if (!format.words) {
+                a.vbroadcastss(W1, u(t));
+            }
+            if (format.mins) {
+                a.vbroadcastss(X, c(t));
+            }
+            for (int h = 0; h < 2; h++) {
+                Vec z = dot(t, h);
+                if (format.words) {
+                    a.vcvtdq2ps(z, z);
+                    a.vmulps(z, z, W0);
+                } else {
+                    a.vfmadd213ps(z, W0, W1);
+                }
+                a.vfmadd231ps(sum(t, h), z, scale(h));
+                if (format.mins) {
+                    a.vfmadd231ps(sum(t, h), X, min(h));
+                }
+            }
+        }
     }
 }
