@@ -131,6 +131,11 @@ abstract class BlockCode {
         return null;
     }
 
+    /// {@return how four rows are multiplied with some tokens, or null}
+    QuadCode512 quads512() {
+        return null;
+    }
+
     /// {@return whether [#columns] can be used, which panels are unpacked faster with}
     boolean hasColumns() {
         return false;

@@ -18,7 +18,9 @@ final class KernelCode implements AutoCloseable {
     /// Spreads a packed row for pairs of rows; null where there are none: [PairsCode512].
     final MemorySegment spread;
     /// Pairs of rows times t + 1 tokens: [PairsCode512].
-    private final MemorySegment[] pairs = new MemorySegment[PairsCode512.MAX_TOKENS];
+    private final MemorySegment[] pairs = new MemorySegment[PairsCode512.PAIRS_TOKENS];
+    /// Four rows at a time times some tokens; null where there is none: [QuadsCode512].
+    final MemorySegment quads;
     /// Unpacks rows to a panel; null for floats: [UnpackCode].
     final MemorySegment unpack;
     /// A panel times many and few tokens ([PanelShape]): [PanelCode]; null for floats.
@@ -39,6 +41,7 @@ final class KernelCode implements AutoCloseable {
         for (int t = 0; t < pairs.length; t++) {
             pairs[t] = entry(at, "pairs" + (t + 1));
         }
+        this.quads = entry(at, "quads");
         this.unpack = entry(at, "unpack");
         this.halfPanel = entry(at, "halfPanel");
     }
@@ -85,12 +88,15 @@ final class KernelCode implements AutoCloseable {
         if (pair != null) {
             begin(a, at, "spread");
             PairsCode512.emitSpread(a, format, pair);
-            for (int t = 2; t <= pair.mostTokens; t++) {
-                if (t % PairsCode512.passes(pair, t) == 0) {
-                    begin(a, at, "pairs" + t);
-                    PairsCode512.emit(a, format, pair, t);
-                }
+            for (int t = 2; t <= PairsCode512.PAIRS_TOKENS; t++) {
+                begin(a, at, "pairs" + t);
+                PairsCode512.emit(a, format, pair, t);
             }
+        }
+        QuadCode512 quad = wide ? format.quads512() : null;
+        if (quad != null) {
+            begin(a, at, "quads");
+            QuadsCode512.emit(a, format, pair, quad);
         }
         begin(a, at, "unpack");
         UnpackCode.emit(a, format, PanelShape.of(set));

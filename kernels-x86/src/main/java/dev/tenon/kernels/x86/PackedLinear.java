@@ -7,8 +7,9 @@ import java.lang.foreign.ValueLayout;
 ///
 /// Up to four tokens each weight row is streamed once and multiplied with all of them; with more,
 /// panels of 32 rows (AVX2: 16) are unpacked once into scratch memory and multiplied with all tokens. Formats
-/// that can multiply pairs of rows ([PairsCode512]) do so for two to sixteen tokens. All
-/// add in the same order: a value is the same, bit for bit, for any number of tokens and every feature set.
+/// that can multiply pairs of rows ([PairsCode512]) do so for two to eight tokens, some of them four rows
+/// ([QuadsCode512]) for nine to sixteen. All add in the same order: a value is the same, bit for bit, for any
+/// number of tokens and every feature set.
 ///
 /// [#run] allocates nothing for up to 23 tokens, [#pack] a view of its array (72 bytes).
 final class PackedLinear extends MachineKernel {
@@ -37,7 +38,7 @@ final class PackedLinear extends MachineKernel {
     private final PanelShape shape;
     /// How four streams are multiplied at once; null where that is not done.
     private final StreamCode512 four;
-    /// How pairs of rows are multiplied with some tokens; null where that is not done.
+    /// How pairs of rows, or four, are multiplied with some tokens; null where that is not done.
     private final PairsRun pairs;
 
     /// Creates the kernel; no code is generated yet.
@@ -50,7 +51,7 @@ final class PackedLinear extends MachineKernel {
         this.shape = PanelShape.of(set);
         this.four = set == FeatureSet.AVX512 ? format.streams512() : null;
         PairCode512 pair = set == FeatureSet.AVX512 ? format.pairs512() : null;
-        this.pairs = pair == null ? null : new PairsRun(format, pair);
+        this.pairs = pair == null ? null : new PairsRun(format, pair, format.quads512());
     }
 
     @Override

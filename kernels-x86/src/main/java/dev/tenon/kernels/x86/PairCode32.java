@@ -14,8 +14,8 @@ import dev.tenon.kernels.x86.Operand.Vec;
 abstract class PairCode32 extends PairCode512 {
     private static final Vec T = zmm(17);
 
-    PairCode32(int spreadBytes, int sumRegisters, int mostTokens) {
-        super(spreadBytes, 1, sumRegisters, mostTokens);
+    PairCode32(int spreadBytes) {
+        super(spreadBytes, 1);
     }
 
     /// {@return the group in lane i}

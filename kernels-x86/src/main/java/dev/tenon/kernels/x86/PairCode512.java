@@ -14,8 +14,8 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// before ("spread").
 ///
 /// Registers: the sums come first, from register 0 on, [#sumsPerToken] for each token; an emitter
-/// may use those from [#sumRegisters] on. What [#constants] leaves there lasts, what [#unpack]
-/// leaves there lasts for the span.
+/// may use those that no sums of [PairsCode512#PAIRS_TOKENS] tokens take. What [#constants] leaves
+/// there lasts, what [#unpack] leaves there lasts for the span.
 abstract class PairCode512 {
     /// Point to the span at hand of both rows.
     static final Gpr[] ROWS = {Gpr.R10, Gpr.R11};
@@ -32,17 +32,11 @@ abstract class PairCode512 {
     final int spreadBytes;
     /// Registers of sums for each token.
     final int sumsPerToken;
-    /// Registers of sums that there may be.
-    final int sumRegisters;
-    /// Most tokens for which this takes less time than a panel.
-    final int mostTokens;
 
     /// Creates the part of a format.
-    PairCode512(int spreadBytes, int sumsPerToken, int sumRegisters, int mostTokens) {
+    PairCode512(int spreadBytes, int sumsPerToken) {
         this.spreadBytes = spreadBytes;
         this.sumsPerToken = sumsPerToken;
-        this.sumRegisters = sumRegisters;
-        this.mostTokens = mostTokens;
     }
 
     /// Puts the activations of a span into order.
@@ -58,13 +52,8 @@ abstract class PairCode512 {
     /// Unpacks a span of both rows.
     abstract void unpack(Assembler a);
 
-    /// {@return the registers that [#unpack] fills}
-    abstract Vec[] unpacked();
-
-    /// Multiplies the span with some tokens, and adds to their sums.
-    ///
-    /// @param first the token whose sums come first
-    abstract void tokens(Assembler a, int first, int count);
+    /// Multiplies the span with the tokens, and adds to their sums.
+    abstract void tokens(Assembler a, int tokens);
 
     /// Adds up the sums of each token and row, and stores them; may use all registers but the
     /// constants.

@@ -3,34 +3,44 @@ package dev.tenon.kernels.x86;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// Runs the functions of [PairsCode512] over rows and tiles.
+/// Runs the functions of [PairsCode512] and [QuadsCode512] over rows.
 final class PairsRun {
     /// What the spread activations of a tile may take of the first-level cache.
     private static final int TILE_BYTES = 36 * 1024;
 
     private final BlockCode format;
     private final PairCode512 pair;
+    /// How four rows are multiplied at once; null where that is not done.
+    private final QuadCode512 quad;
 
-    PairsRun(BlockCode format, PairCode512 pair) {
+    PairsRun(BlockCode format, PairCode512 pair, QuadCode512 quad) {
         this.format = format;
         this.pair = pair;
+        this.quad = quad;
     }
 
     /// {@return whether rows are multiplied so}
     boolean takes(int n, int tokens) {
-        return tokens > 1 && tokens <= pair.mostTokens && n % BlockCode.SPAN == 0;
+        return tokens > 1 && tokens <= most() && n % BlockCode.SPAN == 0;
+    }
+
+    private int most() {
+        return quad == null ? PairsCode512.PAIRS_TOKENS : PairsCode512.MAX_TOKENS;
+    }
+
+    private static boolean takesQuads(int tokens) {
+        return tokens > PairsCode512.PAIRS_TOKENS;
     }
 
     /// {@return bytes of scratch memory for up to a number of tokens}
     long scratchBytes(int n, int tokens) {
-        int most = Math.min(tokens, pair.mostTokens);
-        return PairsCode512.SPREAD_OFFSET + PackCode.spans(n) * slots(most) * pair.spreadBytes;
+        int slots = slots(Math.min(tokens, most()));
+        return PairsCode512.SPREAD_OFFSET + PackCode.spans(n) * slots * pair.spreadBytes;
     }
 
-    /// {@return tokens of the function that is used}
-    private int slots(int tokens) {
-        int passes = PairsCode512.passes(pair, tokens);
-        return (tokens + passes - 1) / passes * passes;
+    /// {@return tokens that are multiplied: the last one perhaps twice}
+    private static int slots(int tokens) {
+        return takesQuads(tokens) ? (tokens + QuadsCode512.STEP - 1) & -QuadsCode512.STEP : tokens;
     }
 
     /// Multiplies as [PackedLinear#run] does.
@@ -47,37 +57,120 @@ final class PairsRun {
             int outOffset,
             int outStride,
             MemorySegment scratch) {
-        int slots = slots(tokens);
-        int spans = n / BlockCode.SPAN;
-        int tile = Math.max(1, TILE_BYTES / (slots * pair.spreadBytes));
-        if (PairsCode512.passes(pair, slots) > 1) {
-            tile = Math.min(tile, PairsCode512.UNPACKED_SPANS);
+        spread(k, n, packed, tokens, scratch);
+        if (takesQuads(tokens)) {
+            runQuads(k, weights, rowBytes, firstRow, rows, n, tokens, out, outOffset, outStride, scratch);
+        } else {
+            runPairs(k, weights, rowBytes, firstRow, rows, n, tokens, out, outOffset, outStride, scratch);
         }
+    }
+
+    private void runPairs(
+            KernelCode k,
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            int n,
+            int tokens,
+            float[] out,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch) {
+        int spans = n / BlockCode.SPAN;
+        int tile = Math.max(1, TILE_BYTES / (tokens * pair.spreadBytes));
         int block = spans <= tile ? PairsCode512.OUT_ROWS : 2 * PairsCode512.PAIRS;
-        spread(k, n, packed, tokens, slots, scratch);
         for (int r = 0; r < rows; r += block) {
             int count = Math.min(block, rows - r);
             int even = count & -2;
             if (even > 0) {
-                tiles(k, weights, rowBytes, firstRow + (long) r, even, spans, tile, slots, 0, scratch);
+                tiles(k, weights, rowBytes, firstRow + (long) r, even, spans, tile, tokens, 0, scratch);
             }
             if (even < count) {
                 long row = firstRow + (long) r + even;
-                tiles(k, weights, rowBytes, row, 1, spans, tile, slots, even * Float.BYTES, scratch);
+                tiles(k, weights, rowBytes, row, 1, spans, tile, tokens, even * Float.BYTES, scratch);
             }
-            for (int t = 0; t < tokens; t++) {
-                MemorySegment.copy(
-                        scratch,
-                        ValueLayout.JAVA_FLOAT,
-                        (long) t * PairsCode512.OUT_ROWS * Float.BYTES,
-                        out,
-                        outOffset + t * outStride + r,
-                        count);
-            }
+            copy(scratch, tokens, out, outOffset + r, outStride, count);
         }
     }
 
-    private void spread(KernelCode k, int n, MemorySegment packed, int tokens, int slots, MemorySegment scratch) {
+    private void runQuads(
+            KernelCode k,
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            int n,
+            int tokens,
+            float[] out,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch) {
+        int slots = slots(tokens);
+        for (int r = 0; r < rows; r += PairsCode512.OUT_ROWS) {
+            int count = Math.min(PairsCode512.OUT_ROWS, rows - r);
+            long row = firstRow + (long) r;
+            int quads = count / QuadsCode512.ROWS;
+            if (quads > 0) {
+                quads(k, weights, rowBytes, row, quads, rowBytes, n, slots, 0, scratch);
+                int last = count - QuadsCode512.ROWS;
+                if (last % QuadsCode512.ROWS > 0) {
+                    // Some of these rows are computed twice.
+                    quads(k, weights, rowBytes, row + last, 1, rowBytes, n, slots, last, scratch);
+                }
+            } else {
+                for (int i = 0; i < count; i++) {
+                    quads(k, weights, rowBytes, row + i, 1, 0, n, slots, i, scratch);
+                }
+            }
+            copy(scratch, tokens, out, outOffset + r, outStride, count);
+        }
+    }
+
+    private static void copy(MemorySegment scratch, int tokens, float[] out, int outOffset, int outStride, int count) {
+        for (int t = 0; t < tokens; t++) {
+            MemorySegment.copy(
+                    scratch,
+                    ValueLayout.JAVA_FLOAT,
+                    (long) t * PairsCode512.OUT_ROWS * Float.BYTES,
+                    out,
+                    outOffset + t * outStride,
+                    count);
+        }
+    }
+
+    /// Multiplies quads of rows.
+    ///
+    /// @param between bytes from one row of a quad to the next; 0 for four times the same row
+    /// @param out where the first row's results go in a token's results
+    private void quads(
+            KernelCode k,
+            MemorySegment weights,
+            long rowBytes,
+            long row,
+            int quads,
+            long between,
+            int n,
+            int slots,
+            int out,
+            MemorySegment scratch) {
+        CodeMemory.Call.plain(
+                k.quads,
+                weights,
+                scratch,
+                scratch,
+                row * rowBytes,
+                rowBytes,
+                quads,
+                between,
+                n / BlockCode.SPAN,
+                (long) out * Float.BYTES,
+                slots / QuadsCode512.STEP,
+                0);
+    }
+
+    private void spread(KernelCode k, int n, MemorySegment packed, int tokens, MemorySegment scratch) {
+        int slots = slots(tokens);
         long packedBytes = PackCode.packedBytes(format, n);
         for (int t = 0; t < slots; t++) {
             CodeMemory.Call.plain(
@@ -105,14 +198,14 @@ final class PairsRun {
             int rows,
             int spans,
             int tile,
-            int slots,
+            int tokens,
             long out,
             MemorySegment scratch) {
         int pairs = (rows + 1) / 2;
         for (int s = 0; s < spans; s += tile) {
             int which = (s == 0 ? PairsCode512.FIRST : 0) | (s + tile >= spans ? PairsCode512.LAST : 0);
             CodeMemory.Call.plain(
-                    k.pairs(slots),
+                    k.pairs(tokens),
                     weights,
                     scratch,
                     scratch,
@@ -120,7 +213,7 @@ final class PairsRun {
                     rowBytes,
                     pairs,
                     rows == 1 ? 0 : pairs * rowBytes,
-                    PairsCode512.SPREAD_OFFSET + (long) s * slots * pair.spreadBytes,
+                    PairsCode512.SPREAD_OFFSET + (long) s * tokens * pair.spreadBytes,
                     Math.min(tile, spans - s),
                     out,
                     which);

@@ -33,7 +33,7 @@ final class Q4_KPairs extends PairCode32 {
     private static final Vec NIBBLE = zmm(31);
 
     Q4_KPairs() {
-        super(C + 64, 16, 8);
+        super(C + 64);
     }
 
     /// {@return which dword of its group lane i of a register of levels has}
@@ -68,11 +68,6 @@ final class Q4_KPairs extends PairCode32 {
     @Override
     void constants(Assembler a) {
         a.vmovdqu(NIBBLE, a.constant(i -> 0x0F0F0F0F));
-    }
-
-    @Override
-    Vec[] unpacked() {
-        return StreamCode512.registers(16, 10);
     }
 
     @Override
@@ -132,23 +127,22 @@ final class Q4_KPairs extends PairCode32 {
     }
 
     @Override
-    void tokens(Assembler a, int first, int count) {
-        for (int turn = 0; turn < count; turn += TURNS) {
-            int turns = Math.min(TURNS, count - turn);
-            int token = first + turn;
+    void tokens(Assembler a, int tokens) {
+        for (int turn = 0; turn < tokens; turn += TURNS) {
+            int turns = Math.min(TURNS, tokens - turn);
             for (int i = 0; i < turns; i++) {
                 a.vmovdqu(DOTS[i], a.constant(lane -> Float.floatToRawIntBits(PackCode.BIAS)));
             }
             for (int k = 0; k < REGISTERS; k++) {
                 for (int i = 0; i < turns; i++) {
-                    a.vpdpbusd(DOTS[i], LEVELS[k], x(token + i, 64 * k));
+                    a.vpdpbusd(DOTS[i], LEVELS[k], x(turn + i, 64 * k));
                 }
             }
             for (int i = 0; i < turns; i++) {
-                a.vmovdqu(T, x(token + i, DX));
-                a.vfmadd213ps(DOTS[i], T, x(token + i, U));
+                a.vmovdqu(T, x(turn + i, DX));
+                a.vfmadd213ps(DOTS[i], T, x(turn + i, U));
                 a.vfmadd231ps(zmm(turn + i), DOTS[i], SCALES);
-                a.vfmadd231ps(zmm(turn + i), MINS, x(token + i, C));
+                a.vfmadd231ps(zmm(turn + i), MINS, x(turn + i, C));
             }
         }
     }

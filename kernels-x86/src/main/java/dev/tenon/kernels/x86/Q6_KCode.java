@@ -74,6 +74,11 @@ final class Q6_KCode extends BlockCode {
     }
 
     @Override
+    QuadCode512 quads512() {
+        return new Q6_KQuads();
+    }
+
+    @Override
     boolean hasColumns() {
         return true;
     }

@@ -21,14 +21,14 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// There is a sum for each token and row.
 final class Q6_KPairs extends PairCode512 {
     private static final int QH = 128;
-    private static final int SCALES = 192;
-    private static final int D = 208;
+    static final int SCALES = 192;
+    static final int D = 208;
     /// Spread: levels, then what dot products start with, dx and u.
-    private static final int START = 256;
-    private static final int DX = START + 64;
-    private static final int U = DX + 64;
+    static final int START = 256;
+    static final int DX = START + 64;
+    static final int U = DX + 64;
     /// What brings a scale's byte to the top of 32 bits is taken out of d again; both are exact.
-    private static final float TOP = 0x1p-24f;
+    static final float TOP = 0x1p-24f;
     /// Exchanges lanes 0 and 1 of each 128 bits with lanes 2 and 3.
     private static final int EXCHANGE = 0x4E;
 
@@ -42,7 +42,7 @@ final class Q6_KPairs extends PairCode512 {
     private static final Vec PAIRS = zmm(31);
 
     Q6_KPairs() {
-        super(U + 64, 2, 16, 16);
+        super(U + 64, 2);
     }
 
     /// {@return the group in lane i}
@@ -89,57 +89,74 @@ final class Q6_KPairs extends PairCode512 {
     }
 
     @Override
-    Vec[] unpacked() {
-        return StreamCode512.registers(16, 10);
-    }
-
-    @Override
     void unpack(Assembler a) {
+        Operand[] order = {a.constant(i -> highDword(0, i)), a.constant(i -> highDword(1, i))};
         for (int r = 0; r < 2; r++) {
-            unpackLevels(a, ROWS[r], LEVELS[r]);
+            unpackLevels(a, ROWS[r], LEVELS[r], D_OF_ROW, T, DOTS, order, NIBBLE, PAIRS);
             half(a, mem(ROWS[r], D), D_OF_ROW);
             a.vmulps(D_OF_ROW, D_OF_ROW, a.constant(i -> Float.floatToRawIntBits(TOP)));
             a.vbroadcasti32x4(SCALE[r], mem(ROWS[r], SCALES));
-            a.vpshufb(SCALE[r], SCALE[r], a.constant(i -> group(i) << 24 | 0x808080));
+            a.vpshufb(SCALE[r], SCALE[r], a.constant(Q6_KPairs::scaleByte));
             a.vcvtdq2ps(SCALE[r], SCALE[r]);
             a.vmulps(SCALE[r], SCALE[r], D_OF_ROW);
         }
     }
 
-    private static void unpackLevels(Assembler a, Gpr w, Vec[] levels) {
-        Vec first = D_OF_ROW;
-        Vec second = T;
-        Vec[] high = DOTS;
-        a.vpand(first, PAIRS, mem(w, QH));
+    /// {@return which byte of a row's scales goes to lane i, at its top}
+    static int scaleByte(int i) {
+        return group(i) << 24 | 0x808080;
+    }
+
+    /// {@return which dword of both tables of high bits goes with lane i of registers 2p and 2p + 1}
+    ///
+    /// Of lanes 4b to 4b + 3: dwords 0, 0, 1, 1 of both halves in turns; from the second table for b >= 2.
+    static int highDword(int p, int i) {
+        return 4 * (2 * (i % 2) + i / 4 % 2) + 2 * p + i % 4 / 2 + i / 8 * 16;
+    }
+
+    /// Unpacks the levels of a row.
+    ///
+    /// @param w points to its span
+    /// @param first temporary, like `second` and the two of `high`
+    /// @param order [#highDword] of both pairs of registers
+    static void unpackLevels(
+            Assembler a,
+            Gpr w,
+            Vec[] levels,
+            Vec first,
+            Vec second,
+            Vec[] high,
+            Operand[] order,
+            Vec nibble,
+            Vec pairs) {
+        a.vpand(first, pairs, mem(w, QH));
         a.vpsrld(second, mem(w, QH), 2);
-        a.vpand(second, second, PAIRS);
+        a.vpand(second, second, pairs);
         a.vmovdqu(levels[0], mem(w));
         a.vpunpckhdq(levels[2], levels[0], mem(w, 64));
         a.vpunpckldq(levels[0], levels[0], mem(w, 64));
         for (int p = 0; p < 2; p++) {
             Vec low = levels[2 * p];
             Vec upper = levels[2 * p + 1];
-            int d = 2 * p;
-            // of lanes 4b to 4b + 3: dwords 0, 0, 1, 1 of both halves in turns; from the second table for b >= 2
-            a.vmovdqu(high[0], a.constant(i -> 4 * (2 * (i % 2) + i / 4 % 2) + d + i % 4 / 2 + i / 8 * 16));
+            a.vmovdqu(high[0], order[p]);
             a.vpermi2d(high[0], first, second);
             a.vpslld(high[1], high[0], 4);
-            a.vpternlogd(high[1], low, NIBBLE, SELECT);
+            a.vpternlogd(high[1], low, nibble, SELECT);
             a.vpsrld(low, low, 4);
-            a.vpternlogd(high[0], low, NIBBLE, SELECT);
+            a.vpternlogd(high[0], low, nibble, SELECT);
             a.vshufps(low, high[1], high[0], 0xE4);
             a.vshufps(upper, high[1], high[0], EXCHANGE);
         }
     }
 
     @Override
-    void tokens(Assembler a, int first, int count) {
-        for (int t = 0; t < count; t++) {
-            token(a, first + t, 2 * t);
+    void tokens(Assembler a, int tokens) {
+        for (int t = 0; t < tokens; t++) {
+            token(a, t);
         }
     }
 
-    private void token(Assembler a, int token, int sum) {
+    private void token(Assembler a, int token) {
         a.vmovdqu(DOTS[0], x(token, START));
         a.vmovdqu(DOTS[1], DOTS[0]);
         for (int k = 0; k < 4; k++) {
@@ -151,7 +168,7 @@ final class Q6_KPairs extends PairCode512 {
         a.vmovdqu(U_OF_TOKEN, x(token, U));
         for (int r = 0; r < 2; r++) {
             a.vfmadd213ps(DOTS[r], T, U_OF_TOKEN);
-            a.vfmadd231ps(zmm(sum + r), DOTS[r], SCALE[r]);
+            a.vfmadd231ps(zmm(2 * token + r), DOTS[r], SCALE[r]);
         }
     }
 

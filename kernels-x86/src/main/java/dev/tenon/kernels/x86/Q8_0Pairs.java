@@ -28,7 +28,7 @@ final class Q8_0Pairs extends PairCode32 {
     private static final Vec[] PIECES = StreamCode512.registers(28, 4);
 
     Q8_0Pairs() {
-        super(DX + 64, FIRST, FIRST);
+        super(DX + 64);
     }
 
     @Override
@@ -71,11 +71,6 @@ final class Q8_0Pairs extends PairCode32 {
     @Override
     void constants(Assembler a) {
         // none are needed
-    }
-
-    @Override
-    Vec[] unpacked() {
-        return StreamCode512.registers(FIRST, REGISTERS + 1);
     }
 
     @Override
@@ -132,21 +127,20 @@ final class Q8_0Pairs extends PairCode32 {
     }
 
     @Override
-    void tokens(Assembler a, int first, int count) {
-        for (int turn = 0; turn < count; turn += TURNS) {
-            int turns = Math.min(TURNS, count - turn);
-            int token = first + turn;
+    void tokens(Assembler a, int tokens) {
+        for (int turn = 0; turn < tokens; turn += TURNS) {
+            int turns = Math.min(TURNS, tokens - turn);
             for (int i = 0; i < turns; i++) {
                 a.zero(DOTS[i]);
             }
             for (int k = 0; k < REGISTERS; k++) {
                 for (int i = 0; i < turns; i++) {
-                    a.vpdpwssd(DOTS[i], LEVELS[k], x(token + i, 64 * k));
+                    a.vpdpwssd(DOTS[i], LEVELS[k], x(turn + i, 64 * k));
                 }
             }
             for (int i = 0; i < turns; i++) {
                 a.vcvtdq2ps(DOTS[i], DOTS[i]);
-                a.vmulps(DOTS[i], DOTS[i], x(token + i, DX));
+                a.vmulps(DOTS[i], DOTS[i], x(turn + i, DX));
                 a.vfmadd231ps(zmm(turn + i), DOTS[i], SCALES);
             }
         }

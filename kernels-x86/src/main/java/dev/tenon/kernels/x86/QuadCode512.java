@@ -1,0 +1,66 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.zmm;
+
+import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
+import dev.tenon.kernels.x86.Operand.Vec;
+
+/// How a format multiplies a span of four rows with one token: the inner part of [QuadsCode512].
+///
+/// Levels, and the activations that they meet, are in the order of the format's [PairCode512], which
+/// spreads the activations.
+///
+/// Registers: an emitter may use all vector registers. What [#constants] leaves there lasts, what
+/// [#unpack] leaves there lasts for the span.
+abstract class QuadCode512 {
+    /// Point to the span at hand of each row.
+    static final Gpr[] ROWS = {Gpr.R10, Gpr.R11, Gpr.RBX, Gpr.RAX};
+    /// Points to the span's spread activations of the token at hand.
+    static final Gpr X = Gpr.RCX;
+    /// Points to the token's sums.
+    static final Gpr SUMS = Gpr.R13;
+
+    /// Registers of sums for each token, of all rows.
+    final int sumsPerToken;
+
+    /// Creates the part of a format.
+    QuadCode512(int sumsPerToken) {
+        this.sumsPerToken = sumsPerToken;
+    }
+
+    /// Loads constants.
+    abstract void constants(Assembler a);
+
+    /// Unpacks a span of all rows.
+    abstract void unpack(Assembler a);
+
+    /// Multiplies the span with a token, and adds to its sums.
+    ///
+    /// @param x how far behind [#X] its spread activations are
+    /// @param sums how far behind [#SUMS] its sums are
+    abstract void token(Assembler a, int x, int sums);
+
+    /// Adds up the sums of two tokens that [#SUMS] points to: those of the four rows to lanes 0 to 3 of
+    /// register 0 for the first token, to lanes 4 to 7 for the second.
+    abstract void results(Assembler a);
+
+    /// {@return sums of the tokens that are at hand}
+    static Mem sum(int register) {
+        return Operand.mem(SUMS, 64 * register);
+    }
+
+    /// Adds lanes as [PairCode512#addBlocks] does, of two registers.
+    static void addBlocks(Assembler a) {
+        PairCode512.addBlocks(a, 0, 2, 0);
+    }
+
+    /// {@return some registers in a row}
+    static Vec[] registers(int first, int count) {
+        Vec[] v = new Vec[count];
+        for (int i = 0; i < count; i++) {
+            v[i] = zmm(first + i);
+        }
+        return v;
+    }
+}

@@ -1,0 +1,145 @@
+package dev.tenon.kernels.x86;
+
+import static dev.tenon.kernels.x86.Operand.Gpr.R10;
+import static dev.tenon.kernels.x86.Operand.Gpr.R11;
+import static dev.tenon.kernels.x86.Operand.Gpr.R12;
+import static dev.tenon.kernels.x86.Operand.Gpr.R13;
+import static dev.tenon.kernels.x86.Operand.Gpr.R14;
+import static dev.tenon.kernels.x86.Operand.Gpr.R15;
+import static dev.tenon.kernels.x86.Operand.Gpr.R8;
+import static dev.tenon.kernels.x86.Operand.Gpr.R9;
+import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RBP;
+import static dev.tenon.kernels.x86.Operand.Gpr.RBX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
+import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
+import static dev.tenon.kernels.x86.Operand.mem;
+import static dev.tenon.kernels.x86.Operand.xmm;
+import static dev.tenon.kernels.x86.Operand.zmm;
+
+import dev.tenon.kernels.x86.Assembler.If;
+import dev.tenon.kernels.x86.Operand.Gpr;
+
+/// Four neighbouring rows at a time times some tokens, an even number, with AVX-512 VNNI, for formats that
+/// have a [QuadCode512].
+///
+/// A span of the four rows is unpacked to registers and multiplied with one token after the other, whose
+/// activations are spread as for [PairsCode512]. So each register of activations is loaded once for four rows
+/// instead of once for two, and weights are unpacked once for all tokens; in return the sums of the quad lie in
+/// memory, which the first-level cache keeps. Results are those of [RowsCode512], bit for bit.
+///
+/// Scratch memory: results `[MAX_TOKENS][OUT_ROWS]`, sums `[tokens][sumsPerToken][16]` at
+/// [PairsCode512#SUMS_OFFSET], activations `[span][token]` at [PairsCode512#SPREAD_OFFSET].
+///
+/// Arguments: weights, scratch, scratch, byte offset of the first row, bytes of a row, quads of rows; on the
+/// stack bytes between the rows of a quad (0: four times the same row), spans, byte offset of the first row's
+/// results in scratch, tokens divided by [#STEP].
+final class QuadsCode512 {
+    /// Rows of a quad.
+    static final int ROWS = 4;
+    /// Tokens that the innermost loop takes at once.
+    static final int STEP = 2;
+
+    private static final int REGISTER = 64;
+    private static final int SAVED = 6;
+
+    private QuadsCode512() {}
+
+    /// Emits the function.
+    ///
+    /// RDI points to the first row of the quad, QuadCode512.ROWS to the spans of its rows, RCX to spread
+    /// activations, RBP to the quad's sums, R13 to the token's, RSI to spread activations of the first span,
+    /// RDX to the quad's results, R12 to the token's; R8 is bytes of a row, R9 quads left, R15 spans left, R14
+    /// steps of tokens left.
+    static void emit(Assembler a, BlockCode format, PairCode512 pair, QuadCode512 quad) {
+        Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
+        for (Gpr r : saved) {
+            a.push(r);
+        }
+        a.add(RDI, RCX);
+        a.lea(RBP, mem(RSI, PairsCode512.SUMS_OFFSET));
+        a.add(RSI, PairsCode512.SPREAD_OFFSET);
+        a.add(RDX, Assembler.stackArgument(2, SAVED));
+        quad.constants(a);
+        String next = a.fresh("quad");
+        String span = a.fresh("quadSpan");
+        a.label(next);
+        a.mov(R11, Assembler.stackArgument(0, SAVED));
+        a.mov(R10, RDI);
+        a.lea(RBX, mem(RDI, R11, 2, 0));
+        a.lea(RAX, mem(RBX, R11, 1, 0));
+        a.add(R11, RDI);
+        a.mov(RCX, RSI);
+        a.mov(R15, Assembler.stackArgument(1, SAVED));
+        emitZeros(a, quad);
+        a.align(32);
+        a.label(span);
+        emitPrefetch(a, format);
+        quad.unpack(a);
+        forTokens(a, quad, () -> {
+            for (int t = 0; t < STEP; t++) {
+                quad.token(a, t * pair.spreadBytes, t * quad.sumsPerToken * REGISTER);
+            }
+            a.add(RCX, STEP * pair.spreadBytes);
+        });
+        for (Gpr w : QuadCode512.ROWS) {
+            a.add(w, format.spanBytes);
+        }
+        a.sub(R15, 1);
+        a.j(If.NOT_ZERO, span);
+        emitResults(a, quad);
+        a.lea(RDI, mem(RDI, R8, ROWS, 0));
+        a.add(RDX, ROWS * Float.BYTES);
+        a.sub(R9, 1);
+        a.j(If.NOT_ZERO, next);
+        a.vzeroupper();
+        for (int i = saved.length - 1; i >= 0; i--) {
+            a.pop(saved[i]);
+        }
+        a.ret();
+    }
+
+    /// Fetches the same span of the next quad into the second-level cache. (From there out-of-order execution
+    /// has it in time.)
+    private static void emitPrefetch(Assembler a, BlockCode format) {
+        for (Gpr w : QuadCode512.ROWS) {
+            for (int b = 0; b < format.spanBytes; b += 64) {
+                a.prefetchT1(mem(w, R8, ROWS, b));
+            }
+        }
+    }
+
+    /// Repeats code for every step of tokens; R13 points to their sums.
+    private static void forTokens(Assembler a, QuadCode512 quad, Runnable body) {
+        String loop = a.fresh("quadTokens");
+        a.mov(R13, RBP);
+        a.mov(R14, Assembler.stackArgument(3, SAVED));
+        a.align(32);
+        a.label(loop);
+        body.run();
+        a.add(R13, STEP * quad.sumsPerToken * REGISTER);
+        a.sub(R14, 1);
+        a.j(If.NOT_ZERO, loop);
+    }
+
+    private static void emitZeros(Assembler a, QuadCode512 quad) {
+        a.zero(zmm(0));
+        forTokens(a, quad, () -> {
+            for (int i = 0; i < STEP * quad.sumsPerToken; i++) {
+                a.vmovdqu(mem(R13, REGISTER * i), zmm(0));
+            }
+        });
+    }
+
+    private static void emitResults(Assembler a, QuadCode512 quad) {
+        a.mov(R12, RDX);
+        forTokens(a, quad, () -> {
+            quad.results(a);
+            a.vmovdqu(mem(R12), xmm(0));
+            a.vextracti128(mem(R12, PairsCode512.OUT_ROWS * Float.BYTES), zmm(0), 1);
+            a.add(R12, STEP * PairsCode512.OUT_ROWS * Float.BYTES);
+        });
+    }
+}
