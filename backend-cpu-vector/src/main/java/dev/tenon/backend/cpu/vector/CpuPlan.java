@@ -94,11 +94,6 @@ final class CpuPlan implements Plan {
         steps = lowering.steps.toArray(CpuStep[]::new);
         tables = lowering.tables.values().toArray(RopeTable[]::new);
         check = new StepCheck(options, CpuKv.TOKENS, cache.pageCount(), lowering.vocabulary);
-        activations = lowering.activations();
-        int selectedRows = Math.min(options.maxTokens(), options.maxSequences());
-        for (Activations a : activations) {
-            a.data = floats((long) a.width * (a.selected ? selectedRows : options.maxTokens()), "activations");
-        }
         Scratch[] scratch = new Scratch[threads.size()];
         Tiles[] tiles = new Tiles[threads.size()];
         for (int i = 0; i < threads.size(); i++) {
@@ -107,6 +102,17 @@ final class CpuPlan implements Plan {
                     new byte[lowering.scratchBytes],
                     memory(lowering.scratchMemory, "scratch"));
             tiles[i] = AttentionMemory.tiles(layers, this::floats);
+        }
+        // Before the large arrays: machine code is generated while those get their memory.
+        if (kernels.warming()) {
+            List<BoundLinear> linears = binder.linears();
+            warmup = new Warmup(kernels, layers, options, arena -> WarmupTask.linears(linears, scratch[0], arena));
+            warmup.start();
+        }
+        activations = lowering.activations();
+        int selectedRows = Math.min(options.maxTokens(), options.maxSequences());
+        for (Activations a : activations) {
+            a.data = floats((long) a.width * (a.selected ? selectedRows : options.maxTokens()), "activations");
         }
         for (PackedRows rows : binder.packedRows()) {
             rows.use(memory(rows.bytes(options.maxTokens()), "packed activations"), options.maxTokens());
@@ -122,11 +128,6 @@ final class CpuPlan implements Plan {
                 allocator.use().limitBytes());
         report = new PlanReport(lowering.report, lowering.weightBytes, memory);
         times = new StepTimes(report.steps(), lowering.stepWeightBytes, layers, cache);
-        if (kernels.warming()) {
-            List<BoundLinear> linears = binder.linears();
-            warmup = new Warmup(kernels, layers, options, arena -> WarmupTask.linears(linears, scratch[0], arena));
-            warmup.start();
-        }
     }
 
     private MemorySegment memory(long bytes, String purpose) {
