@@ -6,6 +6,7 @@ import static java.nio.file.attribute.PosixFilePermission.OWNER_EXECUTE;
 import static java.nio.file.attribute.PosixFilePermission.OWNER_READ;
 import static java.nio.file.attribute.PosixFilePermission.OWNER_WRITE;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -25,7 +26,9 @@ import java.util.EnumSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The framework's working folder: a new one for each process, below the folder for temporary files.
+/// The framework's working folder: a new one for each process. It lies in memory where the start script
+/// names such a folder (system property `tenon.work`) and that has room, and otherwise below the folder
+/// for temporary files: the framework writes a number with each bundle, which a busy disk makes slow.
 ///
 /// It holds a locked file while the process runs, so that a later process can tell and remove what a
 /// killed one
@@ -37,17 +40,20 @@ record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
     private static final String PREFIX = "tenon-cache-";
     private static final String LOCK = "in-use";
     private static final Duration GRACE = Duration.ofMinutes(1);
+    /// Bytes that a folder in memory must have left: bundles' jars are unpacked or copied there at times.
+    private static final long ROOM = 256L << 20;
 
     static CacheFolder create() {
+        Path parent = parent();
         try {
             // Not Files.createTempDirectory: its random name starts the security providers, some 20 ms.
             String name = PREFIX + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime());
-            Path path = Files.createDirectory(temporary().resolve(name), attributes());
+            Path path = Files.createDirectory(parent.resolve(name), attributes());
             FileChannel lock = FileChannel.open(path.resolve(LOCK), CREATE_NEW, WRITE);
             lock.lock();
             return new CacheFolder(path, lock);
         } catch (IOException e) {
-            throw new PlatformException("No temporary folder can be made in " + temporary() + ": " + e.getMessage()
+            throw new PlatformException("No temporary folder can be made in " + parent + ": " + e.getMessage()
                     + ". Make it writable, or pass another one with -Djava.io.tmpdir=FOLDER in TENON_JAVA_OPTS.");
         }
     }
@@ -74,7 +80,14 @@ record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
 
     /// Removes the folders of processes that no longer run. Folders of other users are left alone.
     static void sweep() {
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(temporary(), PREFIX + "*")) {
+        sweep(temporary());
+        if (!parent().equals(temporary())) {
+            sweep(parent());
+        }
+    }
+
+    private static void sweep(Path parent) {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(parent, PREFIX + "*")) {
             for (Path entry : entries) {
                 if (Files.isWritable(entry) && abandoned(entry)) {
                     delete(entry);
@@ -120,6 +133,12 @@ record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
         } catch (IOException e) {
             log().debug("The working folder {} was not removed", folder, e);
         }
+    }
+
+    private static Path parent() {
+        String memory = System.getProperty("tenon.work");
+        // Not through java.nio.file.FileStore, which reads the list of all mounts.
+        return memory != null && new File(memory).getUsableSpace() >= ROOM ? Path.of(memory) : temporary();
     }
 
     private static Path temporary() {

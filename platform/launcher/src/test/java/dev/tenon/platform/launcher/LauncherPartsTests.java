@@ -3,6 +3,7 @@ package dev.tenon.platform.launcher;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
@@ -49,6 +50,30 @@ class LauncherPartsTests {
                 assertTrue(Files.isDirectory(path));
             }
             assertFalse(Files.exists(path));
+        }
+
+        @Test
+        void cacheFolderLiesInTheNamedFolderIfThatHasRoom() {
+            String before = System.getProperty("tenon.work");
+            try {
+                System.setProperty("tenon.work", folder.toString());
+                assumeTrue(folder.toFile().getUsableSpace() >= 1L << 30, "less than 1 GiB is free in " + folder);
+                try (CacheFolder cache = CacheFolder.create()) {
+                    assertEquals(folder, cache.path().getParent());
+                }
+                System.setProperty("tenon.work", folder.resolve("none").toString());
+                try (CacheFolder cache = CacheFolder.create()) {
+                    assertEquals(
+                            Path.of(System.getProperty("java.io.tmpdir")),
+                            cache.path().getParent());
+                }
+            } finally {
+                if (before == null) {
+                    System.clearProperty("tenon.work");
+                } else {
+                    System.setProperty("tenon.work", before);
+                }
+            }
         }
 
         @Test
