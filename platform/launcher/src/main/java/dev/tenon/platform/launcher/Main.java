@@ -33,8 +33,7 @@ public final class Main {
         LogProvider.select();
         int code;
         try {
-            VectorModule.load("first");
-            code = run(args, begin);
+            code = run(args, begin, VectorModule.loadBeside());
             VectorModule.load("last");
         } catch (PlatformException e) {
             System.err.println("tenon: " + e.getMessage());
@@ -74,10 +73,10 @@ public final class Main {
         }
     }
 
-    static int run(String[] args, long begin) {
+    static int run(String[] args, long begin, Runnable vectorModule) {
         System.setProperty("java.util.logging.SimpleFormatter.format", "%4$s %3$s - %5$s%6$s%n");
         takeXmlParser();
-        Platform platform = Platform.boot(Home.find());
+        Platform platform = Platform.boot(Home.find(), args.length == 0 ? "" : args[0]);
         Runnable close = () -> {
             stopping = true;
             platform.close();
@@ -91,6 +90,7 @@ public final class Main {
                                 "The command line is ready {} ms after main began",
                                 (System.nanoTime() - begin) / 1_000_000);
             }
+            vectorModule.run();
             Thread.currentThread().setContextClassLoader(cli.getClass().getClassLoader());
             return cli.applyAsInt(args);
         } finally {

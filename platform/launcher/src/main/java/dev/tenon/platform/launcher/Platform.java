@@ -83,10 +83,12 @@ final class Platform implements AutoCloseable {
     /// Boots the framework and starts the bundles.
     ///
     /// @throws PlatformException when the framework itself does not start
-    static Platform boot(Home home) {
+    ///
+    /// @param command what the process is to do: its first argument, or an empty text
+    static Platform boot(Home home, String command) {
         Platform platform = new Platform(home);
         try {
-            platform.start();
+            platform.start(command);
         } catch (BundleException e) {
             platform.close();
             throw new PlatformException("The framework did not start: " + BundleProblems.reason(e) + ".");
@@ -97,7 +99,7 @@ final class Platform implements AutoCloseable {
         return platform;
     }
 
-    private void start() throws BundleException {
+    private void start(String command) throws BundleException {
         long begin = System.nanoTime();
         BundleContext context = framework.getBundleContext();
         Dictionary<String, Object> info = new Hashtable<>(Map.of("tenon.info", "bundle-problems"));
@@ -110,6 +112,7 @@ final class Platform implements AutoCloseable {
         // order.
         // What does not resolve is reported when it is started.
         framework.adapt(FrameworkWiring.class).resolveBundles(null);
+        ClassesAhead.begin(command, bundles);
         long installed = System.nanoTime();
         for (Bundle bundle : system) {
             if (CONFIG_ADMIN.equals(bundle.getSymbolicName())) {

@@ -1,6 +1,8 @@
 package dev.tenon.platform.launcher;
 
 import java.lang.reflect.InvocationTargetException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 
 /// Brings the Vector API's module into a JVM that was started without it.
 ///
@@ -23,6 +25,33 @@ final class VectorModule {
     /// see it}
     static boolean isLate() {
         return System.getProperty(WHEN) != null;
+    }
+
+    /// {@return whether the process was started with a cache, so that the module is loaded first}
+    static boolean isFirst() {
+        return "first".equals(System.getProperty(WHEN));
+    }
+
+    /// Loads the module in a thread of its own if it is to be there first: nothing needs it before a model
+    /// is loaded.
+    ///
+    /// @return waits for the module; throws the [PlatformException] of [#load]
+    static Runnable loadBeside() {
+        if (!isFirst()) {
+            return () -> {};
+        }
+        FutureTask<Void> task = new FutureTask<>(() -> load("first"), null);
+        Thread.ofPlatform().daemon().name("tenon-vector").start(task);
+        return () -> {
+            try {
+                task.get();
+            } catch (ExecutionException e) {
+                throw e.getCause() instanceof PlatformException known ? known : new IllegalStateException(e.getCause());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new PlatformException("The start was interrupted.");
+            }
+        };
     }
 
     /// Loads the module if this is the time for it.

@@ -316,6 +316,9 @@ class LauncherIT {
         Path cache = home.resolve("cache/tenon.aot");
         assertEquals(0, finish(start(List.of(script()), "", "TENON_AOT=make")).code);
         assertTrue(Files.size(cache) > 1_000_000);
+        List<String> classes = Files.readAllLines(home.resolve("cache/classes"));
+        assertEquals("echo", classes.getFirst());
+        assertTrue(classes.stream().anyMatch(line -> line.startsWith("fake-cli.jar ")), classes::toString);
         var made = Files.getLastModifiedTime(cache);
 
         Result used = finish(start(List.of(script(), "echo", "x"), "", "TENON_AOT="));
@@ -332,7 +335,7 @@ class LauncherIT {
         cliBundle().header("Bundle-Name", "changed").write(jar);
         Files.setLastModifiedTime(jar, date); // a stale cache must be noticed even though the date says nothing
         assertEquals(List.of("echo|x"), finish(start(List.of(script(), "echo", "x"), "", "TENON_AOT=")).out);
-        for (int i = 0; i < 300 && (!Files.exists(cache) || made.equals(Files.getLastModifiedTime(cache))); i++) {
+        for (int i = 0; i < 3000 && (!Files.exists(cache) || made.equals(Files.getLastModifiedTime(cache))); i++) {
             Thread.sleep(100);
         }
         assertFalse(made.equals(Files.getLastModifiedTime(cache)));
