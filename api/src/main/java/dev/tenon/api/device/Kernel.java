@@ -2,10 +2,9 @@ package dev.tenon.api.device;
 
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// Code for one op on one kind of device; the concrete forms are [RowKernel] (Java, CPU backends) and
-/// [CudaFragment]
-/// (CUDA C,
-/// the NVIDIA backends). Stateless and safe for any thread.
+/// Code for one op on one kind of device; the concrete forms are [RowKernel], [PackedKernel] and
+/// [AttentionKernel] (CPU backends), and [CudaFragment] (CUDA C, the NVIDIA backends). Stateless and safe for
+/// any thread.
 @ConsumerType
 public interface Kernel {
     /// {@return what reports call it, such as `q4_k.scalar`}

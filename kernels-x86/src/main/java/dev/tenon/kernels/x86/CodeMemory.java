@@ -221,7 +221,7 @@ final class CodeMemory implements AutoCloseable {
         throw new IllegalStateException(t);
     }
 
-    /// The one native signature of all generated functions: three pointers, then eight numbers.
+    /// The native signature of generated functions: three pointers, then eight numbers; and that of attention.
     ///
     /// Each memory segment passed is held while the call runs, so that nobody unmaps it meanwhile.
     static final class Call {
@@ -287,6 +287,37 @@ final class CodeMemory implements AutoCloseable {
             } catch (Throwable t) {
                 throw explain(code, t);
             }
+        }
+
+        /// Calls generated code of attention, which runs for microseconds; all segments but the first three may
+        /// be on the heap.
+        static void attention(
+                MemorySegment code,
+                MemorySegment keys,
+                MemorySegment values,
+                MemorySegment scratch,
+                MemorySegment q,
+                MemorySegment max,
+                MemorySegment sum,
+                MemorySegment acc,
+                MemorySegment runs,
+                long runCount,
+                long from,
+                long to) {
+            try {
+                Attention.CALL.invokeExact(code, keys, values, scratch, q, max, sum, acc, runs, runCount, from, to);
+            } catch (Throwable t) {
+                throw explain(code, t);
+            }
+        }
+
+        /// Made when it is needed first.
+        private static final class Attention {
+            static final MethodHandle CALL = Linker.nativeLinker()
+                    .downcallHandle(
+                            FunctionDescriptor.ofVoid(
+                                    ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, L, L, L),
+                            Linker.Option.critical(true));
         }
 
         private static RuntimeException explain(MemorySegment code, Throwable t) {

@@ -29,6 +29,9 @@ class Encoder {
     static final int HALF = -2;
     static final int QUARTER = -4;
 
+    /// Added to the number of a write mask: lanes that are not written become 0.
+    static final int ZEROING = 0x80;
+
     /// Whether vector instructions are encoded with EVEX (AVX-512) rather than VEX (AVX2).
     final boolean evex;
 
@@ -189,7 +192,7 @@ class Encoder {
 
     /// Emits an instruction in EVEX form; parameters as in [#vector].
     ///
-    /// @param mask write mask register 1..7 with merging, or 0 for none
+    /// @param mask write mask register 1..7 with merging, or with [#ZEROING]; 0 for none
     final void evex(
             int map, int pp, int w, int opcode, int tuple, int bits, int reg, int v, Operand rm, int imm, int mask) {
         boolean broadcast = rm instanceof Mem m && m.broadcast();

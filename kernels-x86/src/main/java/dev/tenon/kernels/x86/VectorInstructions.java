@@ -292,6 +292,15 @@ abstract class VectorInstructions extends Encoder {
         op(M0F, NP, 0, 0x58, FULL, d, a, b);
     }
 
+    void vsubps(Vec d, Vec a, Operand b) {
+        op(M0F, NP, 0, 0x5C, FULL, d, a, b);
+    }
+
+    /// The greater numbers; where one is not a number, or both are zeros, that of `b`.
+    void vmaxps(Vec d, Vec a, Operand b) {
+        op(M0F, NP, 0, 0x5F, FULL, d, a, b);
+    }
+
     void vmulps(Vec d, Vec a, Operand b) {
         op(M0F, NP, 0, 0x59, FULL, d, a, b);
     }
@@ -317,6 +326,40 @@ abstract class VectorInstructions extends Encoder {
     /// `d = a * b + d` in lane 0.
     void vfmadd231ss(Vec d, Vec a, Operand b) {
         op(M38, P66, 0, 0xB9, 4, d.x(), a, b);
+    }
+
+    // --- masks: registers k1 to k7, one bit a lane
+    // -------------------------------------------------------------------------------------------------------
+    /// Sets the bits of the lanes where `a` is not less than `b`, or one of them is not a number.
+    void vcmpnltps(int k, Vec a, Operand b) {
+        masked(M0F, NP, 0xC2, k, a, b, 5, 0);
+    }
+
+    /// Sets the bits of the lanes where `a` is less than `b`, signed integers.
+    void vpcmpltd(int k, Vec a, Operand b) {
+        masked(M3A, P66, 0x1F, k, a, b, 1, 0);
+    }
+
+    /// Clears the bits of the lanes where `a` is less than `b`, signed integers.
+    void vpcmpnltd(int k, Vec a, Operand b) {
+        masked(M3A, P66, 0x1F, k, a, b, 5, k);
+    }
+
+    /// Takes lanes from `b` where bits are set, else from `a`.
+    void vblendmps(Vec d, int k, Vec a, Operand b) {
+        masked(M38, P66, 0x65, d.number(), a, b, -1, k);
+    }
+
+    /// Adds where bits are set; the other lanes become 0.
+    void vpaddd(Vec d, int k, Vec a, Operand b) {
+        masked(M0F, P66, 0xFE, d.number(), a, b, -1, ZEROING | k);
+    }
+
+    private void masked(int map, int pp, int opcode, int reg, Vec a, Operand b, int imm, int mask) {
+        if (!evex) {
+            throw new IllegalStateException("This instruction needs AVX-512.");
+        }
+        evex(map, pp, 0, opcode, FULL, a.bits(), reg, a.number(), b, imm, mask);
     }
 
     // --- sequences

@@ -18,8 +18,9 @@ import org.slf4j.LoggerFactory;
 ///
 /// The setting `tenon.kernels.x86` (system property, or `TENON_KERNELS_X86` in the environment) is `auto`,
 /// `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.formats` (or
-/// `TENON_KERNELS_X86_FORMATS`) lists the formats to serve, with commas between them; without it all are
-/// served. Stopping the bundle frees the code after running calls have returned; kernels that somebody
+/// `TENON_KERNELS_X86_FORMATS`) lists the formats of weights to serve, with commas between them; without it all
+/// are served. `tenon.kernels.x86.attention` (or `TENON_KERNELS_X86_ATTENTION`) is `off` to leave attention to
+/// the backend. Stopping the bundle frees the code after running calls have returned; kernels that somebody
 /// still holds then throw [dev.tenon.api.error.BackendException] with [dev.tenon.api.error.ErrorCode#CLOSED].
 @Component(service = KernelProvider.class, property = "kernels.id=x86")
 @ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
@@ -30,17 +31,21 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// The name of the setting that lists formats.
     static final String FORMATS = SETTING + ".formats";
 
+    /// The name of the setting that leaves attention to others.
+    static final String ATTENTION = SETTING + ".attention";
+
     private static final String DEFAULT_FORMATS = "Q8_0,Q6_K,Q5_K,Q4_K,Q4_0,Q3_K,Q2_K,F16,BF16";
     private static final Logger LOG = LoggerFactory.getLogger(X86KernelProvider.class);
 
     private final String setting;
     private final Set<String> formats;
-    private List<MachineKernel> kernels;
+    private final boolean attention;
+    private List<Kernel> kernels;
     private String state = "not asked yet";
 
     /// Creates the provider; nothing is looked for yet.
     public X86KernelProvider() {
-        this(setting(SETTING, "auto"), setting(FORMATS, DEFAULT_FORMATS));
+        this(setting(SETTING, "auto"), setting(FORMATS, DEFAULT_FORMATS), !"off".equals(setting(ATTENTION, "on")));
     }
 
     private static String setting(String name, String fallback) {
@@ -52,7 +57,9 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     ///
     /// @param setting `auto`, `off` or the id of a feature set
     /// @param formats formats to serve, with commas between them
-    X86KernelProvider(String setting, String formats) {
+    /// @param attention whether to serve attention
+    X86KernelProvider(String setting, String formats, boolean attention) {
+        this.attention = attention;
         this.setting = setting.strip().toLowerCase(Locale.ROOT);
         this.formats = Set.of(formats.toUpperCase(Locale.ROOT).split("[,\\s]+"));
     }
@@ -63,10 +70,10 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
             kernels = find();
             LOG.info("{}", this);
         }
-        return List.copyOf(kernels);
+        return kernels;
     }
 
-    private List<MachineKernel> find() {
+    private List<Kernel> find() {
         if (setting.equals("off")) {
             state = "switched off by " + SETTING;
             return List.of();
@@ -88,9 +95,14 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
             return List.of();
         }
         state = cpu.name() + ", " + set.id;
-        return Formats.kernels(set).stream()
-                .filter(kernel -> formats.contains(kernel.format()))
+        Stream<MachineKernel> linear =
+                Formats.kernels(set).stream().filter(kernel -> formats.contains(kernel.format()));
+        return Stream.concat(linear, set == FeatureSet.AVX512 && attention ? attention() : Stream.empty())
                 .toList();
+    }
+
+    private static Stream<Kernel> attention() {
+        return Stream.of(AttentionShape.Type.values()).map(MachineAttention::new);
     }
 
     private FeatureSet wanted() {
@@ -119,9 +131,13 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
         }
         state = "stopped";
         TenonException failure = null;
-        for (MachineKernel kernel : kernels) {
+        for (Kernel kernel : kernels) {
             try {
-                kernel.close();
+                switch (kernel) {
+                    case MachineKernel linear -> linear.close();
+                    case MachineAttention attend -> attend.close();
+                    default -> throw new IllegalStateException(kernel.name() + " has no code to free");
+                }
             } catch (TenonException e) {
                 failure = e;
             }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.error.BackendException;
@@ -33,24 +34,41 @@ class X86KernelProviderTests {
     @EnumSource
     void eachSetOfThisMachineOffersEveryFormat(FeatureSet set) {
         assumeTrue(LinearKernelTests.HERE.contains(set), "this machine lacks " + set.id);
-        try (X86KernelProvider provider = new X86KernelProvider(set.id, ALL)) {
+        try (X86KernelProvider provider = new X86KernelProvider(set.id, ALL, true)) {
             List<Kernel> kernels = provider.kernels();
             assertEquals(
                     Set.of("Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q4_0", "Q3_K", "Q2_K", "F16", "BF16"),
-                    kernels.stream().map(Kernel::format).collect(Collectors.toSet()));
+                    of(kernels, "linear"));
+            assertEquals(set == FeatureSet.AVX512 ? Set.of("F32", "F16", "Q8_0") : Set.of(), of(kernels, "attention"));
             for (Kernel kernel : kernels) {
-                assertTrue(kernel instanceof PackedKernel);
+                assertTrue(
+                        kernel.op().equals("linear")
+                                ? kernel instanceof PackedKernel
+                                : kernel instanceof AttentionKernel);
                 assertTrue(kernel.name().endsWith("." + set.id), kernel.name());
                 assertEquals("cpu", kernel.deviceKind());
-                assertEquals("linear", kernel.op());
             }
             assertSame(kernels.getFirst(), provider.kernels().getFirst());
         }
     }
 
+    private static Set<String> of(List<Kernel> kernels, String op) {
+        return kernels.stream()
+                .filter(kernel -> kernel.op().equals(op))
+                .map(Kernel::format)
+                .collect(Collectors.toSet());
+    }
+
+    @Test
+    void attentionCanBeLeftOut() {
+        try (X86KernelProvider provider = new X86KernelProvider("auto", ALL, false)) {
+            assertEquals(Set.of(), of(provider.kernels(), "attention"));
+        }
+    }
+
     @Test
     void offMeansNoKernelsAndSaysSo() {
-        try (X86KernelProvider provider = new X86KernelProvider("off", ALL)) {
+        try (X86KernelProvider provider = new X86KernelProvider("off", ALL, true)) {
             assertTrue(provider.kernels().isEmpty());
             assertTrue(provider.toString().contains("switched off"), provider.toString());
         }
@@ -58,8 +76,8 @@ class X86KernelProviderTests {
 
     @Test
     void aMisspeltSettingIsTakenAsAuto() {
-        try (X86KernelProvider wrong = new X86KernelProvider("avx1024", ALL);
-                X86KernelProvider auto = new X86KernelProvider("auto", ALL)) {
+        try (X86KernelProvider wrong = new X86KernelProvider("avx1024", ALL, true);
+                X86KernelProvider auto = new X86KernelProvider("auto", ALL, true)) {
             assertEquals(
                     auto.kernels().stream().map(Kernel::name).toList(),
                     wrong.kernels().stream().map(Kernel::name).toList());
@@ -69,7 +87,7 @@ class X86KernelProviderTests {
     @Test
     void kernelsOfAStoppedProviderFailWithATypedError() {
         assumeTrue(!LinearKernelTests.HERE.isEmpty(), "no feature set is usable on this machine");
-        X86KernelProvider provider = new X86KernelProvider("auto", ALL);
+        X86KernelProvider provider = new X86KernelProvider("auto", ALL, true);
         PackedKernel kernel = (PackedKernel) provider.kernels().getFirst();
         provider.close();
         try (Arena arena = Arena.ofConfined()) {
@@ -82,7 +100,7 @@ class X86KernelProviderTests {
 
     @Test
     void aProviderStoppedBeforeItWasAskedOffersNothing() {
-        X86KernelProvider provider = new X86KernelProvider("auto", ALL);
+        X86KernelProvider provider = new X86KernelProvider("auto", ALL, true);
         provider.close();
         assertTrue(provider.kernels().isEmpty());
     }

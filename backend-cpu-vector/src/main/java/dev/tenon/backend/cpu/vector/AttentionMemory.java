@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
+import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import java.util.List;
@@ -38,7 +39,8 @@ final class AttentionMemory {
                 state(rows, stride, source),
                 new short[elements],
                 new byte[Math.addExact(elements, AttentionMath.LEVEL_SPARE)],
-                source.floats(elements / CpuKv.BLOCK, "scratch"));
+                source.floats(elements / CpuKv.BLOCK, "scratch"),
+                new int[StepContext.BLOCK_TOKENS * AttentionKernel.RUN]);
     }
 
     /// {@return the memory that threads share when they split a context}

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
+import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 
@@ -18,7 +19,8 @@ import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 /// @param k `[T, headCountKv * keyLength]`
 /// @param v `[T, headCountKv * valueLength]`
 /// @param cache the pages
-/// @param math the arithmetic
+/// @param kernel computes whole pages; null where `math` does
+/// @param math the arithmetic of this backend
 /// @param out `[T, headCount * valueLength]`
 record AttentionStep(
         CoreOp.Attention op,
@@ -26,6 +28,7 @@ record AttentionStep(
         Activations k,
         Activations v,
         CpuKv cache,
+        AttentionKernel kernel,
         AttentionMath math,
         Activations out)
         implements CpuStep {
@@ -86,7 +89,7 @@ record AttentionStep(
             if (appendFirst) {
                 append(c, block, i % heads);
             }
-            attend(c, block, i % heads, c.tiles(thread));
+            attend(c, block, i % heads, c.tiles(thread), thread);
         }
     }
 
@@ -129,7 +132,7 @@ record AttentionStep(
                 append(c, 0, head);
             }
             loadQueries(c, 0, 1, head, tiles.q());
-            segment(c, 0, 1, head, segment, tiles);
+            segment(c, 0, 1, head, segment, tiles, thread);
             int base = (head * segments + segment - firstSegment) * group;
             for (int g = 0; g < group; g++) {
                 shared.max()[base + g] = tiles.segment().max()[g];
@@ -150,7 +153,7 @@ record AttentionStep(
     }
 
     /// Attends for the tokens of a block and the query heads that share a key head.
-    private void attend(StepContext c, int block, int head, Tiles tiles) {
+    private void attend(StepContext c, int block, int head, Tiles tiles, int thread) {
         int first = c.blockStart(block);
         int end = c.blockStart(block + 1);
         int rows = (end - first) * (op.headCount() / op.headCountKv());
@@ -160,7 +163,7 @@ record AttentionStep(
         int firstSegment = firstSeen(c.input().position(first)) / SEGMENT;
         int lastSegment = c.input().position(end - 1) / SEGMENT;
         for (int s = firstSegment; s <= lastSegment; s++) {
-            segment(c, first, end, head, s, tiles);
+            segment(c, first, end, head, s, tiles, thread);
             for (int r = 0; r < rows; r++) {
                 tiles.total().merge(r, tiles.segment(), r, stride);
             }
@@ -182,7 +185,7 @@ record AttentionStep(
     }
 
     /// Computes the state of a segment for the tokens of a block.
-    private void segment(StepContext c, int first, int end, int head, int segment, Tiles tiles) {
+    private void segment(StepContext c, int first, int end, int head, int segment, Tiles tiles, int thread) {
         int group = op.headCount() / op.headCountKv();
         int stride = AttentionMath.aligned(op.valueLength());
         tiles.segment().clear((end - first) * group, stride);
@@ -193,6 +196,10 @@ record AttentionStep(
         int lastPage = Math.min(lastPosition / CpuKv.TOKENS, (segment + 1) * SEGMENT_PAGES - 1);
         for (int index = firstPage; index <= lastPage; index++) {
             int base = index * CpuKv.TOKENS;
+            if (kernel != null) {
+                page(c, first, end, head, table[index], base, tiles, thread);
+                continue;
+            }
             int from = Math.max(firstSeen - base, 0);
             int to = Math.min(lastPosition + 1 - base, CpuKv.TOKENS);
             cache.loadKeys(op.layer(), table[index], head, op.keyLength(), tiles, math);
@@ -211,6 +218,45 @@ record AttentionStep(
                 }
                 t = next;
             }
+        }
+    }
+
+    /// Has the kernel compute a page for the tokens of a block.
+    private void page(StepContext c, int first, int end, int head, int page, int base, Tiles tiles, int thread) {
+        int group = op.headCount() / op.headCountKv();
+        int[] runs = tiles.runs();
+        int count = 0;
+        for (int t = first; t < end; t++) {
+            int from = seenFrom(c, t, base);
+            int to = seenTo(c, t, base);
+            int last = (count - 1) * AttentionKernel.RUN;
+            if (from >= to) {
+                continue;
+            }
+            if (count > 0 && runs[last + 2] == from && runs[last + 3] == to) {
+                runs[last + 1] += group;
+            } else {
+                int at = count++ * AttentionKernel.RUN;
+                runs[at] = (t - first) * group;
+                runs[at + 1] = group;
+                runs[at + 2] = from;
+                runs[at + 3] = to;
+            }
+        }
+        if (count > 0) {
+            Tiles.State state = tiles.segment();
+            kernel.attend(
+                    cache.keys(op.layer(), page, head, op.keyLength()),
+                    cache.values(op.layer(), page, head, op.valueLength()),
+                    op.keyLength(),
+                    op.valueLength(),
+                    tiles.q(),
+                    state.max(),
+                    state.sum(),
+                    state.acc(),
+                    runs,
+                    count,
+                    c.scratch(thread).memory());
         }
     }
 

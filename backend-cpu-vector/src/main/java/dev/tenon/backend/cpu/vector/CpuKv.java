@@ -203,6 +203,33 @@ final class CpuKv implements KvPages, AutoCloseable {
         }
     }
 
+    /// {@return element type of keys}
+    KvType keyType() {
+        return keyType;
+    }
+
+    /// {@return element type of values}
+    KvType valueType() {
+        return valueType;
+    }
+
+    /// {@return the keys of a head in a page, where they lie}
+    ///
+    /// @param layer layer
+    /// @param page page
+    /// @param head key head
+    /// @param length elements of a head
+    MemorySegment keys(int layer, int page, int head, int length) {
+        long bytes = headBytes(keyType, length);
+        return pages[page].asSlice(keyOffset[layer] + head * bytes, bytes);
+    }
+
+    /// {@return the values of a head in a page; as [#keys]}
+    MemorySegment values(int layer, int page, int head, int length) {
+        long bytes = headBytes(valueType, length);
+        return pages[page].asSlice(valueOffset[layer] + head * bytes, bytes);
+    }
+
     /// Loads the keys of a head into `keys` of the tiles, `[length, TOKENS]`: all positions of the page,
     /// also
     /// those that nothing was stored at.

@@ -106,7 +106,14 @@ final class CpuPlan implements Plan {
         // Before the large arrays: machine code is generated while those get their memory.
         if (kernels.warming()) {
             List<BoundLinear> linears = binder.linears();
-            warmup = new Warmup(kernels, layers, options, arena -> WarmupTask.linears(linears, scratch[0], arena));
+            List<CoreOp.Attention> own = layers.stream()
+                    .filter(layer -> !lowering.attentionKernels.containsKey(layer))
+                    .toList();
+            warmup = new Warmup(kernels, own, options, arena -> {
+                List<WarmupTask> tasks = WarmupTask.attention(lowering.attentionKernels, scratch[0], arena);
+                tasks.addAll(WarmupTask.linears(linears, scratch[0], arena));
+                return tasks;
+            });
             warmup.start();
         }
         activations = lowering.activations();

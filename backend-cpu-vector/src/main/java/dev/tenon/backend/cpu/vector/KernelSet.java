@@ -1,9 +1,12 @@
 package dev.tenon.backend.cpu.vector;
 
+import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.RowKernel;
+import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.ElementMath;
@@ -73,6 +76,31 @@ record KernelSet(boolean vector, boolean warming) {
         }
         PackedKernel own = vector ? VectorKernels.packed(format.id()) : null;
         return own != null && own.accepts(n) ? own : null;
+    }
+
+    /// {@return a kernel for attention that another bundle offers, or null if none fits}
+    ///
+    /// @param op the op; none fits where scores are capped
+    /// @param keyType element type of cached keys
+    /// @param valueType element type of cached values
+    /// @param offered what other bundles offer
+    static AttentionKernel attention(
+            CoreOp.Attention op, KvType keyType, KvType valueType, Collection<KernelProvider> offered) {
+        // Rows of values are kept aligned here, and right behind each other in a kernel's.
+        if (op.softCap() > 0 || AttentionMath.aligned(op.valueLength()) != op.valueLength()) {
+            return null;
+        }
+        for (KernelProvider provider : offered) {
+            for (Kernel kernel : provider.kernels()) {
+                if (kernel instanceof AttentionKernel attention
+                        && attention.op().equals(op.kind())
+                        && attention.deviceKind().equals(CpuVectorBackend.KIND)
+                        && attention.accepts(keyType, valueType, op.keyLength(), op.valueLength())) {
+                    return attention;
+                }
+            }
+        }
+        return null;
     }
 
     /// {@return what reports call attention}

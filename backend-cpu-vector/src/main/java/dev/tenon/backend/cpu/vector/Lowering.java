@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
+import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
@@ -11,6 +12,7 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -33,6 +35,8 @@ final class Lowering {
     final List<PlanReport.Step> report = new ArrayList<>();
     /// Tables of all ways to rotate.
     final Map<RopeKey, RopeTable> tables = new HashMap<>();
+    /// Kernels of other bundles for attention; the other layers use this backend's.
+    final Map<CoreOp.Attention, AttentionKernel> attentionKernels = new LinkedHashMap<>();
     /// Weight bytes that a decoded token reads.
     long weightBytes;
     /// The share of each kernel in them.
@@ -155,7 +159,13 @@ final class Lowering {
         Activations k = pool.get(a.k());
         Activations v = pool.get(a.v());
         Activations out = pool.define(a.out(), false);
-        add(a, a.out().name(), kernels.attentionName(), new AttentionStep(a, q, k, v, cache, kernels.attention(), out));
+        AttentionKernel kernel = KernelSet.attention(a, cache.keyType(), cache.valueType(), binder.offered());
+        if (kernel != null) {
+            attentionKernels.put(a, kernel);
+            scratchMemory = Math.max(scratchMemory, kernel.scratchBytes(a.keyLength(), a.valueLength()));
+        }
+        String name = kernel != null ? kernel.name() : kernels.attentionName();
+        add(a, a.out().name(), name, new AttentionStep(a, q, k, v, cache, kernel, kernels.attention(), out));
     }
 
     private void binary(Op op, Value a, Value b, Value out, ElementwiseStep.Function function) {

@@ -17,6 +17,7 @@ import java.util.Arrays;
 /// @param half float16 elements of a page
 /// @param levels int8 elements of a page
 /// @param scales scales of a page's int8 elements
+/// @param runs what an [AttentionKernel] is told of rows that see the same positions
 record Tiles(
         float[] q,
         float[] keys,
@@ -27,7 +28,8 @@ record Tiles(
         State total,
         short[] half,
         byte[] levels,
-        float[] scales) {
+        float[] scales,
+        int[] runs) {
     /// Softmax state of rows: maxima, sums of weights, weighted values `[rows, aligned valueLength]`.
     record State(float[] max, float[] sum, float[] acc) {
         /// Starts some rows anew.

@@ -51,7 +51,8 @@ final class Warmup implements AutoCloseable {
     // Made when there is time for them: the vector forms load the Vector API.
     private final Supplier<List<WarmupTask>> attention;
     private final Supplier<List<WarmupTask>> elements;
-    private final Function<Arena, List<WarmupTask>> linears;
+    private final boolean ownAttention;
+    private final Function<Arena, List<WarmupTask>> kernelTasks;
     private final Thread thread;
     private final long start = System.nanoTime();
     /// Tokens that the running step has of one sequence, at most; 0 when none runs.
@@ -63,22 +64,23 @@ final class Warmup implements AutoCloseable {
     /// Prepares the tasks; [#start] begins.
     ///
     /// @param kernels the forms of the arithmetic
-    /// @param layers attention ops of the plan
+    /// @param layers attention ops of the plan that no other bundle's kernel computes
     /// @param options types of the cache
-    /// @param linears makes tasks for the linear kernels, with memory of an arena that one thread uses; what
-    ///     they read must live until [#close]
+    /// @param tasks makes tasks for the linear kernels and other bundles' kernels for attention, with memory of
+    ///     an arena that one thread uses; what they read must live until [#close]
     Warmup(
             KernelSet kernels,
             List<CoreOp.Attention> layers,
             PlanOptions options,
-            Function<Arena, List<WarmupTask>> linears) {
+            Function<Arena, List<WarmupTask>> tasks) {
+        ownAttention = !layers.isEmpty();
         attention = () -> kernels.attention() instanceof WarmAttention forms && !attentionReady
                 ? attention(forms, layers, options)
                 : List.of();
         elements = () -> kernels.elements() instanceof WarmElements forms && !elementsReady
                 ? WarmupTask.elements(forms)
                 : List.of();
-        this.linears = linears;
+        kernelTasks = tasks;
         thread = Thread.ofPlatform().name("tenon-warmup").daemon(true).unstarted(this::work);
         thread.setPriority(Thread.MIN_PRIORITY);
     }
@@ -141,7 +143,7 @@ final class Warmup implements AutoCloseable {
     private void work() {
         try (Arena arena = Arena.ofConfined()) {
             sliceStart = System.nanoTime();
-            List<WarmupTask> tasks = linears.apply(arena);
+            List<WarmupTask> tasks = kernelTasks.apply(arena);
             // The first step needs this code anyway; here it is made while loading goes on.
             for (WarmupTask task : tasks) {
                 if (task.generatesCode() && !stepped && !stopped) {
@@ -151,7 +153,7 @@ final class Warmup implements AutoCloseable {
             if (until(elements, "activations and norms")) {
                 elementsReady = true;
             }
-            if (until(attention, "attention")) {
+            if (ownAttention && until(attention, "attention")) {
                 attentionReady = true;
             }
             // Steps compile linear kernels themselves, with all threads: only an idle plan gains from this.

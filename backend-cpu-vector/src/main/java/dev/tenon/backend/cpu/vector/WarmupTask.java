@@ -1,6 +1,8 @@
 package dev.tenon.backend.cpu.vector;
 
+import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.ElementMath;
 import dev.tenon.backend.cpu.vector.kernel.PermutedLinear;
@@ -10,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -126,6 +129,58 @@ interface WarmupTask {
         }
         tasks.add(new Pair<ElementMath>(forms.vector(), forms.plain(), m -> sum[0] += m.squares(x, 0, n)).task());
         return tasks;
+    }
+
+    /// {@return tasks for kernels of other bundles that compute attention}
+    ///
+    /// @param kernels the kernel of each layer that has one
+    /// @param scratch sizes of scratch memory that suffice for each of them
+    /// @param arena gives off-heap memory
+    static List<WarmupTask> attention(Map<CoreOp.Attention, AttentionKernel> kernels, Scratch scratch, Arena arena) {
+        List<WarmupTask> tasks = new ArrayList<>();
+        Set<List<Object>> known = new HashSet<>();
+        kernels.forEach((op, kernel) -> {
+            if (known.add(List.of(kernel, op.keyLength(), op.valueLength()))) {
+                tasks.add(attention(op, kernel, scratch, arena));
+            }
+        });
+        return tasks;
+    }
+
+    private static WarmupTask attention(CoreOp.Attention op, AttentionKernel kernel, Scratch sizes, Arena arena) {
+        int length = Math.max(op.keyLength(), op.valueLength());
+        MemorySegment head = arena.allocate((long) AttentionKernel.TOKENS * length * Float.BYTES, 64);
+        MemorySegment scratch = arena.allocate(sizes.memory().byteSize(), 64);
+        float[] q = values(op.keyLength());
+        float[] acc = new float[op.valueLength()];
+        int[] run = {0, 1, 0, AttentionKernel.TOKENS};
+        return new WarmupTask() {
+            @Override
+            public void vector() {
+                kernel.attend(
+                        head,
+                        head,
+                        op.keyLength(),
+                        op.valueLength(),
+                        q,
+                        new float[1],
+                        new float[1],
+                        acc,
+                        run,
+                        1,
+                        scratch);
+            }
+
+            @Override
+            public void plain() {
+                // This backend's own form is not compared: it is not used.
+            }
+
+            @Override
+            public boolean generatesCode() {
+                return true;
+            }
+        };
     }
 
     /// {@return tasks for the linear kernels of a plan: the first rows of the first matrix of each kind}

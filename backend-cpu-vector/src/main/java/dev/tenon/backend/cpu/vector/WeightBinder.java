@@ -108,6 +108,11 @@ final class WeightBinder {
         return linear;
     }
 
+    /// {@return kernels of other bundles}
+    Collection<KernelProvider> offered() {
+        return offered;
+    }
+
     /// {@return the matrices bound so far}
     List<BoundLinear> linears() {
         return linears;

@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector;
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.StepInput;
@@ -12,12 +13,13 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.ServiceLoader;
 
 /// Prints rough speeds of attention: layers of nothing else, filled by prefill chunks of 512 tokens, then
-/// decoded. Not a test and not a benchmark. Arguments: threads, heads, key heads, head size, depth.
+/// decoded. Not a test and not a benchmark. Arguments: threads, heads, key heads, head size, depth. Kernels of other
+/// bundles are taken from the class path.
 final class AttentionTiming {
     private static final int LAYERS = 8;
 
@@ -47,7 +49,10 @@ final class AttentionTiming {
                                     graph,
                                     weights,
                                     new PlanOptions(512, 1, depth + 200, type, type, true, Map.of()),
-                                    List.of()))) {
+                                    ServiceLoader.load(KernelProvider.class).stream()
+                                            .map(ServiceLoader.Provider::get)
+                                            .toList()))) {
+                System.out.println(plan.report().steps().get(2).kernel());
                 for (int round = 0; round < 3; round++) {
                     measure(plan, type, heads, headsKv, size, depth);
                 }

@@ -1,0 +1,276 @@
+package dev.tenon.kernels.x86;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.api.device.AttentionKernel;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class MachineAttentionTests {
+    private static final int TOKENS = AttentionKernel.TOKENS;
+
+    private final Random random = new Random(7);
+
+    private static void assumeHere() {
+        assumeTrue(LinearKernelTests.HERE.contains(FeatureSet.AVX512), "this machine lacks " + FeatureSet.AVX512.id);
+    }
+
+    /// A page of a head whose unused bytes hold what is not a number, so that reading them shows.
+    private MemorySegment page(Arena arena, AttentionShape shape, int length, boolean keys, int used) {
+        MemorySegment page = arena.allocate(shape.headBytes(length), 64);
+        int count = length * TOKENS;
+        for (int i = 0; i < count; i++) {
+            int position = keys ? i % TOKENS : i / length;
+            float x = position < used ? (float) random.nextGaussian() : Float.NaN;
+            switch (shape.type()) {
+                case F32 -> page.setAtIndex(ValueLayout.JAVA_FLOAT, i, x);
+                case F16 -> page.setAtIndex(ValueLayout.JAVA_SHORT, i, Float.floatToFloat16(x));
+                case Q8_0 -> page.set(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
+            }
+        }
+        for (int s = 0; shape.type() == AttentionShape.Type.Q8_0 && s < count / 32; s++) {
+            int position = keys ? s % TOKENS : s / (length / 32);
+            float scale = position < used ? random.nextFloat() / 64 : Float.NaN;
+            page.set(ValueLayout.JAVA_SHORT, count + 2L * s, Float.floatToFloat16(scale));
+        }
+        return page;
+    }
+
+    private float[] values(int count, float scale) {
+        float[] values = new float[count];
+        for (int i = 0; i < count; i++) {
+            values[i] = (float) random.nextGaussian() * scale;
+        }
+        return values;
+    }
+
+    /// Runs of rows: all over the whole page; then tokens of one group of query heads each, every one of which
+    /// sees a position more; then behind a window.
+    private static int[][] runs(int group) {
+        return new int[][] {
+            {1, group, 0, 64},
+            {0, 3 * group, 0, 64},
+            {0, 16 * group, 0, 63},
+            {2, group, 0, 1},
+            {0, group, 5, 6, group, group, 5, 7, 2 * group, group, 5, 8, 3 * group, 2 * group, 6, 64},
+            {0, group, 0, 31, group, 9 * group, 1, 32, 10 * group, 5 * group, 17, 49},
+        };
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "F16, 64, 64, 4",
+        "F32, 64, 64, 4",
+        "Q8_0, 64, 64, 4",
+        "F16, 128, 128, 2",
+        "F32, 128, 64, 1",
+        "Q8_0, 32, 96, 3",
+        "F16, 96, 160, 7",
+        "F16, 256, 256, 1",
+        "Q8_0, 128, 128, 8",
+        "F32, 32, 32, 5"
+    })
+    void everyBitIsThatOfThePlainLoops(AttentionShape.Type type, int keyLength, int valueLength, int group) {
+        assumeHere();
+        AttentionShape shape = new AttentionShape(type, keyLength, valueLength);
+        try (Arena arena = Arena.ofConfined();
+                MachineAttention kernel = new MachineAttention(type)) {
+            MemorySegment scratch = arena.allocate(kernel.scratchBytes(keyLength, valueLength), 64);
+            for (int[] runs : runs(group)) {
+                int used = runs[runs.length - 1];
+                int rows = 16 * group + 2;
+                float[] q = values(rows * keyLength, 0.5f);
+                float[][][] states = new float[2][][];
+                for (int form = 0; form < 2; form++) {
+                    float[] max = new float[rows];
+                    Arrays.fill(max, Float.NEGATIVE_INFINITY);
+                    states[form] = new float[][] {max, new float[rows], new float[rows * valueLength]};
+                }
+                for (int pages = 0; pages < 2; pages++) {
+                    MemorySegment keys = page(arena, shape, keyLength, true, used);
+                    MemorySegment values = page(arena, shape, valueLength, false, used);
+                    kernel.attend(
+                            keys,
+                            values,
+                            keyLength,
+                            valueLength,
+                            q,
+                            states[0][0],
+                            states[0][1],
+                            states[0][2],
+                            runs,
+                            runs.length / AttentionKernel.RUN,
+                            scratch);
+                    float[] plainKeys = PlainAttention.keys(type, keys, keyLength);
+                    float[] plainValues = PlainAttention.values(type, values, valueLength);
+                    for (int i = 0; i < runs.length; i += AttentionKernel.RUN) {
+                        for (int r = runs[i]; r < runs[i] + runs[i + 1]; r++) {
+                            PlainAttention.attend(
+                                    plainKeys,
+                                    plainValues,
+                                    keyLength,
+                                    valueLength,
+                                    q,
+                                    states[1][0],
+                                    states[1][1],
+                                    states[1][2],
+                                    r,
+                                    runs[i + 2],
+                                    runs[i + 3]);
+                        }
+                    }
+                }
+                for (int i = 0; i < 3; i++) {
+                    assertArrayEquals(states[1][i], states[0][i], Arrays.toString(runs) + ", part " + i);
+                }
+                assertTrue(Float.isFinite(states[0][2][(runs[0]) * valueLength]));
+            }
+        }
+    }
+
+    @Test
+    void scoresThatAreFarApartGiveWeightsOfZero() {
+        assumeHere();
+        AttentionShape shape = new AttentionShape(AttentionShape.Type.F32, 32, 32);
+        try (Arena arena = Arena.ofConfined();
+                MachineAttention kernel = new MachineAttention(AttentionShape.Type.F32)) {
+            MemorySegment scratch = arena.allocate(kernel.scratchBytes(32, 32), 64);
+            MemorySegment keys = arena.allocate(shape.headBytes(32), 64);
+            MemorySegment values = arena.allocate(shape.headBytes(32), 64);
+            for (int p = 0; p < TOKENS; p++) {
+                keys.setAtIndex(ValueLayout.JAVA_FLOAT, p, p == 9 ? 200 : p);
+                values.setAtIndex(ValueLayout.JAVA_FLOAT, 32L * p, p);
+            }
+            float[] q = new float[32];
+            q[0] = 1;
+            float[] max = {Float.NEGATIVE_INFINITY};
+            float[] sum = {0};
+            float[] acc = new float[32];
+            kernel.attend(keys, values, 32, 32, q, max, sum, acc, new int[] {0, 1, 0, 64}, 1, scratch);
+            assertEquals(200, max[0]);
+            assertEquals(1, sum[0]);
+            assertEquals(9, acc[0]);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void onlyPagesOfItsTypeAndWholeBlocksAreAccepted(AttentionShape.Type type) {
+        MachineAttention kernel = new MachineAttention(type);
+        for (KvType keys : KvType.values()) {
+            for (KvType values : KvType.values()) {
+                boolean own = keys == values && keys.name().equals(type.name());
+                assertEquals(own, kernel.accepts(keys, values, 64, 128), keys + " " + values);
+                assertFalse(kernel.accepts(keys, values, 80, 64));
+                assertFalse(kernel.accepts(keys, values, 64, 48));
+                assertFalse(kernel.accepts(keys, values, 1024, 64));
+                assertFalse(kernel.accepts(keys, values, 0, 64));
+            }
+        }
+        assertEquals("attention", kernel.op());
+        assertEquals("cpu", kernel.deviceKind());
+        assertEquals(type.name(), kernel.format());
+    }
+
+    @Test
+    void argumentsThatWouldLeaveMemoryAreRefused() {
+        assumeHere();
+        try (Arena arena = Arena.ofConfined();
+                MachineAttention kernel = new MachineAttention(AttentionShape.Type.F16)) {
+            MemorySegment head = arena.allocate(64 * 64 * 2, 64);
+            MemorySegment scratch = arena.allocate(kernel.scratchBytes(64, 64), 64);
+            int[] one = {0, 1, 0, 64};
+            refused(kernel, head.asSlice(2), head, one, 1, scratch, 1);
+            refused(kernel, head, head.asSlice(2), one, 1, scratch, 1);
+            refused(kernel, head, MemorySegment.ofArray(new byte[8192]), one, 1, scratch, 1);
+            refused(kernel, head, head, one, 1, scratch.asSlice(64), 1);
+            refused(kernel, head, head, one, 0, scratch, 1);
+            refused(kernel, head, head, one, 2, scratch, 1);
+            refused(kernel, head, head, one, 1, scratch, 0);
+            int[][] wrong = {
+                {0, 2, 0, 64},
+                {1, 1, 0, 64},
+                {-1, 1, 0, 64},
+                {0, 0, 0, 64},
+                {0, 1, -1, 64},
+                {0, 1, 0, 65},
+                {0, 1, 5, 5},
+                {0, Integer.MAX_VALUE, 0, 64},
+                {Integer.MAX_VALUE, 1, 0, 64}
+            };
+            for (int[] runs : wrong) {
+                refused(kernel, head, head, runs, 1, scratch, 1);
+            }
+            refused(kernel, head, head, new int[] {0, 1, 3, 9, 0, 1, 2, 9}, 2, scratch, 1);
+            refused(kernel, head, head, new int[] {0, 1, 3, 9, 0, 1, 3, 8}, 2, scratch, 1);
+        }
+    }
+
+    private static void refused(
+            AttentionKernel kernel,
+            MemorySegment keys,
+            MemorySegment values,
+            int[] runs,
+            int runCount,
+            MemorySegment scratch,
+            int rows) {
+        BackendException e = assertThrows(
+                BackendException.class,
+                () -> kernel.attend(
+                        keys,
+                        values,
+                        64,
+                        64,
+                        new float[64 * rows],
+                        new float[rows],
+                        new float[rows],
+                        new float[64 * rows],
+                        runs,
+                        runCount,
+                        scratch),
+                Arrays.toString(runs));
+        assertEquals(ErrorCode.ARGUMENT, e.code());
+    }
+
+    @Test
+    void aClosedKernelFailsWithATypedError() {
+        assumeHere();
+        try (Arena arena = Arena.ofConfined()) {
+            MachineAttention kernel = new MachineAttention(AttentionShape.Type.F16);
+            MemorySegment head = arena.allocate(64 * 64 * 2, 64);
+            MemorySegment scratch = arena.allocate(kernel.scratchBytes(64, 64), 64);
+            Runnable call = () -> kernel.attend(
+                    head,
+                    head,
+                    64,
+                    64,
+                    new float[64],
+                    new float[1],
+                    new float[1],
+                    new float[64],
+                    new int[] {0, 1, 0, 64},
+                    1,
+                    scratch);
+            call.run();
+            kernel.close();
+            assertEquals(
+                    ErrorCode.CLOSED,
+                    assertThrows(BackendException.class, call::run).code());
+        }
+    }
+}
