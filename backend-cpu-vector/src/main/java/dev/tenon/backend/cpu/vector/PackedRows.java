@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.PackedKernel;
+import dev.tenon.backend.cpu.vector.kernel.PermutedLinear;
 import java.lang.foreign.MemorySegment;
 
 /// Memory for the activation rows that a [PackedKernel] packs, shared by all matrices of a plan with the
@@ -27,7 +28,7 @@ final class PackedRows {
     ///
     /// @param maxTokens most rows
     long bytes(int maxTokens) {
-        return maxTokens * kernel.packedBytes(n);
+        return kernel instanceof PermutedLinear own ? own.packedBytes(n, maxTokens) : maxTokens * kernel.packedBytes(n);
     }
 
     /// Gives it memory of [#bytes(int)].
@@ -48,7 +49,11 @@ final class PackedRows {
     /// @param x activations `[tokens, n]`
     /// @param token which row
     void pack(float[] x, int token) {
-        kernel.pack(x, token * n, n, rows[token]);
+        if (kernel instanceof PermutedLinear own) {
+            own.pack(x, token * n, n, memory, token);
+        } else {
+            kernel.pack(x, token * n, n, rows[token]);
+        }
     }
 
     /// {@return the packed rows}

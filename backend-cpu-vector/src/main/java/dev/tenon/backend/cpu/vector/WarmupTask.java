@@ -217,20 +217,19 @@ interface WarmupTask {
             call = () -> linear.kernel()
                     .run(linear.data(), linear.rowBytes(), 0, rows, x, linear.cols(), tokens, out, rows, scratch);
         } else {
-            var kernel = linear.packed().kernel;
-            long stride = kernel.packedBytes(linear.cols());
-            MemorySegment packed = arena.allocate(tokens * stride, 64);
+            PackedRows packed = new PackedRows(linear.packed().kernel, linear.cols());
+            packed.use(arena.allocate(packed.bytes(tokens), 64), tokens);
             call = () -> {
                 for (int t = 0; t < tokens; t++) {
-                    kernel.pack(x, t * linear.cols(), linear.cols(), packed.asSlice(t * stride, stride));
+                    packed.pack(x, t);
                 }
-                kernel.run(
+                packed.kernel.run(
                         linear.data(),
                         linear.rowBytes(),
                         0,
                         rows,
                         linear.cols(),
-                        packed,
+                        packed.memory(),
                         tokens,
                         out,
                         0,

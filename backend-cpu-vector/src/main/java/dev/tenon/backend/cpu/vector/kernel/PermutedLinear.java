@@ -22,9 +22,13 @@ import java.util.Locale;
 /// order; in the end the strands are added in a tree. So bits depend neither on the width of
 /// vectors nor on how many tokens or rows are computed together.
 ///
-/// The same follows once more by strands, `[16, 8b]`, `[16, 8b]`, and `[16, b]`: one or two tokens
-/// are multiplied with strands in the lanes of a vector, more of them one strand after the other,
-/// with rows in lanes ([PermutedPanel]).
+/// One or two tokens are multiplied with strands in the lanes of a vector, more of them one strand
+/// after the other, with rows in lanes ([PermutedPanel]). For that the same is kept once more by
+/// strands, `[16, 8b]`, `[16, 8b]`, and `[16, b]`, of four tokens interleaved, and each strand of
+/// up to 128 tokens in one piece: read element by element, a row's strands would be a few lines
+/// here and there, which no processor fetches ahead. So packed rows share their memory: that of
+/// `c <= 128` rows is `c` rows of vectors, then `[16, c / 4, 8b, 4]`, the same for the odd ones,
+/// and `[16, c / 4, b, 4]`. Whoever packs says which row of which memory it is.
 ///
 /// Q8_0, whose blocks are 32 weights, has one even and one odd vector a block and no sums, which
 /// is the order of [Strands]. It is packed for the sake of aligned loads, and of the panel.
@@ -266,6 +270,14 @@ public abstract class PermutedLinear implements PackedKernel {
         return 2 * rowBytes(n);
     }
 
+    /// {@return bytes of packed rows}
+    ///
+    /// @param n elements in a row
+    /// @param tokens how many rows
+    public final long packedBytes(int n, int tokens) {
+        return (tokens + PermutedPanel.TOKENS - 1L) / PermutedPanel.TOKENS * PermutedPanel.TOKENS * packedBytes(n);
+    }
+
     /// {@return bytes of a row in one of its two orders}
     private long rowBytes(int n) {
         return (long) n / block * (2 * half + sums) * VECTOR;
@@ -288,16 +300,43 @@ public abstract class PermutedLinear implements PackedKernel {
 
     @Override
     public final void pack(float[] x, int xOffset, int n, MemorySegment packed) {
-        long to = Memory.at(packed, 0, packedBytes(n));
+        throw new UnsupportedOperationException(
+                format + " interleaves packed rows: say which row of their common memory it is.");
+    }
+
+    /// Packs one activation row.
+    ///
+    /// @param x holds the row; borrowed
+    /// @param xOffset index of its first element
+    /// @param n elements
+    /// @param packed the memory that [#run] is given, of [#packedBytes(int,int)], off-heap, aligned to
+    ///     64 bytes
+    /// @param token which row of it
+    public final void pack(float[] x, int xOffset, int n, MemorySegment packed, int token) {
+        int held = held(packed, n, token);
+        long at = Memory.at(packed, 0, packedBytes(n, token + 1)) + chunk(n, token);
+        int t = token % PermutedPanel.CHUNK;
         int blocks = n / block;
         int length = half * blocks;
-        long odd = to + (long) length * VECTOR;
+        long even = at + t * rowBytes(n);
+        long odd = even + (long) length * VECTOR;
         long rest = odd + (long) length * VECTOR;
-        permute(x, xOffset, blocks, packed, to, odd, rest);
-        long strands = to + rowBytes(n);
-        strands(packed, to, strands, length);
-        strands(packed, odd, strands + (odd - to), length);
-        strands(packed, rest, strands + (rest - to), sums * blocks);
+        permute(x, xOffset, blocks, packed, even, odd, rest);
+        long strands = at + held * rowBytes(n);
+        strands(packed, even, strands, length, held, t);
+        strands(packed, odd, strands + held * (odd - even), length, held, t);
+        strands(packed, rest, strands + held * (rest - even), sums * blocks, held, t);
+    }
+
+    /// {@return where the memory of the rows begins that lie together with a row}
+    private long chunk(int n, int token) {
+        return token / PermutedPanel.CHUNK * PermutedPanel.CHUNK * packedBytes(n);
+    }
+
+    /// {@return how many rows lie together with a row}
+    private int held(MemorySegment packed, int n, int token) {
+        long from = token - token % PermutedPanel.CHUNK;
+        return (int) Math.min(PermutedPanel.CHUNK, packed.byteSize() / packedBytes(n) - from);
     }
 
     /// Writes the vectors of a row.
@@ -328,13 +367,25 @@ public abstract class PermutedLinear implements PackedKernel {
     }
 
     /// Copies vectors of one kind: the first lane of all of them, then the second, and so on.
-    private static void strands(MemorySegment packed, long from, long to, int count) {
+    ///
+    /// @param packed memory of both
+    /// @param from where the first vector is
+    /// @param to where all rows' strands of that kind are
+    /// @param count how many vectors
+    /// @param held how many rows lie together
+    /// @param t which of them it is
+    private static void strands(MemorySegment packed, long from, long to, int count, int held, int t) {
         MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
-        for (int i = 0; i < count; i++) {
-            long vector = from + (long) i * VECTOR & Memory.ADDRESS;
-            for (int lane = 0; lane < 16; lane++) {
-                long at = to + 4L * (lane * count + i) & Memory.ADDRESS;
-                m.set(INT, at, m.get(INT, vector + 4 * lane));
+        int tile = PermutedPanel.TOKENS;
+        long first = to + 4L * (t / tile * tile * count + t % tile);
+        long apart = 4L * held * count;
+        // Lanes are so far apart that first-level caches hold few of their lines at once.
+        for (int lane = 0; lane < 16; lane++) {
+            long vector = from + 4L * lane;
+            long at = first + lane * apart;
+            for (int i = 0; i < count; i++) {
+                int value = m.get(INT, vector + (long) i * VECTOR & Memory.ADDRESS);
+                m.set(INT, at + 4L * tile * i & Memory.ADDRESS, value);
             }
         }
     }
@@ -366,15 +417,14 @@ public abstract class PermutedLinear implements PackedKernel {
             int outStride,
             MemorySegment scratch) {
         long at = Memory.at(weights, firstRow * rowBytes, rows * rowBytes);
-        long stride = packedBytes(n);
-        long x = Memory.at(packed, 0, tokens * stride);
+        long x = Memory.at(packed, 0, packedBytes(n, tokens));
         long s = Memory.at(scratch, 0, scratchBytes(n, tokens));
         if (tokens < PANEL_TOKENS) {
             int each = rows / STREAMS;
             int done = each * STREAMS;
             for (int t = 0; t < tokens; t++) {
                 int o = outOffset + t * outStride;
-                long xt = x + t * stride;
+                long xt = x + t * rowBytes(n);
                 streams(weights, at, rowBytes, each, STREAMS, n, packed, xt, out, o, scratch, s);
                 streams(
                         weights,
@@ -399,7 +449,9 @@ public abstract class PermutedLinear implements PackedKernel {
             PermutedPanel.begin(scratch, s);
             for (int t = 0; t < tokens; t += PermutedPanel.CHUNK) {
                 int chunk = Math.min(PermutedPanel.CHUNK, tokens - t);
-                panel(scratch, s, words, n / block, packed, x + stride / 2 + t * stride, stride, chunk);
+                int held = held(packed, n, t);
+                long strands = x + chunk(n, t) + held * rowBytes(n);
+                panel(scratch, s, words, n / block, packed, strands, held, chunk);
                 // Without sums, their strands are 0.
                 float plus = sums == 0 ? 0f : -0f;
                 PermutedPanel.store(scratch, s, plus, chunk, count, out, outOffset + r + t * outStride, outStride);
@@ -437,7 +489,7 @@ public abstract class PermutedLinear implements PackedKernel {
             int blocks,
             MemorySegment packed,
             long x,
-            long stride,
+            long held,
             int tokens) {
         long width = PermutedPanel.WIDTH;
         int length = half * blocks;
@@ -449,11 +501,11 @@ public abstract class PermutedLinear implements PackedKernel {
         for (int i = 0; i < 16; i++) {
             int lane = PermutedPanel.lane(i);
             unpack.write(scratch, lane, words, next, blocks, numbersAt, apart, even, odd);
-            long xe = x + 4L * lane * length;
-            long xo = xe + 64L * length;
-            long xs = x + 128L * length + 4L * lane * sums * blocks;
+            long xe = x + 4 * held * lane * length;
+            long xo = xe + 64 * held * length;
+            long xs = x + 4 * held * (32L * length + (long) lane * sums * blocks);
             long rest = numbersAt + lane * apart;
-            PermutedPanel.lane(i, scratch, s, even, rest, packed, xe, xo, xs, stride, length, sums * blocks, tokens);
+            PermutedPanel.lane(i, scratch, s, even, rest, packed, xe, xo, xs, length, sums * blocks, tokens);
         }
     }
 

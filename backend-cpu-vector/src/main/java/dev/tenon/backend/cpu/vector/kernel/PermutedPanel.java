@@ -28,9 +28,9 @@ final class PermutedPanel {
     static final int ROWS = UNITS * LANES;
     /// Bytes of a number for each of the rows.
     static final int WIDTH = UNITS * STEP;
-    /// Tokens of a tile.
-    private static final int TOKENS = 4;
-    /// Tokens that take their turn with a strand.
+    /// Tokens of a tile; their strands lie interleaved.
+    static final int TOKENS = 4;
+    /// Tokens that take their turn with a strand; theirs of one kind lie together.
     static final int CHUNK = 128;
     /// Bytes of the strands of a row and a token where strands lie in lanes.
     static final long PAIR = 3 * VECTOR;
@@ -140,10 +140,10 @@ final class PermutedPanel {
     /// @param even where the even strand is; the odd one follows
     /// @param rest where the strand of sums is
     /// @param packed memory of the packed activations
-    /// @param x where the first token's even strand is
-    /// @param y where the first token's odd strand is
-    /// @param z where the first token's strand of sums is
-    /// @param stride bytes from one token's to the next one's
+    /// @param x where the tokens' even strands are: four tokens' first elements, their second ones,
+    ///     to the last; then the next four tokens'
+    /// @param y where the odd strands are
+    /// @param z where the strands of sums are
     /// @param length elements of the even strand, and of the odd one
     /// @param restLength elements of the strand of sums, may be 0
     /// @param tokens number of tokens, at most [#CHUNK]
@@ -157,16 +157,15 @@ final class PermutedPanel {
             long x,
             long y,
             long z,
-            long stride,
             int length,
             int restLength,
             int tokens) {
         long to = sums + NOTHING + (long) Integer.bitCount(n) * LEVEL;
         long odd = even + (long) length * WIDTH;
-        strand(scratch, even, packed, x, stride, tokens, length, sums, true, to);
-        strand(scratch, odd, packed, y, stride, tokens, length, to, false, to);
+        strand(scratch, even, packed, x, tokens, length, sums, true, to);
+        strand(scratch, odd, packed, y, tokens, length, to, false, to);
         if (restLength > 0) {
-            strand(scratch, rest, packed, z, stride, tokens, restLength, to, false, to);
+            strand(scratch, rest, packed, z, tokens, restLength, to, false, to);
         }
         int bytes = (tokens + TOKENS - 1) / TOKENS * TOKENS * WIDTH;
         for (int k = n; (k & 1) == 1; k >>= 1) {
@@ -206,30 +205,25 @@ final class PermutedPanel {
         }
     }
 
-    /// One strand of all rows and the tokens of a chunk, added to what lies at `before`.
+    /// One strand of all rows and the tokens of a chunk, added to what lies at `before`. A tile that
+    /// lacks tokens computes what is left of others.
     private static void strand(
             MemorySegment scratch,
             long w,
             MemorySegment packed,
             long x,
-            long stride,
             int count,
             int length,
             long before,
             boolean same,
             long to) {
         for (int t = 0; t < count; t += TOKENS) {
-            // A tile that lacks tokens computes the last one again.
-            long x0 = x + t * stride;
-            long x1 = x + Math.min(t + 1, count - 1) * stride;
-            long x2 = x + Math.min(t + 2, count - 1) * stride;
-            long x3 = x + Math.min(t + 3, count - 1) * stride;
             long at = (long) t * WIDTH;
-            long q = same ? before : before + at;
+            long from = x + (long) t * length * Float.BYTES;
             if (LANES == 16) {
-                tile4(scratch, w, packed, x0, x1, x2, x3, q, to + at, length);
+                tile4(scratch, w, packed, from, same ? before : before + at, to + at, length);
             } else {
-                tile2(scratch, w, packed, x0, x1, x2, x3, q, to + at, length);
+                tile2(scratch, w, packed, from, same ? before : before + at, to + at, length);
             }
         }
     }
@@ -270,23 +264,11 @@ final class PermutedPanel {
 
     /// Four vectors of rows and four tokens: adds the sums of `n` products to what lies at `before`.
     private static void tile4(
-            MemorySegment scratch,
-            long w,
-            MemorySegment packed,
-            long x,
-            long y,
-            long z,
-            long g,
-            long before,
-            long to,
-            int n) {
+            MemorySegment scratch, long w, MemorySegment packed, long x, long before, long to, int n) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
         long p = w & Memory.ADDRESS;
-        long x0 = x & Memory.ADDRESS;
-        long x1 = y & Memory.ADDRESS;
-        long x2 = z & Memory.ADDRESS;
-        long x3 = g & Memory.ADDRESS;
+        long y = x & Memory.ADDRESS;
         FloatVector a00 = FloatVector.zero(F);
         FloatVector a01 = a00;
         FloatVector a02 = a00;
@@ -312,23 +294,26 @@ final class PermutedPanel {
             FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + j + 1 * STEP, Species.LE);
             FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + j + 2 * STEP, Species.LE);
             FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + j + 3 * STEP, Species.LE);
-            FloatVector v =
-                    (FloatVector) IntVector.broadcast(I, m.get(INT, x0 + k)).reinterpretAsFloats();
+            FloatVector v = (FloatVector)
+                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k)).reinterpretAsFloats();
             a00 = w0.fma(v, a00);
             a10 = w1.fma(v, a10);
             a20 = w2.fma(v, a20);
             a30 = w3.fma(v, a30);
-            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x1 + k)).reinterpretAsFloats();
+            v = (FloatVector)
+                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 4)).reinterpretAsFloats();
             a01 = w0.fma(v, a01);
             a11 = w1.fma(v, a11);
             a21 = w2.fma(v, a21);
             a31 = w3.fma(v, a31);
-            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x2 + k)).reinterpretAsFloats();
+            v = (FloatVector)
+                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 8)).reinterpretAsFloats();
             a02 = w0.fma(v, a02);
             a12 = w1.fma(v, a12);
             a22 = w2.fma(v, a22);
             a32 = w3.fma(v, a32);
-            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x3 + k)).reinterpretAsFloats();
+            v = (FloatVector)
+                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 12)).reinterpretAsFloats();
             a03 = w0.fma(v, a03);
             a13 = w1.fma(v, a13);
             a23 = w2.fma(v, a23);
@@ -372,23 +357,11 @@ final class PermutedPanel {
 
     /// Two vectors of rows and four tokens.
     private static void tile2(
-            MemorySegment scratch,
-            long w,
-            MemorySegment packed,
-            long x,
-            long y,
-            long z,
-            long g,
-            long before,
-            long to,
-            int n) {
+            MemorySegment scratch, long w, MemorySegment packed, long x, long before, long to, int n) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
         long p = w & Memory.ADDRESS;
-        long x0 = x & Memory.ADDRESS;
-        long x1 = y & Memory.ADDRESS;
-        long x2 = z & Memory.ADDRESS;
-        long x3 = g & Memory.ADDRESS;
+        long y = x & Memory.ADDRESS;
         FloatVector a00 = FloatVector.zero(F);
         FloatVector a01 = a00;
         FloatVector a02 = a00;
@@ -404,17 +377,20 @@ final class PermutedPanel {
             long j = k * (WIDTH / Float.BYTES);
             FloatVector w0 = FloatVector.fromMemorySegment(F, s, p + j, Species.LE);
             FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + j + 1 * STEP, Species.LE);
-            FloatVector v =
-                    (FloatVector) IntVector.broadcast(I, m.get(INT, x0 + k)).reinterpretAsFloats();
+            FloatVector v = (FloatVector)
+                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k)).reinterpretAsFloats();
             a00 = w0.fma(v, a00);
             a10 = w1.fma(v, a10);
-            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x1 + k)).reinterpretAsFloats();
+            v = (FloatVector)
+                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 4)).reinterpretAsFloats();
             a01 = w0.fma(v, a01);
             a11 = w1.fma(v, a11);
-            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x2 + k)).reinterpretAsFloats();
+            v = (FloatVector)
+                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 8)).reinterpretAsFloats();
             a02 = w0.fma(v, a02);
             a12 = w1.fma(v, a12);
-            v = (FloatVector) IntVector.broadcast(I, m.get(INT, x3 + k)).reinterpretAsFloats();
+            v = (FloatVector)
+                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 12)).reinterpretAsFloats();
             a03 = w0.fma(v, a03);
             a13 = w1.fma(v, a13);
             i += Float.BYTES;

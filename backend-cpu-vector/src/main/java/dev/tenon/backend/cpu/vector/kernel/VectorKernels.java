@@ -1,6 +1,5 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
-import dev.tenon.api.device.PackedKernel;
 import java.util.Map;
 
 /// The Vector API kernels. Not to be touched where the module `jdk.incubator.vector` is missing:
@@ -18,7 +17,7 @@ public final class VectorKernels {
             "Q2_K", new Q2_KLinear());
 
     /// Narrow vectors take Q8_0 from where it lies: its packed form is slower there.
-    private static final Map<String, PackedKernel> PACKED = Species.LANES == 16
+    private static final Map<String, PermutedLinear> PACKED = Species.LANES == 16
             ? Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear(), "Q8_0", new Q8_0Packed())
             : Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear());
 
@@ -38,7 +37,7 @@ public final class VectorKernels {
     /// {@return the kernel for a format that packs its activations, or null if there is none}
     ///
     /// @param format format id
-    public static PackedKernel packed(String format) {
+    public static PermutedLinear packed(String format) {
         return PACKED.get(format);
     }
 

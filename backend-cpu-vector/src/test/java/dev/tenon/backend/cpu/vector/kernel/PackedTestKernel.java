@@ -1,17 +1,16 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
-import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.device.Support;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// A [PackedKernel] that packs in front of every call, so that tests treat all kernels alike. For one thread.
+/// A [PermutedLinear] that packs in front of every call, so that tests treat all kernels alike. For one thread.
 final class PackedTestKernel implements LinearKernel {
-    private final PackedKernel kernel;
+    private final PermutedLinear kernel;
     private MemorySegment packed = MemorySegment.NULL;
     private MemorySegment scratch = MemorySegment.NULL;
 
-    private PackedTestKernel(PackedKernel kernel) {
+    private PackedTestKernel(PermutedLinear kernel) {
         this.kernel = kernel;
     }
 
@@ -19,7 +18,7 @@ final class PackedTestKernel implements LinearKernel {
     ///
     /// @param format format id
     static LinearKernel of(String format) {
-        PackedKernel packed = VectorKernels.packed(format);
+        PermutedLinear packed = VectorKernels.packed(format);
         return packed != null ? new PackedTestKernel(packed) : VectorKernels.linear(format);
     }
 
@@ -55,11 +54,10 @@ final class PackedTestKernel implements LinearKernel {
             float[] out,
             int outStride,
             Scratch unused) {
-        long stride = kernel.packedBytes(n);
-        packed = atLeast(packed, tokens * stride);
+        packed = atLeast(packed, kernel.packedBytes(n, tokens));
         scratch = atLeast(scratch, kernel.scratchBytes(n, tokens));
         for (int t = 0; t < tokens; t++) {
-            kernel.pack(x, t * n, n, packed.asSlice(t * stride, stride));
+            kernel.pack(x, t * n, n, packed, t);
         }
         kernel.run(weights, rowBytes, firstRow, rows, n, packed, tokens, out, firstRow, outStride, scratch);
     }
