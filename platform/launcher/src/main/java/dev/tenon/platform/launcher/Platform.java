@@ -366,6 +366,8 @@ final class Platform implements AutoCloseable {
         // Threads of the resolver's own take longer to start than they save with so few bundles.
         properties.put("felix.resolver.parallelism", "1");
         properties.put("ds.loglevel", "error");
+        // Each start reads etc/*.cfg anew; files of settings would end with the process anyway.
+        properties.put("felix.cm.pm", "memory");
         properties.put("felix.fileinstall.dir", home.deploy() + "," + home.etc());
         properties.put("felix.fileinstall.tmpdir", cache.resolve("fileinstall").toString());
         properties.put("felix.fileinstall.filter", "[^.].*\\.(cfg|config|jar)");
