@@ -3,6 +3,7 @@ package dev.tenon.platform.launcher;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +15,7 @@ import org.slf4j.LoggerFactory;
 ///
 /// Which ones, the recording of a start-up cache has found out (see `bin/tenon`): the first line of its list
 /// is the recorded command, and only that command gets its classes ahead; the others are `JAR CLASS`, the name
-/// of a jar of `bundles`, in the order in which they were loaded. No class is initialized, so no code
+/// of a bundle's jar, in the order in which they were loaded. No class is initialized, so no code
 /// of a bundle runs earlier than it would.
 final class ClassesAhead {
     /// The list's name in the folder of the start script's cache.
@@ -25,11 +26,14 @@ final class ClassesAhead {
     /// Begins to load, if the process was started with a cache that has a list for this command.
     ///
     /// @param command the first argument of the process, or an empty text
-    /// @param bundles resolved bundles
-    static void begin(String command, List<Bundle> bundles) {
+    /// @param system resolved bundles of the platform itself
+    /// @param others the other resolved bundles
+    static void begin(String command, List<Bundle> system, List<Bundle> others) {
         String cache = System.getProperty("tenon.cache", "");
         if (VectorModule.isFirst() && !cache.isEmpty() && !command.isEmpty()) {
             Path list = Path.of(cache, LIST);
+            List<Bundle> bundles = new ArrayList<>(system);
+            bundles.addAll(others);
             Thread.ofPlatform().daemon().name("tenon-classes").start(() -> load(list, command, bundles));
         }
     }

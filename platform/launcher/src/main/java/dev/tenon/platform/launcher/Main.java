@@ -1,12 +1,18 @@
 package dev.tenon.platform.launcher;
 
+import java.io.ByteArrayInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.function.ToIntFunction;
+import javax.xml.parsers.FactoryConfigurationError;
+import javax.xml.parsers.ParserConfigurationException;
 import javax.xml.parsers.SAXParserFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.xml.sax.SAXException;
+import org.xml.sax.helpers.DefaultHandler;
 
 /// Entry of the platform: boots the framework, hands the arguments to the command line, and exits with its
 /// result.
@@ -70,6 +76,24 @@ public final class Main {
         if (System.getProperty(factory) == null) {
             System.setProperty(
                     factory, SAXParserFactory.newDefaultInstance().getClass().getName());
+        }
+        Thread.ofPlatform().daemon().name("tenon-xml").start(Main::parseFirst);
+    }
+
+    /// Has the parser read a description as components have one, so that its classes are ready when they come.
+    private static void parseFirst() {
+        String description =
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a:b xmlns:a=\"c\" d=\"e\">\n <f g=\"h\"/>\n</a:b>";
+        try {
+            SAXParserFactory factory = SAXParserFactory.newInstance();
+            factory.setNamespaceAware(true);
+            factory.newSAXParser()
+                    .parse(
+                            new ByteArrayInputStream(description.getBytes(StandardCharsets.UTF_8)),
+                            new DefaultHandler());
+        } catch (ParserConfigurationException | SAXException | IOException | FactoryConfigurationError e) {
+            // The component runtime meets the same, and reports it.
+            log().debug("The XML parser does not work", e);
         }
     }
 

@@ -112,7 +112,7 @@ final class Platform implements AutoCloseable {
         // order.
         // What does not resolve is reported when it is started.
         framework.adapt(FrameworkWiring.class).resolveBundles(null);
-        ClassesAhead.begin(command, bundles);
+        ClassesAhead.begin(command, system, bundles);
         long installed = System.nanoTime();
         for (Bundle bundle : system) {
             if (CONFIG_ADMIN.equals(bundle.getSymbolicName())) {

@@ -10,6 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -77,10 +79,19 @@ final class Cli {
         RootCommand root = new RootCommand(streams, settings, colors);
         Map<TenonCommand, CommandSource> made = new LinkedHashMap<>();
         try {
+            List<CommandSource> wanted = wanted(args);
+            // The engine comes up with the command that uses it, while picocli reads the root command's options.
+            List<FutureTask<TenonCommand>> commands = new ArrayList<>();
+            for (CommandSource source : wanted) {
+                commands.add(new FutureTask<>(source::create));
+            }
+            if (commands.size() == 1) {
+                Thread.ofPlatform().daemon().name("tenon-command").start(commands.getFirst());
+            }
             CommandLine line = new CommandLine(root);
             line.getCommandSpec().version("tenon " + version);
-            for (CommandSource source : wanted(args)) {
-                add(source, line, made);
+            for (int i = 0; i < wanted.size(); i++) {
+                add(wanted.get(i), commands.get(i), line, made);
             }
             line.setOut(streams.out());
             line.setErr(streams.err());
@@ -107,6 +118,23 @@ final class Cli {
             return line.execute(args);
         } finally {
             made.forEach((command, source) -> source.release(command));
+        }
+    }
+
+    /// Makes the command, or waits for the thread that does.
+    private static TenonCommand created(FutureTask<TenonCommand> creation) {
+        creation.run();
+        try {
+            return creation.get();
+        } catch (ExecutionException e) {
+            switch (e.getCause()) {
+                case RuntimeException known -> throw known;
+                case Error known -> throw known;
+                default -> throw new IllegalStateException(e.getCause());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("the start was interrupted", e);
         }
     }
 
@@ -152,9 +180,13 @@ final class Cli {
         return index < 0 ? 100 : index;
     }
 
-    private void add(CommandSource source, CommandLine line, Map<TenonCommand, CommandSource> made) {
+    private void add(
+            CommandSource source,
+            FutureTask<TenonCommand> creation,
+            CommandLine line,
+            Map<TenonCommand, CommandSource> made) {
         try {
-            TenonCommand command = source.create();
+            TenonCommand command = created(creation);
             if (command == null) {
                 throw new IllegalStateException("its service was withdrawn or lacks something it needs");
             }
