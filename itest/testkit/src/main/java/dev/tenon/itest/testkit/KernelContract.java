@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
 import java.lang.foreign.Arena;
@@ -31,7 +33,8 @@ import org.junit.jupiter.api.TestFactory;
 /// What every kernel that a bundle offers to other bundles' backends has to do: extend this class, name the
 /// provider and the formats, and run it with JUnit.
 ///
-/// Kernels for CPU devices are compared with the decoder of their format in float64. A kernel for another
+/// Kernels for CPU devices are compared with the decoder of their format in float64, those for attention with the
+/// order of additions that [AttentionKernel] gives, bit for bit. A kernel for another
 /// kind of device is compared by running [BackendContract] on such a device.
 public abstract class KernelContract {
     private static final int ROWS = 11;
@@ -84,6 +87,9 @@ public abstract class KernelContract {
     Stream<DynamicTest> kernelsMultiplyAsTheirFormatDecodes() {
         List<DynamicTest> tests = new ArrayList<>();
         for (Kernel kernel : provider().kernels()) {
+            if (kernel instanceof AttentionKernel) {
+                continue;
+            }
             for (int blocks : new int[] {1, 2, 3, 8, 17}) {
                 tests.add(DynamicTest.dynamicTest(kernel.name() + " blocks=" + blocks, () -> {
                     int n = blocks * format(kernel).blockSize();
@@ -97,6 +103,25 @@ public abstract class KernelContract {
                                             + ": the backend contract tests it there");
                     }
                 }));
+            }
+        }
+        return tests.stream();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> attentionAddsInTheOrderThatIsWritten() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (Kernel kernel : provider().kernels()) {
+            if (kernel instanceof AttentionKernel attention) {
+                for (KvType type : KvType.values()) {
+                    for (int[] lengths : new int[][] {{64, 64}, {128, 128}, {32, 96}, {80, 80}}) {
+                        String name = kernel.name() + " " + type + " " + lengths[0] + " " + lengths[1];
+                        if (attention.accepts(type, type, lengths[0], lengths[1])) {
+                            AttentionCheck check = new AttentionCheck(attention, type, lengths[0], lengths[1]);
+                            tests.add(DynamicTest.dynamicTest(name, check::run));
+                        }
+                    }
+                }
             }
         }
         return tests.stream();

@@ -3,13 +3,16 @@ package dev.tenon.itest.testkit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +30,8 @@ class KernelContractTests {
         WRITES_BEHIND_ITS_SUMS("kernelsMultiplyAsTheirFormatDecodes"),
         DEPENDS_ON_OTHER_TOKENS("kernelsMultiplyAsTheirFormatDecodes"),
         SHARES_ITS_SUMS("manyThreadsMayUseAKernelAtOnce"),
-        OFFERS_A_NAME_TWICE("kernelsNameThemselvesAndStayTheSame");
+        OFFERS_A_NAME_TWICE("kernelsNameThemselvesAndStayTheSame"),
+        SEES_A_POSITION_TOO_MANY("attentionAddsInTheOrderThatIsWritten");
 
         private final String found;
 
@@ -44,7 +48,8 @@ class KernelContractTests {
         protected KernelProvider provider() {
             Kernel rows = new Rows(current);
             Kernel packed = new Packed(current);
-            return () -> current == Fault.OFFERS_A_NAME_TWICE ? List.of(rows, rows) : List.of(rows, packed);
+            Kernel attention = new Attention(current);
+            return () -> current == Fault.OFFERS_A_NAME_TWICE ? List.of(rows, rows) : List.of(rows, packed, attention);
         }
 
         @Override
@@ -102,6 +107,50 @@ class KernelContractTests {
             if (fault == Fault.WRITES_BEHIND_ITS_SUMS && outOffset + rows < out.length) {
                 out[outOffset + rows] = 0;
             }
+        }
+    }
+
+    /// Computes as it is written, for F16.
+    private record Attention(Fault fault) implements AttentionKernel {
+        @Override
+        public String name() {
+            return "test.attention";
+        }
+
+        @Override
+        public String format() {
+            return "F16";
+        }
+
+        @Override
+        public boolean accepts(KvType keyType, KvType valueType, int keyLength, int valueLength) {
+            return keyType == KvType.F16 && valueType == KvType.F16;
+        }
+
+        @Override
+        public long scratchBytes(int keyLength, int valueLength) {
+            return 0;
+        }
+
+        @Override
+        public void attend(
+                MemorySegment keys,
+                MemorySegment values,
+                int keyLength,
+                int valueLength,
+                float[] q,
+                float[] max,
+                float[] sum,
+                float[] acc,
+                int[] runs,
+                int runCount,
+                MemorySegment scratch) {
+            int[] seen = Arrays.copyOf(runs, runCount * RUN);
+            if (fault == Fault.SEES_A_POSITION_TOO_MANY) {
+                seen[3] = Math.min(seen[3] + 1, TOKENS);
+            }
+            new AttentionCheck(this, KvType.F16, keyLength, valueLength)
+                    .plain(keys, values, q, new float[][] {max, sum, acc}, seen);
         }
     }
 
