@@ -75,7 +75,7 @@ record AttentionStep(
         boolean appendFirst = c.oneBlockEach();
         if (!appendFirst && phase == 0) {
             for (int i = c.claim(1); i < items; i = c.claim(1)) {
-                append(c, i / heads, i % heads);
+                append(c, i / heads, i % heads, c.tiles(thread));
             }
             return;
         }
@@ -87,7 +87,7 @@ record AttentionStep(
             // The last blocks see the most: they come first, so that no thread ends with a long one.
             int block = c.blockCount() - 1 - i / heads;
             if (appendFirst) {
-                append(c, block, i % heads);
+                append(c, block, i % heads, c.tiles(thread));
             }
             attend(c, block, i % heads, c.tiles(thread), thread);
         }
@@ -99,15 +99,21 @@ record AttentionStep(
         return (long) segments * op.headCount() <= c.split().states().max().length;
     }
 
-    private void append(StepContext c, int block, int head) {
+    private void append(StepContext c, int block, int head, Tiles tiles) {
         int end = c.blockStart(block + 1);
-        for (int t = c.blockStart(block); t < end; t++) {
+        int t = c.blockStart(block);
+        while (t < end) {
             int position = c.input().position(t);
             int page = c.input().pageTable(c.input().sequence(t))[position / CpuKv.TOKENS];
             int slot = position % CpuKv.TOKENS;
-            cache.storeKey(op.layer(), page, slot, head, k.data, t * k.width + head * op.keyLength(), op.keyLength());
-            cache.storeValue(
-                    op.layer(), page, slot, head, v.data, t * v.width + head * op.valueLength(), op.valueLength());
+            int count = 1;
+            while (t + count < end
+                    && slot + count < CpuKv.TOKENS
+                    && c.input().position(t + count) == position + count) {
+                count++;
+            }
+            cache.store(op, page, slot, count, head, k, v, t, tiles.half());
+            t += count;
         }
     }
 
@@ -129,7 +135,7 @@ record AttentionStep(
             // The newest segment first: it begins with an append.
             int segment = lastSegment - i % segments;
             if (segment == lastSegment) {
-                append(c, 0, head);
+                append(c, 0, head, tiles);
             }
             loadQueries(c, 0, 1, head, tiles.q());
             segment(c, 0, 1, head, segment, tiles, thread);

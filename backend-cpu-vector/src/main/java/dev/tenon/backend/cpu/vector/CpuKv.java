@@ -30,6 +30,9 @@ final class CpuKv implements KvPages, AutoCloseable {
     /// Elements that share a scale in Q8_0.
     static final int BLOCK = 32;
 
+    /// Tokens from which on a row of keys is stored at once.
+    private static final int ROW_TOKENS = 4;
+
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
@@ -156,6 +159,66 @@ final class CpuKv implements KvPages, AutoCloseable {
     void storeValue(int layer, int page, int slot, int head, float[] source, int from, int length) {
         long base = valueOffset[layer] + head * headBytes(valueType, length);
         store(valueType, pages[page], base, slot * length, 1, slot * (length / BLOCK), 1, source, from, length);
+    }
+
+    /// Stores a key head and a value head of some tokens whose positions follow each other within a page.
+    ///
+    /// Float16 elements go there in whole rows: one by one they took most of attention's time in a first step,
+    /// which runs before memory accesses are compiled.
+    ///
+    /// @param op the layer
+    /// @param page page
+    /// @param slot first position in the page
+    /// @param count tokens
+    /// @param head key head
+    /// @param k keys of all tokens
+    /// @param v values of all tokens
+    /// @param token the first of the tokens
+    /// @param half memory for the elements of a head in a page
+    void store(
+            CoreOp.Attention op,
+            int page,
+            int slot,
+            int count,
+            int head,
+            Activations k,
+            Activations v,
+            int token,
+            short[] half) {
+        int keyLength = op.keyLength();
+        int keysAt = token * k.width + head * keyLength;
+        if (keyType == KvType.F16 && count >= ROW_TOKENS) {
+            long base = keyOffset[op.layer()] + head * headBytes(keyType, keyLength);
+            for (int t = 0; t < count; t++) {
+                toHalves(k.data, keysAt + t * k.width, half, t, count, keyLength);
+            }
+            for (int i = 0; i < keyLength; i++) {
+                long at = base + ((long) i * TOKENS + slot) * Short.BYTES;
+                MemorySegment.copy(half, i * count, pages[page], SHORT, at, count);
+            }
+        } else {
+            for (int t = 0; t < count; t++) {
+                storeKey(op.layer(), page, slot + t, head, k.data, keysAt + t * k.width, keyLength);
+            }
+        }
+        int valueLength = op.valueLength();
+        for (int t = 0; t < count; t++) {
+            int from = (token + t) * v.width + head * valueLength;
+            if (valueType == KvType.F16) {
+                long base = valueOffset[op.layer()] + head * headBytes(valueType, valueLength);
+                toHalves(v.data, from, half, 0, 1, valueLength);
+                long at = base + (long) (slot + t) * valueLength * Short.BYTES;
+                MemorySegment.copy(half, 0, pages[page], SHORT, at, valueLength);
+            } else {
+                storeValue(op.layer(), page, slot + t, head, v.data, from, valueLength);
+            }
+        }
+    }
+
+    private static void toHalves(float[] source, int from, short[] target, int at, int step, int count) {
+        for (int i = 0; i < count; i++) {
+            target[at + i * step] = Float.floatToFloat16(source[from + i]);
+        }
     }
 
     /// Stores the elements of a head, the first at `at` and each `step` behind the one before; scales
