@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.Support;
 import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
+import dev.tenon.backend.cpu.vector.kernel.PermutedLinear;
 import dev.tenon.backend.cpu.vector.kernel.Scratch;
 import java.lang.foreign.MemorySegment;
 
@@ -57,6 +58,11 @@ record BoundLinear(
                 }
             }
         }
+    }
+
+    /// {@return rows that the kernel multiplies together with many tokens, or a multiple of them}
+    int panelRows() {
+        return packed != null && packed.kernel instanceof PermutedLinear ? 64 : 32;
     }
 
     /// {@return what reports call the kernel}

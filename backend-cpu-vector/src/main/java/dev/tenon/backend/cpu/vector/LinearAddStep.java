@@ -27,9 +27,9 @@ record LinearAddStep(Activations x, BoundLinear linear, Activations residual, Ac
         }
         int rows = linear.rows();
         int tokens = c.rows(out);
-        int grain = c.rowGrain(rows, tokens);
-        for (int from = c.claim(grain); from < rows; from = c.claim(grain)) {
-            int to = Math.min(from + grain, rows);
+        int panel = linear.panelRows();
+        for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
+            int to = c.claimedTo(from, rows, tokens, panel);
             linear.run(x.data, tokens, from, to, out.data, out.width, c.scratch(thread));
             for (int t = 0; t < tokens; t++) {
                 add(out.data, residual.data, t * out.width + from, t * out.width + to);

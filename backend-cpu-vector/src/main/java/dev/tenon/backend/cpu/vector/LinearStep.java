@@ -24,9 +24,11 @@ record LinearStep(Activations x, BoundLinear linear, Activations out, Packing pa
             return;
         }
         int rows = linear.rows();
-        int grain = c.rowGrain(rows, c.rows(out));
-        for (int r = c.claim(grain); r < rows; r = c.claim(grain)) {
-            linear.run(x.data, c.rows(out), r, Math.min(r + grain, rows), out.data, out.width, c.scratch(thread));
+        int tokens = c.rows(out);
+        int panel = linear.panelRows();
+        for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
+            int to = c.claimedTo(from, rows, tokens, panel);
+            linear.run(x.data, tokens, from, to, out.data, out.width, c.scratch(thread));
         }
     }
 }

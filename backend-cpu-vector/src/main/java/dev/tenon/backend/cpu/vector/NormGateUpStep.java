@@ -45,9 +45,9 @@ record NormGateUpStep(
         }
         int rows = gate.rows();
         int tokens = c.rows(out);
-        int grain = c.rowGrain(rows, tokens);
-        for (int from = c.claim(grain); from < rows; from = c.claim(grain)) {
-            int to = Math.min(from + grain, rows);
+        int panel = gate.panelRows();
+        for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
+            int to = c.claimedTo(from, rows, tokens, panel);
             gate.run(normed.data, tokens, from, to, out.data, out.width, c.scratch(thread));
             up.run(normed.data, tokens, from, to, upOut.data, upOut.width, c.scratch(thread));
             for (int t = 0; t < tokens; t++) {

@@ -54,9 +54,10 @@ record NormQkvRopeStep(
 
     private void project(StepContext c, int thread) {
         int rows = q.rows() + k.rows() + v.rows();
-        int grain = c.rowGrain(rows, c.rows(vOut));
-        for (int from = c.claim(grain); from < rows; from = c.claim(grain)) {
-            int to = Math.min(from + grain, rows);
+        int tokens = c.rows(vOut);
+        int panel = q.panelRows();
+        for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
+            int to = c.claimedTo(from, rows, tokens, panel);
             part(c, q, qHeads.out(), from, to, thread);
             part(c, k, kHeads.out(), from - q.rows(), to - q.rows(), thread);
             part(c, v, vOut, from - q.rows() - k.rows(), to - q.rows() - k.rows(), thread);

@@ -23,6 +23,9 @@ final class StepContext {
 
     private static final int MANY_TOKENS_ROWS = 128;
 
+    /// How often each thread takes a single panel near the end of a matrix then.
+    private static final int LAST_CLAIMS = 4;
+
     private final CpuThreads team;
     private final Scratch[] scratch;
     private final Tiles[] tiles;
@@ -141,12 +144,47 @@ final class StepContext {
         return Math.max(1, total / (4 * team.size()));
     }
 
+    /// Takes the next rows of a phase's matrices: of many tokens panels one by one near the end, so that no
+    /// thread waits long for another.
+    ///
+    /// @param rows all rows
+    /// @param tokens how many each row is multiplied with
+    /// @param panel rows that a kernel multiplies together
+    /// @return the first one; work is over when it is not below `rows`
+    int claimRows(int rows, int tokens, int panel) {
+        int grain = rowGrain(rows, tokens);
+        int early = earlyRows(rows, tokens, panel, grain);
+        int claim = team.claim(1);
+        int claims = early / grain;
+        return claim < claims ? claim * grain : (int) Math.min(early + (claim - claims) * (long) panel, rows);
+    }
+
+    /// {@return the row behind those that [#claimRows] has taken}
+    ///
+    /// @param from the first of them
+    /// @param rows all rows
+    /// @param tokens how many each row is multiplied with
+    /// @param panel rows that a kernel multiplies together
+    int claimedTo(int from, int rows, int tokens, int panel) {
+        int grain = rowGrain(rows, tokens);
+        return Math.min(from + (from < earlyRows(rows, tokens, panel, grain) ? grain : panel), rows);
+    }
+
+    /// {@return how many rows are taken in claims of `grain`, a multiple of it; at least all rows if all are}
+    private int earlyRows(int rows, int tokens, int panel, int grain) {
+        if (tokens < MANY_TOKENS || grain <= panel) {
+            return (rows + grain - 1) / grain * grain;
+        }
+        int last = Math.min(rows / 2, LAST_CLAIMS * panel * team.size());
+        return (rows - last) / grain * grain;
+    }
+
     /// {@return how many matrix rows to take at once: a multiple of 16, several times for each thread;
     /// for many tokens whole panels of a kernel, which have up to 64}
     ///
     /// @param rows all rows
     /// @param tokens how many each row is multiplied with
-    int rowGrain(int rows, int tokens) {
+    private int rowGrain(int rows, int tokens) {
         int share = rows / (8 * team.size());
         if (tokens >= MANY_TOKENS) {
             share = Math.min(share, MANY_TOKENS_ROWS);
