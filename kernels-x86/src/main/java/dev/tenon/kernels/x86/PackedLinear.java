@@ -266,9 +266,12 @@ final class PackedLinear extends MachineKernel {
             int stride) {
         PanelFunctions.Length functions = k.panels.of(n);
         int most = Math.max(1, BRIEF_PRODUCTS / (shape.rows() * shape.many() * n));
+        long fetched = PanelCode.fetchedBytes(format, n);
         for (int p = 0; p < rows; p += shape.rows()) {
             unpackPanel(k, weights, rowBytes, row + p, rows - p, n, scratch);
             long to = at + (long) p * Float.BYTES;
+            long next = (row + p + shape.rows()) * rowBytes;
+            long end = (row + Math.min(p + 2 * shape.rows(), rows)) * rowBytes;
             int t = 0;
             while (t < tokens) {
                 int left = tokens - t;
@@ -278,7 +281,18 @@ final class PackedLinear extends MachineKernel {
                 times = Math.max(times, 1);
                 // The last tokens may be computed twice rather than one by one.
                 int first = Math.min(t, tokens - times * size);
-                panel(many ? functions.many() : functions.few(), n, packed, first, times, scratch, results, to, stride);
+                long ahead = next + t / shape.many() * fetched;
+                panel(
+                        many ? functions.many() : functions.few(),
+                        n,
+                        packed,
+                        first,
+                        times,
+                        scratch,
+                        results,
+                        to,
+                        stride,
+                        ahead < end ? weights.address() + ahead : scratch.address());
                 t = first + times * size;
             }
         }
@@ -317,7 +331,8 @@ final class PackedLinear extends MachineKernel {
             MemorySegment scratch,
             MemorySegment results,
             long at,
-            int stride) {
+            int stride,
+            long ahead) {
         long packedStride = PackCode.packedBytes(format, n);
         CodeMemory.Call.brief(
                 function,
@@ -328,7 +343,7 @@ final class PackedLinear extends MachineKernel {
                 (long) stride * Float.BYTES,
                 times,
                 at + (long) token * stride * Float.BYTES,
-                0,
+                ahead,
                 0,
                 0,
                 0);

@@ -1,6 +1,7 @@
 package dev.tenon.kernels.x86;
 
 import static dev.tenon.kernels.x86.Operand.Gpr.R10;
+import static dev.tenon.kernels.x86.Operand.Gpr.R11;
 import static dev.tenon.kernels.x86.Operand.Gpr.R8;
 import static dev.tenon.kernels.x86.Operand.Gpr.R9;
 import static dev.tenon.kernels.x86.Operand.Gpr.RBP;
@@ -42,8 +43,13 @@ import java.util.function.BiConsumer;
 /// processor takes the two apart again.)
 ///
 /// Arguments: packed rows, panel, out, byte offset of the first token's row, bytes between tokens in out, how
-/// many times the function's tokens there are; on the stack the byte offset of the first token in out.
+/// many times the function's tokens there are; on the stack the byte offset of the first token in out, and the
+/// address of weights that come next: each place fetches a few lines of them to the second-level cache.
 abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
+    private static final int LINE = 64;
+    /// Lines of the next weights that a place fetches: with 128 tokens those of the next panel.
+    private static final int FETCHED_LINES = 3;
+
     private static final int SAVED = 1;
     /// What is kept behind the saved register: pointers to the pieces of the first token, to the panel, to out;
     /// bytes between tokens in out; how many times.
@@ -86,6 +92,14 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         this.stride = shape.stride();
         this.places = BlockCode.SPAN / format.group;
         this.sumBytes = tokens * stride;
+    }
+
+    /// {@return bytes of the next weights that are fetched while a panel is multiplied once}
+    ///
+    /// @param n elements in a row
+    static long fetchedBytes(BlockCode format, int n) {
+        long tiles = (PackCode.spans(n) + PanelShape.TILE - 1) / PanelShape.TILE;
+        return tiles * (BlockCode.SPAN / format.group) * FETCHED_LINES * LINE;
     }
 
     /// Emits the function.
@@ -159,6 +173,7 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         a.add(RDI, piecesOffset);
         a.add(RSI, PanelShape.TEMP_BYTES);
         a.add(RDX, Assembler.stackArgument(0, SAVED));
+        a.mov(R11, Assembler.stackArgument(1, SAVED));
         Gpr[] kept = {R9, R8, RDX, RSI, RDI};
         for (Gpr r : kept) {
             a.push(r);
@@ -252,6 +267,10 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
             a.j(If.NOT_ZERO, span);
         }
         forSums((vec, memory) -> a.vmovdqu(memory, vec));
+        for (int i = 0; i < FETCHED_LINES; i++) {
+            a.prefetchT1(mem(R11, LINE * i));
+        }
+        a.add(R11, LINE * FETCHED_LINES);
         a.add(RDX, sumBytes);
         a.add(RSI, (PanelShape.TILE - spans) * shape.blockBytes(format));
         a.add(RDI, placeStride - spans * pieceBytes);
