@@ -42,10 +42,10 @@ record AttentionLaunches(
     private static final int WARP = 32;
     /// Most times that a warp has 16 keys and values under way.
     private static final int MOST_STAGES = 2;
-    /// What a block declares itself: less than so much, and so much for each element of a head.
+    /// What a block declares itself: at most so much, and so much for each element of a head.
     private static final int STATIC_BYTES = 1024;
 
-    private static final int STATIC_BYTES_OF_ELEMENT = 180;
+    private static final int STATIC_BYTES_OF_ELEMENT = 80;
     /// What is set aside for each block, and what a residual product takes beyond half of the memory.
     private static final int SET_ASIDE = 2048;
     private static final int HEADS_A_BLOCK = 4;
@@ -149,7 +149,7 @@ record AttentionLaunches(
                 values.buffer().at(0),
                 e.out(out),
                 e.need(e.scratch.attention(), 4L * rows * op.headCount() * splits * (op.valueLength() + 2)),
-                e.need(e.scratch.attentionCounters(), 4L * rows * groups),
+                e.need(e.scratch.attentionCounters(), 4L * rows * groups * HEADS_A_BLOCK),
                 op.headCount(),
                 op.headCountKv(),
                 op.keyLength(),

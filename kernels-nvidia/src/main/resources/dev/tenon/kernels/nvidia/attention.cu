@@ -14,7 +14,7 @@
 // Running sums are joined first within a warp, then over warps, then, when a sequence is cut into several pieces, by
 // the block that finishes last.
 //
-// Fused (k given): q, k, v are the raw projections of at most 8 rows. The first piece also does the rows of this step:
+// Fused (k given): q, k, v are the raw projections of at most 8 rows. The last piece also does the rows of this step:
 // it norms and rotates their keys itself and appends its own row to the cache, so that no block reads what another
 // writes.
 #include "attention_tensor.cuh"

@@ -105,7 +105,7 @@ struct Part {
         head = chunkHead + first;
         from = low + piece * size;
         end = min(cached, from + size);
-        fresh = piece == 0 ? rows : 0;
+        fresh = piece == pieces - 1 ? rows : 0; // often the shortest piece
         appends = fresh > 0 && first == 0 && y - kvHead * chunks == 0;
     }
 };
@@ -126,19 +126,37 @@ struct Pieces {
     DEVICE i64 place(int t, int heads, int head) const { return ((i64) t * heads + head) * gridDim.x; }
 };
 
-// Whether all other blocks of the same y are done; the last to come leaves the counter at 0.
+// Counts those that are done, by one thread, behind a barrier of all that have written. Whether it is the last one of
+// `all`: it leaves the counter at 0 and, behind another barrier, sees what the others have written.
+static DEVICE bool countsLast(int* counter, int all) {
+    int before;
+    asm volatile("atom.acq_rel.gpu.global.add.s32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
+    if (before == all - 1) {
+        *counter = 0;
+    }
+    return before == all - 1;
+}
+
+// Whether all other blocks of the same y are done.
 static DEVICE bool isLastBlock(const Part& part, int* counter) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
-        fenceDevice(); // the barrier in front makes it count for the whole block
-        last = atomicAdd(counter, 1) == part.blocks - 1;
-        if (last) {
-            *counter = 0;
-        }
-        fenceDevice();
+        last = countsLast(counter, part.blocks);
     }
     __syncthreads();
+    return last;
+}
+
+// Whether the warps that have the same counter in all other blocks of the same y are done.
+static DEVICE bool isLastWarp(int* counter, int blocks) {
+    __syncwarp();
+    bool last = false;
+    if (threadIdx.x % 32 == 0) {
+        last = countsLast(counter, blocks);
+    }
+    last = __shfl_sync(FULL_WARP, last, 0);
+    __syncwarp();
     return last;
 }
 

@@ -72,8 +72,8 @@ struct WarpSums {
     }
 };
 
-// What the blocks of a long sequence leave for the last one of them, which joins 16 pieces at a time on tensor cores,
-// as 16 positions are:
+// What the blocks of a long sequence leave of a head for the one that is done last with it, which joins 16 pieces at a
+// time on tensor cores, as 16 positions are:
 //
 //   partial   | f16 sums [T][heads][splits][D], divided by their weights | (maximum, weight) [T][heads][splits] |
 template <int D>

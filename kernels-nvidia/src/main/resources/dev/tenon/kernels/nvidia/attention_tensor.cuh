@@ -19,7 +19,8 @@
 #include "attention_sums.cuh"
 #include "bulk_copy.cuh"
 
-extern __shared__ uint4 sharedMemory[];
+// Aligned, since bulk copies to the middle of a line of 128 bytes take longer.
+alignas(128) extern __shared__ uint4 sharedMemory[];
 
 constexpr int TENSOR_THREADS = 256;
 
@@ -105,7 +106,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     constexpr int E = D / 32;
     __shared__ alignas(16) u16 queries[8][D + 32]; // so that the lanes of a read meet no bank twice
     __shared__ alignas(16) u16 fresh[2][MAX_ROWS][D];
-    __shared__ alignas(16) float sums[WARPS][GROUP][D];
+    __shared__ float scratch[WARPS][D];
     __shared__ float maxima[WARPS][GROUP];
     __shared__ float weights[WARPS][GROUP];
     __shared__ u64 barriers[WARPS][MAX_STAGES]; // of each place of a warp
@@ -235,7 +236,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         float x[E];
         prepare<D>(key, isQuery ? query.norm : isValue ? nullptr : key.norm,
                 isQuery ? query.table : isValue ? nullptr : key.table, t - back,
-                (isQuery ? q : isValue ? v : k) + (i64) head * D, x, sums[warp][0], lane);
+                (isQuery ? q : isValue ? v : k) + (i64) head * D, x, scratch[warp], lane);
         u16* to = isQuery ? queries[job] : fresh[isValue][back];
         const float factor = isQuery ? shape.scale : 1.f;
 #pragma unroll
@@ -309,6 +310,15 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
                 }
             }
         }
+        if (i < tiles) { // as early as can be
+            __syncwarp(); // all have read
+            request(i + stages * WARPS, stage);
+            stage++;
+            if (stage == stages) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
         float s[4] = {};
         float scores[2][4] = {};
 #pragma unroll
@@ -343,18 +353,11 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         u32 p[2];
         run.weigh(s, valid, valid8, p);
         run.add(v, p);
-        if (i < tiles) {
-            __syncwarp(); // all have read
-            request(i + stages * WARPS, stage);
-            stage++;
-            if (stage == stages) {
-                stage = 0;
-                phase ^= 1;
-            }
-        }
     }
 
-    // join the lanes' weights, then the warps
+    // join the lanes' weights, then the warps, whose sums take the place of their first positions
+    static_assert(4 * GROUP * D <= T::BYTES);
+    auto sumsOf = [&](int w, int g) { return (float*) ((u8*) sharedMemory + w * T::BYTES) + g * D; };
 #pragma unroll
     for (int o = 4; o < 32; o <<= 1) {
         run.weight[0] += __shfl_xor_sync(FULL_WARP, run.weight[0], o);
@@ -365,7 +368,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         for (int n = 0; n < 2; n++) {
 #pragma unroll
             for (int h = 0; h < D / 64; h++) {
-                float* to = &sums[warp][2 * j + n][64 * h];
+                float* to = sumsOf(warp, 2 * j + n) + 64 * h;
                 const auto& of = run.sum;
                 *(float4*) (to + Values::firstFour(r)) =
                         make_float4(of[4 * h][n], of[4 * h][2 + n], of[4 * h + 1][n], of[4 * h + 1][2 + n]);
@@ -379,43 +382,56 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         }
     }
     __syncthreads();
-    const Left<D> left(partial, shape.heads);
-#pragma unroll 1
-    for (int i = threadIdx.x; i < part.group * (D / 4); i += TENSOR_THREADS) { // four elements of a head
-        const int g = i / (D / 4);
-        const int column = i % (D / 4);
-        float maximum = NOTHING;
+    if (warp >= part.group) {
+        return;
+    }
+    const int g = warp; // a warp a head, from here on
+    constexpr int OWN = D / 32;
+    struct alignas(4 * OWN) Elements { // of a lane: lane * OWN and those behind it
+        float v[OWN];
+    };
+    float maximum = NOTHING;
 #pragma unroll
-        for (int w = 0; w < WARPS; w++) {
-            maximum = fmaxf(maximum, maxima[w][g]);
-        }
-        float weight = 0.f;
-        float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
+    for (int w = 0; w < WARPS; w++) {
+        maximum = fmaxf(maximum, maxima[w][g]);
+    }
+    float weight = 0.f;
+    Elements sum = {};
 #pragma unroll
-        for (int w = 0; w < WARPS; w++) {
-            const float factor = powerOfTwo(maxima[w][g] - maximum);
-            const float4 more = *(const float4*) &sums[w][g][4 * column];
-            weight += factor * weights[w][g];
-            sum.x += factor * more.x, sum.y += factor * more.y, sum.z += factor * more.z, sum.w += factor * more.w;
-        }
-        const float share = reciprocal(weight);
-        sum.x *= share, sum.y *= share, sum.z *= share, sum.w *= share;
-        if (part.pieces == 1) {
-            ((float4*) out)[i] = sum;
-        } else {
-            const i64 at = left.place(t, part.chunkHead + g, part.piece);
-            *(uint2*) (left.sums + at * D + 4 * column) = make_uint2(halves(sum.x, sum.y), halves(sum.z, sum.w));
-            if (column == 0) {
-                left.stats[at] = make_float2(maximum, weight);
-            }
+    for (int w = 0; w < WARPS; w++) {
+        const float factor = powerOfTwo(maxima[w][g] - maximum);
+        const Elements more = ((const Elements*) sumsOf(w, g))[lane];
+        weight += factor * weights[w][g];
+#pragma unroll
+        for (int e = 0; e < OWN; e++) {
+            sum.v[e] += factor * more.v[e];
         }
     }
-    if (part.pieces > 1 && isLastBlock(part, counters + t * gridDim.y + part.y)) {
+    const float share = reciprocal(weight);
+#pragma unroll
+    for (int e = 0; e < OWN; e++) {
+        sum.v[e] *= share;
+    }
+    out += g * D;
+    if (part.pieces == 1) {
+        ((Elements*) out)[lane] = sum;
+        return;
+    }
+    const Left<D> left(partial, shape.heads);
+    const int head = part.chunkHead + g;
+    const i64 at = left.place(t, head, part.piece);
+    u32* pairs = (u32*) (left.sums + at * D) + lane * (OWN / 2);
+#pragma unroll
+    for (int e = 0; e < OWN; e += 2) {
+        pairs[e / 2] = halves(sum.v[e], sum.v[e + 1]);
+    }
+    if (lane == 0) {
+        left.stats[at] = make_float2(maximum, weight);
+    }
+    if (isLastWarp(counters + (t * gridDim.y + part.y) * GROUP + g, part.blocks)) {
 #pragma unroll 1
-        for (int job = warp; job < part.group * (D / 64); job += WARPS) {
-            const int g = job / (D / 64);
-            const int first = job % (D / 64) * 64;
-            *(float2*) (out + g * D + first + 2 * lane) = left.join(t, part.chunkHead + g, first, part.pieces, lane);
+        for (int first = 0; first < D; first += 64) {
+            *(float2*) (out + first + 2 * lane) = left.join(t, head, first, part.pieces, lane);
         }
     }
 }

@@ -193,10 +193,6 @@ DEVICE void copiesWait() {
     asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 }
 
-// What this thread has written and seen is seen by those that see what it writes next, on the whole device. Cheaper
-// than __threadfence, which also puts all fences in one order.
-DEVICE void fenceDevice() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-
 // Shared memory that the launch asked for, beyond what the kernel declares.
 DEVICE u32 dynamicSharedBytes() {
     u32 bytes;
