@@ -15,12 +15,8 @@ final class KernelCode implements AutoCloseable {
     final MemorySegment[] rows;
     /// Four streams of rows times one token; null for floats and without AVX-512: [RowsCode512].
     final MemorySegment streams;
-    /// Spreads a packed row for pairs of rows; null where there are none: [PairsCode512].
-    final MemorySegment spread;
-    /// Pairs of rows times t + 1 tokens: [PairsCode512].
-    private final MemorySegment[] pairs = new MemorySegment[PairsCode512.PAIRS_TOKENS];
-    /// Four rows at a time times some tokens; null where there is none: [QuadsCode512].
-    final MemorySegment quads;
+    /// Pairs and quads of rows times some tokens; null where there are none.
+    final PairFunctions pairs;
     /// Unpacks rows to a panel; null for floats: [UnpackCode].
     final MemorySegment unpack;
     /// A panel times many and few tokens ([PanelShape]): [PanelCode]; null for floats.
@@ -28,8 +24,9 @@ final class KernelCode implements AutoCloseable {
     /// Rows of floats times six tokens: [HalfPanelCode]; null for the other formats.
     final MemorySegment halfPanel;
 
-    private KernelCode(CodeMemory memory, Map<String, Integer> at, PanelFunctions panels) {
+    private KernelCode(CodeMemory memory, Map<String, Integer> at, PairFunctions pairs, PanelFunctions panels) {
         this.memory = memory;
+        this.pairs = pairs;
         this.panels = panels;
         this.pack = entry(at, "pack");
         this.rows = new MemorySegment[RowsCode512.MAX_TOKENS];
@@ -37,18 +34,8 @@ final class KernelCode implements AutoCloseable {
             rows[t] = entry(at, "rows" + (t + 1));
         }
         this.streams = entry(at, "streams");
-        this.spread = entry(at, "spread");
-        for (int t = 0; t < pairs.length; t++) {
-            pairs[t] = entry(at, "pairs" + (t + 1));
-        }
-        this.quads = entry(at, "quads");
         this.unpack = entry(at, "unpack");
         this.halfPanel = entry(at, "halfPanel");
-    }
-
-    /// {@return the function for pairs of rows times a number of tokens}
-    MemorySegment pairs(int tokens) {
-        return pairs[tokens - 1];
     }
 
     private MemorySegment entry(Map<String, Integer> at, String function) {
@@ -84,23 +71,11 @@ final class KernelCode implements AutoCloseable {
                 RowsCode512.emitStreams(a, format);
             }
         }
-        PairCode512 pair = wide ? format.pairs512() : null;
-        if (pair != null) {
-            begin(a, at, "spread");
-            PairsCode512.emitSpread(a, format, pair);
-            for (int t = 2; t <= PairsCode512.PAIRS_TOKENS; t++) {
-                begin(a, at, "pairs" + t);
-                PairsCode512.emit(a, format, pair, t);
-            }
-        }
-        QuadCode512 quad = wide ? format.quads512() : null;
-        if (quad != null) {
-            begin(a, at, "quads");
-            QuadsCode512.emit(a, format, pair, quad);
-        }
         begin(a, at, "unpack");
         UnpackCode.emit(a, format, PanelShape.of(set));
-        return new KernelCode(new CodeMemory(a.assemble()), at, new PanelFunctions(format, set));
+        PairCode512 pair = wide ? format.pairs512() : null;
+        PairFunctions pairs = pair == null ? null : new PairFunctions(format, pair, format.quads512());
+        return new KernelCode(new CodeMemory(a.assemble()), at, pairs, new PanelFunctions(format, set));
     }
 
     /// Generates the code of a format of plain floating-point numbers.
@@ -118,7 +93,7 @@ final class KernelCode implements AutoCloseable {
         }
         begin(a, at, "halfPanel");
         HalfPanelCode.emit(a, bfloat);
-        return new KernelCode(new CodeMemory(a.assemble()), at, null);
+        return new KernelCode(new CodeMemory(a.assemble()), at, null, null);
     }
 
     private static void begin(Assembler a, Map<String, Integer> at, String function) {
@@ -129,6 +104,9 @@ final class KernelCode implements AutoCloseable {
     @Override
     public void close() {
         memory.close();
+        if (pairs != null) {
+            pairs.close();
+        }
         if (panels != null) {
             panels.close();
         }

@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 /// Up to four tokens each weight row is streamed once and multiplied with all of them; with more,
 /// panels of 32 rows (AVX2: 16) are unpacked once into scratch memory and multiplied with all tokens. Formats
 /// that can multiply pairs of rows ([PairsCode512]) do so for two to eight tokens, some of them four rows
-/// ([QuadsCode512]) for nine to sixteen. All add in the same order: a value is the same, bit for bit, for any
-/// number of tokens and every feature set.
+/// ([QuadsCode512]) for up to 32 and where rows are long. All add in the same order: a value is the same, bit
+/// for bit, for any number of tokens and every feature set.
 ///
 /// [#run] allocates nothing for up to 23 tokens, [#pack] a view of its array (72 bytes).
 final class PackedLinear extends MachineKernel {

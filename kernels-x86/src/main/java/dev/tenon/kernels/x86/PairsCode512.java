@@ -21,7 +21,7 @@ import dev.tenon.kernels.x86.Assembler.If;
 import dev.tenon.kernels.x86.Operand.Gpr;
 
 /// Pairs of rows times two to eight tokens with AVX-512 VNNI, for formats that have a
-/// [PairCode512]. More tokens: [QuadsCode512].
+/// [PairCode512]. More tokens, and long rows: [QuadsCode512].
 ///
 /// A span of both rows is unpacked to registers and multiplied with the tokens, whose activations
 /// have been spread by [#emitSpread] and lie `[span][token]`. A tile of spans is small enough for
@@ -37,7 +37,7 @@ import dev.tenon.kernels.x86.Operand.Gpr;
 /// scratch, [#FIRST] and [#LAST] for the tile.
 final class PairsCode512 {
     /// Most tokens, of quads too.
-    static final int MAX_TOKENS = 16;
+    static final int MAX_TOKENS = 32;
     /// Most tokens of pairs.
     static final int PAIRS_TOKENS = 8;
     /// Floats from a token's results to the next one's.

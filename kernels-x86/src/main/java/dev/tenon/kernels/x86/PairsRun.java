@@ -28,19 +28,26 @@ final class PairsRun {
         return quad == null ? PairsCode512.PAIRS_TOKENS : PairsCode512.MAX_TOKENS;
     }
 
-    private static boolean takesQuads(int tokens) {
-        return tokens > PairsCode512.PAIRS_TOKENS;
+    /// {@return whether four rows are multiplied at once: where registers would not hold the sums of pairs, or
+    /// pairs would need several tiles}
+    private boolean takesQuads(int n, int tokens) {
+        return quad != null && (tokens > PairsCode512.PAIRS_TOKENS || n / BlockCode.SPAN > tile(tokens));
+    }
+
+    /// {@return spans of a tile of pairs}
+    private int tile(int tokens) {
+        return Math.max(1, TILE_BYTES / (tokens * pair.spreadBytes));
     }
 
     /// {@return bytes of scratch memory for up to a number of tokens}
     long scratchBytes(int n, int tokens) {
-        int slots = slots(Math.min(tokens, most()));
+        int slots = evenTokens(Math.min(tokens, most()));
         return PairsCode512.SPREAD_OFFSET + PackCode.spans(n) * slots * pair.spreadBytes;
     }
 
-    /// {@return tokens that are multiplied: the last one perhaps twice}
-    private static int slots(int tokens) {
-        return takesQuads(tokens) ? (tokens + QuadsCode512.STEP - 1) & -QuadsCode512.STEP : tokens;
+    /// {@return tokens that quads are multiplied with: the last one perhaps twice}
+    private static int evenTokens(int tokens) {
+        return (tokens + QuadsCode512.STEP - 1) & -QuadsCode512.STEP;
     }
 
     /// Multiplies as [PackedLinear#run] does.
@@ -57,16 +64,19 @@ final class PairsRun {
             int outOffset,
             int outStride,
             MemorySegment scratch) {
-        spread(k, n, packed, tokens, scratch);
-        if (takesQuads(tokens)) {
-            runQuads(k, weights, rowBytes, firstRow, rows, n, tokens, out, outOffset, outStride, scratch);
+        if (takesQuads(n, tokens)) {
+            PairFunctions.Functions f = k.pairs.quads();
+            spread(f, n, packed, tokens, evenTokens(tokens), scratch);
+            runQuads(f, weights, rowBytes, firstRow, rows, n, tokens, out, outOffset, outStride, scratch);
         } else {
-            runPairs(k, weights, rowBytes, firstRow, rows, n, tokens, out, outOffset, outStride, scratch);
+            PairFunctions.Functions f = k.pairs.pairs(tokens);
+            spread(f, n, packed, tokens, tokens, scratch);
+            runPairs(f, weights, rowBytes, firstRow, rows, n, tokens, out, outOffset, outStride, scratch);
         }
     }
 
     private void runPairs(
-            KernelCode k,
+            PairFunctions.Functions f,
             MemorySegment weights,
             long rowBytes,
             int firstRow,
@@ -78,24 +88,24 @@ final class PairsRun {
             int outStride,
             MemorySegment scratch) {
         int spans = n / BlockCode.SPAN;
-        int tile = Math.max(1, TILE_BYTES / (tokens * pair.spreadBytes));
+        int tile = tile(tokens);
         int block = spans <= tile ? PairsCode512.OUT_ROWS : 2 * PairsCode512.PAIRS;
         for (int r = 0; r < rows; r += block) {
             int count = Math.min(block, rows - r);
             int even = count & -2;
             if (even > 0) {
-                tiles(k, weights, rowBytes, firstRow + (long) r, even, spans, tile, tokens, 0, scratch);
+                tiles(f, weights, rowBytes, firstRow + (long) r, even, spans, tile, tokens, 0, scratch);
             }
             if (even < count) {
                 long row = firstRow + (long) r + even;
-                tiles(k, weights, rowBytes, row, 1, spans, tile, tokens, even * Float.BYTES, scratch);
+                tiles(f, weights, rowBytes, row, 1, spans, tile, tokens, even * Float.BYTES, scratch);
             }
             copy(scratch, tokens, out, outOffset + r, outStride, count);
         }
     }
 
     private void runQuads(
-            KernelCode k,
+            PairFunctions.Functions f,
             MemorySegment weights,
             long rowBytes,
             int firstRow,
@@ -106,21 +116,21 @@ final class PairsRun {
             int outOffset,
             int outStride,
             MemorySegment scratch) {
-        int slots = slots(tokens);
+        int slots = evenTokens(tokens);
         for (int r = 0; r < rows; r += PairsCode512.OUT_ROWS) {
             int count = Math.min(PairsCode512.OUT_ROWS, rows - r);
             long row = firstRow + (long) r;
             int quads = count / QuadsCode512.ROWS;
             if (quads > 0) {
-                quads(k, weights, rowBytes, row, quads, rowBytes, n, slots, 0, scratch);
+                quads(f, weights, rowBytes, row, quads, rowBytes, n, slots, 0, scratch);
                 int last = count - QuadsCode512.ROWS;
                 if (last % QuadsCode512.ROWS > 0) {
                     // Some of these rows are computed twice.
-                    quads(k, weights, rowBytes, row + last, 1, rowBytes, n, slots, last, scratch);
+                    quads(f, weights, rowBytes, row + last, 1, rowBytes, n, slots, last, scratch);
                 }
             } else {
                 for (int i = 0; i < count; i++) {
-                    quads(k, weights, rowBytes, row + i, 1, 0, n, slots, i, scratch);
+                    quads(f, weights, rowBytes, row + i, 1, 0, n, slots, i, scratch);
                 }
             }
             copy(scratch, tokens, out, outOffset + r, outStride, count);
@@ -144,7 +154,7 @@ final class PairsRun {
     /// @param between bytes from one row of a quad to the next; 0 for four times the same row
     /// @param out where the first row's results go in a token's results
     private void quads(
-            KernelCode k,
+            PairFunctions.Functions f,
             MemorySegment weights,
             long rowBytes,
             long row,
@@ -155,7 +165,7 @@ final class PairsRun {
             int out,
             MemorySegment scratch) {
         CodeMemory.Call.plain(
-                k.quads,
+                f.product(),
                 weights,
                 scratch,
                 scratch,
@@ -169,12 +179,13 @@ final class PairsRun {
                 0);
     }
 
-    private void spread(KernelCode k, int n, MemorySegment packed, int tokens, MemorySegment scratch) {
-        int slots = slots(tokens);
+    /// @param slots how many are spread: the last one perhaps more than once
+    private void spread(
+            PairFunctions.Functions f, int n, MemorySegment packed, int tokens, int slots, MemorySegment scratch) {
         long packedBytes = PackCode.packedBytes(format, n);
         for (int t = 0; t < slots; t++) {
             CodeMemory.Call.plain(
-                    k.spread,
+                    f.spread(),
                     packed,
                     scratch,
                     scratch,
@@ -191,7 +202,7 @@ final class PairsRun {
 
     /// Multiplies an even number of rows, or one row, which is then both rows of a pair.
     private void tiles(
-            KernelCode k,
+            PairFunctions.Functions f,
             MemorySegment weights,
             long rowBytes,
             long row,
@@ -205,7 +216,7 @@ final class PairsRun {
         for (int s = 0; s < spans; s += tile) {
             int which = (s == 0 ? PairsCode512.FIRST : 0) | (s + tile >= spans ? PairsCode512.LAST : 0);
             CodeMemory.Call.plain(
-                    k.pairs(tokens),
+                    f.product(),
                     weights,
                     scratch,
                     scratch,

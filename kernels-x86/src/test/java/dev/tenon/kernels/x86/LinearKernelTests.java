@@ -20,7 +20,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class LinearKernelTests {
     private static final int[] ROWS = {1, 2, 3, 5, 16, 17, 33, 70};
-    private static final int[] TOKENS = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 23, 64, 100};
+    private static final int[] TOKENS = {
+        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 23, 24, 32, 33, 64, 100
+    };
     private static final int MAX_ROWS = 70;
     private static final int MAX_TOKENS = 100;
     /// Rounding of 32-bit sums, as a part of the sum of magnitudes.
@@ -48,7 +50,7 @@ class LinearKernelTests {
     private static int[] lengths(TestRows.Format format) {
         return format.code().unitBytes > 0
                 ? new int[] {32, 96, 224, 256, 288, 512, 768, 1024, 1120, 2048}
-                : new int[] {256, 512, 768, 1024, 2048, 2560};
+                : new int[] {256, 512, 768, 1024, 2048, 2816};
     }
 
     @ParameterizedTest

@@ -1,0 +1,90 @@
+package dev.tenon.kernels.x86;
+
+import dev.tenon.api.error.BackendException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/// The functions of one format that multiply pairs of rows and quads of rows, made for each number of tokens
+/// when it is first met: [PairsCode512], [QuadsCode512]. All of them would take some 10 ms of a model's start.
+///
+/// Owns their memory. Safe for any thread.
+final class PairFunctions implements AutoCloseable {
+    /// Where the functions for quads are among the others, which are by tokens.
+    private static final int QUADS = 0;
+
+    /// A function and what prepares activations for it.
+    ///
+    /// @param spread spreads a packed row: [PairsCode512#emitSpread]
+    /// @param product multiplies
+    record Functions(MemorySegment spread, MemorySegment product) {}
+
+    private final BlockCode format;
+    private final PairCode512 pair;
+    private final QuadCode512 quad;
+    private final AtomicReferenceArray<Functions> made = new AtomicReferenceArray<>(PairsCode512.PAIRS_TOKENS + 1);
+    private final List<CodeMemory> memories = new ArrayList<>();
+    private boolean closed;
+
+    /// Makes no functions yet.
+    ///
+    /// @param format the format
+    /// @param pair how it multiplies pairs of rows
+    /// @param quad how it multiplies four; null where it does not
+    PairFunctions(BlockCode format, PairCode512 pair, QuadCode512 quad) {
+        this.format = format;
+        this.pair = pair;
+        this.quad = quad;
+    }
+
+    /// {@return the functions for pairs of rows}
+    ///
+    /// @param tokens 2 to [PairsCode512#PAIRS_TOKENS]
+    /// @throws BackendException after [#close]
+    Functions pairs(int tokens) {
+        return of(tokens);
+    }
+
+    /// {@return the functions for quads of rows, of a format that has them}
+    ///
+    /// @throws BackendException after [#close]
+    Functions quads() {
+        return of(QUADS);
+    }
+
+    private Functions of(int which) {
+        Functions known = made.get(which);
+        return known != null ? known : make(which);
+    }
+
+    private synchronized Functions make(int which) {
+        Functions known = made.get(which);
+        if (known != null) {
+            return known;
+        }
+        if (closed) {
+            throw CodeMemory.closed(null);
+        }
+        Assembler a = new Assembler(true);
+        PairsCode512.emitSpread(a, format, pair);
+        a.align(64);
+        int product = a.size();
+        if (which == QUADS) {
+            QuadsCode512.emit(a, format, pair, quad);
+        } else {
+            PairsCode512.emit(a, format, pair, which);
+        }
+        CodeMemory memory = new CodeMemory(a.assemble());
+        memories.add(memory);
+        Functions functions = new Functions(memory.entry(0), memory.entry(product));
+        made.set(which, functions);
+        return functions;
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        memories.forEach(CodeMemory::close);
+    }
+}
