@@ -25,9 +25,9 @@ import java.util.Locale;
 /// One or two tokens are multiplied with strands in the lanes of a vector, more of them one strand
 /// after the other, with rows in lanes ([PermutedPanel]). For that the same is kept once more by
 /// strands, `[16, 8b]`, `[16, 8b]`, and `[16, b]`, of four tokens interleaved, and each strand of
-/// up to 128 tokens in one piece: read element by element, a row's strands would be a few lines
+/// up to 256 tokens in one piece: read element by element, a row's strands would be a few lines
 /// here and there, which no processor fetches ahead. So packed rows share their memory: that of
-/// `c <= 128` rows is `c` rows of vectors, then `[16, c / 4, 8b, 4]`, the same for the odd ones,
+/// `c <= 256` rows is `c` rows of vectors, then `[16, c / 4, 8b, 4]`, the same for the odd ones,
 /// and `[16, c / 4, b, 4]`. Whoever packs says which row of which memory it is.
 ///
 /// Q8_0, whose blocks are 32 weights, has one even and one odd vector a block and no sums, which

@@ -31,7 +31,7 @@ final class PermutedPanel {
     /// Tokens of a tile; their strands lie interleaved.
     static final int TOKENS = 4;
     /// Tokens that take their turn with a strand; theirs of one kind lie together.
-    static final int CHUNK = 128;
+    static final int CHUNK = 256;
     /// Bytes of the strands of a row and a token where strands lie in lanes.
     static final long PAIR = 3 * VECTOR;
     /// Bytes of what a tile of tokens adds to its first strand: nothing.

@@ -190,7 +190,7 @@ class KernelTests {
     void panelsAndChunksOfAnySizeGiveTheBitsOfOneToken(QuantFormat format) {
         LinearKernel kernel = PackedTestKernel.of(format.id());
         int n = Math.max(format.blockSize(), 32) * 3;
-        int most = 131;
+        int most = 259;
         Random random = new Random(12);
         try (Arena arena = Arena.ofConfined()) {
             for (int rows : new int[] {63, 64, 70}) {
@@ -207,7 +207,7 @@ class KernelTests {
                     kernel.run(data, format.bytesFor(n), 0, rows, token, n, 1, sums, rows, scratch);
                     System.arraycopy(sums, 0, one, t * rows, rows);
                 }
-                for (int tokens : new int[] {5, 128, most}) {
+                for (int tokens : new int[] {5, 256, most}) {
                     float[] all = new float[tokens * rows];
                     kernel.run(data, format.bytesFor(n), 0, rows, x, n, tokens, all, rows, scratch);
                     for (int i = 0; i < all.length; i++) {
