@@ -60,6 +60,25 @@ record BoundLinear(
         }
     }
 
+    /// Computes some rows for some tokens with a packed kernel: `out[t * (to - from) + r - from]`.
+    ///
+    /// @param tokens number of tokens
+    /// @param from first row
+    /// @param to row after the last
+    /// @param out `[tokens, to - from]`
+    /// @param scratch the thread's memory
+    void runTile(int tokens, int from, int to, float[] out, Scratch scratch) {
+        int rows = to - from;
+        packed.kernel.run(data, rowBytes, from, rows, cols, packed.memory(), tokens, out, 0, rows, scratch.memory());
+        if (bias.length > 0) {
+            for (int t = 0; t < tokens; t++) {
+                for (int r = 0; r < rows; r++) {
+                    out[t * rows + r] += bias[from + r];
+                }
+            }
+        }
+    }
+
     /// {@return rows that the kernel multiplies together with many tokens, or a multiple of them}
     int panelRows() {
         return packed != null && packed.kernel instanceof PermutedLinear ? 64 : 32;

@@ -96,12 +96,16 @@ final class CpuPlan implements Plan {
         check = new StepCheck(options, CpuKv.TOKENS, cache.pageCount(), lowering.vocabulary);
         Scratch[] scratch = new Scratch[threads.size()];
         Tiles[] tiles = new Tiles[threads.size()];
+        GateTile[] gateTiles = new GateTile[threads.size()];
+        boolean gated = Arrays.stream(steps).anyMatch(NormGateUpStep.class::isInstance);
+        long gateTile = gated ? (long) options.maxTokens() * StepContext.MANY_TOKENS_ROWS : 0;
         for (int i = 0; i < threads.size(); i++) {
             scratch[i] = new Scratch(
                     floats(lowering.scratchFloats, "scratch"),
                     new byte[lowering.scratchBytes],
                     memory(lowering.scratchMemory, "scratch"));
             tiles[i] = AttentionMemory.tiles(layers, this::floats);
+            gateTiles[i] = new GateTile(floats(gateTile, "gate projections"), floats(gateTile, "up projections"));
         }
         // Before the large arrays: machine code is generated while those get their memory.
         if (kernels.warming()) {
@@ -125,7 +129,7 @@ final class CpuPlan implements Plan {
             rows.use(memory(rows.bytes(options.maxTokens()), "packed activations"), options.maxTokens());
         }
         context = new StepContext(
-                threads, scratch, tiles, AttentionMemory.split(layers, cache.pageCount(), this::floats));
+                threads, scratch, tiles, gateTiles, AttentionMemory.split(layers, cache.pageCount(), this::floats));
         boundBytes = binder.boundBytes();
         allocator.bindBytes(boundBytes);
         long bufferBytes = buffers.stream().mapToLong(DeviceBuffer::sizeBytes).sum();

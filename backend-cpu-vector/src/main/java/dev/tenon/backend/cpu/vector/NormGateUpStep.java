@@ -48,12 +48,33 @@ record NormGateUpStep(
         int panel = gate.panelRows();
         for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
             int to = c.claimedTo(from, rows, tokens, panel);
+            if (tokens >= StepContext.MANY_TOKENS
+                    && gate.packed() != null
+                    && up.packed() != null
+                    && c.gateTile(thread).holds(tokens, to - from)) {
+                tile(c, from, to, thread);
+                continue;
+            }
             gate.run(normed.data, tokens, from, to, out.data, out.width, c.scratch(thread));
             up.run(normed.data, tokens, from, to, upOut.data, upOut.width, c.scratch(thread));
             for (int t = 0; t < tokens; t++) {
                 int row = t * out.width;
                 math.gate(activation, out.data, upOut.data, row + from, row + to);
             }
+        }
+    }
+
+    /// Some rows for many tokens: in memory of the thread, because rows of different tokens lie in different
+    /// pages, and the activation would fetch each of them again.
+    private void tile(StepContext c, int from, int to, int thread) {
+        int tokens = c.rows(out);
+        int rows = to - from;
+        GateTile tile = c.gateTile(thread);
+        gate.runTile(tokens, from, to, tile.gate(), c.scratch(thread));
+        up.runTile(tokens, from, to, tile.up(), c.scratch(thread));
+        math.gate(activation, tile.gate(), tile.up(), 0, tokens * rows);
+        for (int t = 0; t < tokens; t++) {
+            System.arraycopy(tile.gate(), t * rows, out.data, t * out.width + from, rows);
         }
     }
 }

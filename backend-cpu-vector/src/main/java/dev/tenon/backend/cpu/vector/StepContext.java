@@ -19,9 +19,9 @@ final class StepContext {
 
     /// From how many tokens on rows take so long that a thread should not come late with many of them, and how
     /// many it takes at once then.
-    private static final int MANY_TOKENS = 32;
+    static final int MANY_TOKENS = 32;
 
-    private static final int MANY_TOKENS_ROWS = 128;
+    static final int MANY_TOKENS_ROWS = 128;
 
     /// How often each thread takes a single panel near the end of a matrix then.
     private static final int LAST_CLAIMS = 4;
@@ -29,6 +29,7 @@ final class StepContext {
     private final CpuThreads team;
     private final Scratch[] scratch;
     private final Tiles[] tiles;
+    private final GateTile[] gateTiles;
     private final AttentionSplit split;
     private StepInput input;
     private boolean oneBlockEach;
@@ -41,8 +42,10 @@ final class StepContext {
     /// @param team the threads
     /// @param scratch memory of linear kernels for each thread
     /// @param tiles attention memory for each thread
+    /// @param gateTiles memory for gate and up projections for each thread
     /// @param split where threads leave parts of a head's attention
-    StepContext(CpuThreads team, Scratch[] scratch, Tiles[] tiles, AttentionSplit split) {
+    StepContext(CpuThreads team, Scratch[] scratch, Tiles[] tiles, GateTile[] gateTiles, AttentionSplit split) {
+        this.gateTiles = gateTiles;
         this.split = split;
         this.team = team;
         this.scratch = scratch;
@@ -206,5 +209,12 @@ final class StepContext {
     /// @param thread index
     Tiles tiles(int thread) {
         return tiles[thread];
+    }
+
+    /// {@return memory for gate and up projections of a thread}
+    ///
+    /// @param thread index
+    GateTile gateTile(int thread) {
+        return gateTiles[thread];
     }
 }

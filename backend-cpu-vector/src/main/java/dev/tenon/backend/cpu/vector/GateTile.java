@@ -1,0 +1,16 @@
+package dev.tenon.backend.cpu.vector;
+
+/// A thread's memory for the gate and up projections of some rows, where they stay in its cache until they
+/// have become one.
+///
+/// @param gate `[tokens, rows]`
+/// @param up `[tokens, rows]`
+record GateTile(float[] gate, float[] up) {
+    /// {@return whether there is room}
+    ///
+    /// @param tokens how many
+    /// @param rows how many
+    boolean holds(int tokens, int rows) {
+        return (long) tokens * rows <= gate.length;
+    }
+}
