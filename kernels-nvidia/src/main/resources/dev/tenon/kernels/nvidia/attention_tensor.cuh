@@ -112,7 +112,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     __shared__ u64 barriers[WARPS][MAX_STAGES]; // of each place of a warp
     launchDependents();
 
-    const int warp = threadIdx.x / 32;
+    const int warp = __shfl_sync(FULL_WARP, threadIdx.x / 32, 0); // so that the compiler knows: one for all lanes
     const int lane = threadIdx.x % 32;
     const int r = lane / 4;
     const int j = lane % 4;
@@ -156,14 +156,15 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
             if (turn > 0 && turn % 32 == 0) {
                 lookAhead(i);
             }
-            const i64 row = rowOf(__shfl_sync(FULL_WARP, ahead, turn % 32), base + 16 * i);
+            const int page = __shfl_sync(FULL_WARP, __shfl_sync(FULL_WARP, ahead, turn % 32), 0); // one, as `warp`
+            const i64 row = rowOf(page, base + 16 * i);
             const u8* keys = cache.keys + row * Keys::ROW;
             const u8* values = cache.values + row * Values::ROW;
             const u32 to = place(stage);
 #if TENON_BULK
             constexpr int PARTS = Values::VALUE_GAP == 0 ? 1 : 4; // of the values, each for a copy
             const Mailbox mail(&barriers[warp][stage]);
-            if (lane == 0) { // few copies: each takes a hundred cycles to begin
+            if (chosenLane()) { // few copies: each takes some time to begin
                 mail.expect(T::KEYS + 4 * T::FOUR);
                 mail.copy(to, keys, T::KEYS);
 #pragma unroll

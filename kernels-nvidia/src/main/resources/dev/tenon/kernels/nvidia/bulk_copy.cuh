@@ -14,6 +14,16 @@
 #define TENON_BULK 0
 #endif
 
+// Whether this is the lane that begins copies, of all lanes of a warp. A compiler that knows where a copy goes to be the
+// same for all lanes needs no loop over them for it.
+DEVICE bool chosenLane() {
+    u32 chosen = threadIdx.x % 32 == 0;
+#if TENON_BULK
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(chosen));
+#endif
+    return chosen != 0;
+}
+
 struct Mailbox {
     u32 barrier; // 8 bytes of shared memory
 
