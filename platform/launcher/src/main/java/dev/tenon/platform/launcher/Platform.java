@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.ServiceLoader;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -55,7 +57,9 @@ final class Platform implements AutoCloseable {
     private final BundleProblems problems;
     private final Trust trust;
     private Bundle fileInstall;
-    private boolean closed;
+    /// Held while FileInstall is started beside the main thread.
+    private final ReentrantLock watching = new ReentrantLock();
+    private volatile boolean closed;
 
     private Platform(Home home) {
         this.home = home;
@@ -82,9 +86,8 @@ final class Platform implements AutoCloseable {
 
     /// Boots the framework and starts the bundles.
     ///
-    /// @throws PlatformException when the framework itself does not start
-    ///
     /// @param command what the process is to do: its first argument, or an empty text
+    /// @throws PlatformException when the framework itself does not start
     static Platform boot(Home home, String command) {
         Platform platform = new Platform(home);
         try {
@@ -250,9 +253,7 @@ final class Platform implements AutoCloseable {
         Thread.ofPlatform().daemon().name("tenon-watch").start(() -> {
             try {
                 Thread.sleep(delay);
-                if (framework.getState() == Bundle.ACTIVE) {
-                    startBundle(fileInstall);
-                    announce();
+                if (watchFolders()) {
                     CacheFolder.sweep();
                 }
             } catch (InterruptedException e) {
@@ -261,6 +262,24 @@ final class Platform implements AutoCloseable {
                 log().debug("The framework stopped before the folders were watched", e);
             }
         });
+    }
+
+    /// Starts FileInstall unless the platform is closed. [#close] waits meanwhile: FileInstall does not
+    /// expect the framework to stop while it starts.
+    ///
+    /// @return whether it was started
+    private boolean watchFolders() {
+        watching.lock();
+        try {
+            if (closed || framework.getState() != Bundle.ACTIVE) {
+                return false;
+            }
+            startBundle(fileInstall);
+            announce();
+            return true;
+        } finally {
+            watching.unlock();
+        }
     }
 
     /// Tells bundles that the platform has started and its folders are watched.
@@ -340,6 +359,7 @@ final class Platform implements AutoCloseable {
             return;
         }
         closed = true;
+        awaitFolders();
         try {
             framework.stop();
             if (framework.waitForStop(STOP_MILLIS).getType() == FrameworkEvent.WAIT_TIMEDOUT) {
@@ -351,6 +371,17 @@ final class Platform implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         cache.close();
+    }
+
+    /// Waits for a start of FileInstall to end, but not for long: a jar of `deploy` may hang while it starts.
+    private void awaitFolders() {
+        try {
+            if (watching.tryLock(STOP_MILLIS, TimeUnit.MILLISECONDS)) {
+                watching.unlock();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"})
