@@ -82,10 +82,9 @@ public class LinearBenchmark {
         if (packing == null) {
             scratch = Scratch.of(code, n);
         } else {
-            long stride = packing.packedBytes(n);
-            packed = arena.allocate(tokens * stride, 64);
+            packed = arena.allocate(packing.packedBytes(n, tokens), 64);
             for (int t = 0; t < tokens; t++) {
-                packing.pack(matrix.x, t * n, n, packed.asSlice(t * stride, stride));
+                packing.pack(matrix.x, t * n, n, packed, t);
             }
             memory = arena.allocate(packing.scratchBytes(n, tokens), 64);
         }

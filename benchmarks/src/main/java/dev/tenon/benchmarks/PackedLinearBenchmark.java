@@ -55,7 +55,6 @@ public class PackedLinearBenchmark {
     private Matrix matrix;
     private PackedKernel code;
     private MemorySegment packed;
-    private MemorySegment[] packedRows;
     private MemorySegment scratch;
     private float[] out;
 
@@ -75,12 +74,7 @@ public class PackedLinearBenchmark {
                         "no bundle on the class path offers a packed kernel for " + format + " on this machine"));
         arena = Arena.ofShared();
         matrix = new Matrix(arena, Services.format(format), rows, n, tokens, tokens < 128 ? (long) megabytes << 20 : 0);
-        long stride = code.packedBytes(n);
-        packed = arena.allocate(stride * tokens, 64);
-        packedRows = new MemorySegment[tokens];
-        for (int t = 0; t < tokens; t++) {
-            packedRows[t] = packed.asSlice(t * stride, stride);
-        }
+        packed = arena.allocate(code.packedBytes(n, tokens), 64);
         scratch = arena.allocate(Math.max(64, code.scratchBytes(n, tokens)), 64);
         out = new float[tokens * rows];
         pack();
@@ -95,7 +89,7 @@ public class PackedLinearBenchmark {
     @Benchmark
     public MemorySegment pack() {
         for (int t = 0; t < tokens; t++) {
-            code.pack(matrix.x, t * n, n, packedRows[t]);
+            code.pack(matrix.x, t * n, n, packed, t);
         }
         return packed;
     }

@@ -17,10 +17,18 @@ public interface PackedKernel extends Kernel {
     /// @param n elements in a row
     boolean accepts(int n);
 
-    /// {@return bytes of a packed activation row; a multiple of 64}
+    /// {@return bytes of an activation row that is packed alone; a multiple of 64}
     ///
     /// @param n elements in a row, [#accepts] them
     long packedBytes(int n);
+
+    /// {@return bytes of some activation rows that are packed together; a multiple of 64}
+    ///
+    /// @param n elements in a row, [#accepts] them
+    /// @param tokens how many rows
+    default long packedBytes(int n, int tokens) {
+        return Math.multiplyExact(tokens, packedBytes(n));
+    }
 
     /// {@return bytes of scratch memory that a call of [#run] needs; may be 0}
     ///
@@ -28,13 +36,27 @@ public interface PackedKernel extends Kernel {
     /// @param tokens number of activation rows
     long scratchBytes(int n, int tokens);
 
-    /// Packs one activation row.
+    /// Packs an activation row alone: as the first row of memory that holds no other.
     ///
     /// @param x holds the row; borrowed
     /// @param xOffset index of its first element
     /// @param n elements
-    /// @param packed receives the packed row, off-heap, aligned to 64 bytes
+    /// @param packed receives the packed row: [#packedBytes(int)] bytes, off-heap, aligned to 64 bytes
     void pack(float[] x, int xOffset, int n, MemorySegment packed);
+
+    /// Packs an activation row among others. Rows lie one after the other unless a kernel lays them out in
+    /// another way; different threads may pack different rows at once.
+    ///
+    /// @param x holds the row; borrowed
+    /// @param xOffset index of its first element
+    /// @param n elements
+    /// @param packed memory of all rows: [#packedBytes(int,int)] bytes, off-heap, aligned to 64 bytes; the
+    ///     same whenever one of them is packed or multiplied
+    /// @param token which row
+    default void pack(float[] x, int xOffset, int n, MemorySegment packed, int token) {
+        long bytes = packedBytes(n);
+        pack(x, xOffset, n, packed.asSlice(token * bytes, bytes));
+    }
 
     /// Computes `out[outOffset + t * outStride + r] = dot(weight row firstRow + r, x[t])` for `r` in `[0,
     /// rows)` and `t` in
@@ -45,8 +67,8 @@ public interface PackedKernel extends Kernel {
     /// @param firstRow first row
     /// @param rows number of rows
     /// @param n elements in a row
-    /// @param packed packed rows, `packedBytes(n)` apart, off-heap, aligned to 64 bytes
-    /// @param tokens number of packed rows
+    /// @param packed memory of the packed rows, as it was given to [#pack(float[],int,int,MemorySegment,int)]
+    /// @param tokens how many rows are multiplied, from the first one on
     /// @param out receives the sums
     /// @param outOffset index of the first sum
     /// @param outStride elements between the sums of two tokens

@@ -71,10 +71,9 @@ final class TestRows {
 
     /// {@return packed rows, one after the other}
     static MemorySegment pack(Arena arena, PackedKernel kernel, float[] x, int tokens, int n) {
-        long bytes = kernel.packedBytes(n);
-        MemorySegment packed = arena.allocate(bytes * tokens, 64);
+        MemorySegment packed = arena.allocate(kernel.packedBytes(n, tokens), 64);
         for (int t = 0; t < tokens; t++) {
-            kernel.pack(x, t * n, n, packed.asSlice(t * bytes, bytes));
+            kernel.pack(x, t * n, n, packed, t);
         }
         return packed;
     }

@@ -126,7 +126,7 @@ final class CpuPlan implements Plan {
             a.data = floats((long) a.width * (a.selected ? selectedRows : options.maxTokens()), "activations");
         }
         for (PackedRows rows : binder.packedRows()) {
-            rows.use(memory(rows.bytes(options.maxTokens()), "packed activations"), options.maxTokens());
+            rows.use(memory(rows.bytes(options.maxTokens()), "packed activations"));
         }
         context = new StepContext(
                 threads, scratch, tiles, gateTiles, AttentionMemory.split(layers, cache.pageCount(), this::floats));

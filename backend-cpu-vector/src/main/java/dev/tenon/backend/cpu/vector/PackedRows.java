@@ -1,7 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.PackedKernel;
-import dev.tenon.backend.cpu.vector.kernel.PermutedLinear;
 import java.lang.foreign.MemorySegment;
 
 /// Memory for the activation rows that a [PackedKernel] packs, shared by all matrices of a plan with the
@@ -13,7 +12,6 @@ final class PackedRows {
     /// Elements in a row.
     final int n;
     private MemorySegment memory;
-    private MemorySegment[] rows;
 
     /// Creates the holder without memory.
     ///
@@ -28,20 +26,14 @@ final class PackedRows {
     ///
     /// @param maxTokens most rows
     long bytes(int maxTokens) {
-        return kernel instanceof PermutedLinear own ? own.packedBytes(n, maxTokens) : maxTokens * kernel.packedBytes(n);
+        return kernel.packedBytes(n, maxTokens);
     }
 
     /// Gives it memory of [#bytes(int)].
     ///
     /// @param given off-heap, aligned to 64 bytes; borrowed
-    /// @param maxTokens most rows
-    void use(MemorySegment given, int maxTokens) {
-        long stride = kernel.packedBytes(n);
+    void use(MemorySegment given) {
         memory = given;
-        rows = new MemorySegment[maxTokens];
-        for (int t = 0; t < maxTokens; t++) {
-            rows[t] = given.asSlice(t * stride, stride);
-        }
     }
 
     /// Packs one row.
@@ -49,11 +41,7 @@ final class PackedRows {
     /// @param x activations `[tokens, n]`
     /// @param token which row
     void pack(float[] x, int token) {
-        if (kernel instanceof PermutedLinear own) {
-            own.pack(x, token * n, n, memory, token);
-        } else {
-            kernel.pack(x, token * n, n, rows[token]);
-        }
+        kernel.pack(x, token * n, n, memory, token);
     }
 
     /// {@return the packed rows}

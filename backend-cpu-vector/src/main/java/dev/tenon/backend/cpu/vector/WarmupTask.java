@@ -218,7 +218,7 @@ interface WarmupTask {
                     .run(linear.data(), linear.rowBytes(), 0, rows, x, linear.cols(), tokens, out, rows, scratch);
         } else {
             PackedRows packed = new PackedRows(linear.packed().kernel, linear.cols());
-            packed.use(arena.allocate(packed.bytes(tokens), 64), tokens);
+            packed.use(arena.allocate(packed.bytes(tokens), 64));
             call = () -> {
                 for (int t = 0; t < tokens; t++) {
                     packed.pack(x, t);

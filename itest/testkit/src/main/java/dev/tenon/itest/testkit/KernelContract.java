@@ -150,22 +150,28 @@ public abstract class KernelContract {
         assumeTrue(kernel.accepts(n), () -> kernel.name() + " does not accept rows of " + n);
         try (Case c = new Case(format(kernel), n)) {
             MemorySegment packed = c.pack(kernel);
-            float[] all = run(kernel, c, packed, 0, ROWS, 0, Case.TOKENS);
+            float[] all = run(kernel, c, packed, 0, ROWS, Case.TOKENS);
             for (int t = 0; t < Case.TOKENS; t++) {
                 for (int r = 0; r < ROWS; r++) {
                     c.check(kernel, r, t, all[t * ROWS + r], tolerance(kernel, n));
                 }
             }
+            MemorySegment alone = c.arena.allocate(kernel.packedBytes(n), 64);
+            kernel.pack(c.x, 3, n, alone);
+            float[] one = run(kernel, c, alone, 0, ROWS, 1);
+            for (int r = 0; r < ROWS; r++) {
+                assertEquals(all[r], one[r], kernel.name() + " n=" + n + ": row " + r + " of a token packed alone");
+            }
             for (int tokens : new int[] {1, 2, 3, 4, 5, 8}) {
                 for (int first : new int[] {0, 3, ROWS - 1}) {
                     int rows = Math.min(4, ROWS - first);
-                    float[] part = run(kernel, c, packed, first, rows, 1, tokens);
+                    float[] part = run(kernel, c, packed, first, rows, tokens);
                     for (int t = 0; t < tokens; t++) {
                         for (int r = 0; r < rows; r++) {
                             assertEquals(
-                                    all[(1 + t) * ROWS + first + r],
+                                    all[t * ROWS + first + r],
                                     part[t * rows + r],
-                                    kernel.name() + " n=" + n + ": row " + (first + r) + " of token " + (1 + t)
+                                    kernel.name() + " n=" + n + ": row " + (first + r) + " of token " + t
                                             + " changes with what else is in the call");
                         }
                     }
@@ -176,15 +182,12 @@ public abstract class KernelContract {
     }
 
     /// {@return `[tokens][rows]`, one after the other}
-    private static float[] run(
-            PackedKernel kernel, Case c, MemorySegment packed, int first, int rows, int token, int tokens) {
+    private static float[] run(PackedKernel kernel, Case c, MemorySegment packed, int first, int rows, int tokens) {
         int stride = rows + 3;
         float[] out = guarded(2 + tokens * stride);
-        long bytes = kernel.packedBytes(c.n);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment scratch = arena.allocate(Math.max(64, kernel.scratchBytes(c.n, tokens)), 64);
-            MemorySegment from = packed.asSlice(token * bytes, tokens * bytes);
-            kernel.run(c.weights, c.rowBytes, first, rows, c.n, from, tokens, out, 2, stride, scratch);
+            kernel.run(c.weights, c.rowBytes, first, rows, c.n, packed, tokens, out, 2, stride, scratch);
         }
         float[] sums = new float[tokens * rows];
         for (int t = 0; t < tokens; t++) {
@@ -267,11 +270,12 @@ public abstract class KernelContract {
         }
 
         MemorySegment pack(PackedKernel kernel) {
-            long bytes = kernel.packedBytes(n);
+            long bytes = kernel.packedBytes(n, TOKENS);
             assertEquals(0, bytes % 64, kernel.name() + ": packedBytes");
-            MemorySegment packed = arena.allocate(bytes * TOKENS, 64);
+            assertEquals(0, kernel.packedBytes(n) % 64, kernel.name() + ": packedBytes of a row");
+            MemorySegment packed = arena.allocate(bytes, 64);
             for (int t = 0; t < TOKENS; t++) {
-                kernel.pack(x, 3 + t * n, n, packed.asSlice(t * bytes, bytes));
+                kernel.pack(x, 3 + t * n, n, packed, t);
             }
             return packed;
         }

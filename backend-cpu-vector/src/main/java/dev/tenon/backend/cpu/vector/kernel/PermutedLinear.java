@@ -267,15 +267,17 @@ public abstract class PermutedLinear implements PackedKernel {
 
     @Override
     public final long packedBytes(int n) {
-        return 2 * rowBytes(n);
+        return packedBytes(n, 1);
     }
 
-    /// {@return bytes of packed rows}
-    ///
-    /// @param n elements in a row
-    /// @param tokens how many rows
+    @Override
     public final long packedBytes(int n, int tokens) {
-        return (tokens + PermutedPanel.TOKENS - 1L) / PermutedPanel.TOKENS * PermutedPanel.TOKENS * packedBytes(n);
+        return (tokens + PermutedPanel.TOKENS - 1L) / PermutedPanel.TOKENS * PermutedPanel.TOKENS * bothBytes(n);
+    }
+
+    /// {@return bytes of a row in both of its orders}
+    private long bothBytes(int n) {
+        return 2 * rowBytes(n);
     }
 
     /// {@return bytes of a row in one of its two orders}
@@ -300,18 +302,10 @@ public abstract class PermutedLinear implements PackedKernel {
 
     @Override
     public final void pack(float[] x, int xOffset, int n, MemorySegment packed) {
-        throw new UnsupportedOperationException(
-                format + " interleaves packed rows: say which row of their common memory it is.");
+        pack(x, xOffset, n, packed, 0);
     }
 
-    /// Packs one activation row.
-    ///
-    /// @param x holds the row; borrowed
-    /// @param xOffset index of its first element
-    /// @param n elements
-    /// @param packed the memory that [#run] is given, of [#packedBytes(int,int)], off-heap, aligned to
-    ///     64 bytes
-    /// @param token which row of it
+    @Override
     public final void pack(float[] x, int xOffset, int n, MemorySegment packed, int token) {
         int held = held(packed, n, token);
         long at = Memory.at(packed, 0, packedBytes(n, token + 1)) + chunk(n, token);
@@ -330,13 +324,13 @@ public abstract class PermutedLinear implements PackedKernel {
 
     /// {@return where the memory of the rows begins that lie together with a row}
     private long chunk(int n, int token) {
-        return token / PermutedPanel.CHUNK * PermutedPanel.CHUNK * packedBytes(n);
+        return token / PermutedPanel.CHUNK * PermutedPanel.CHUNK * bothBytes(n);
     }
 
     /// {@return how many rows lie together with a row}
     private int held(MemorySegment packed, int n, int token) {
         long from = token - token % PermutedPanel.CHUNK;
-        return (int) Math.min(PermutedPanel.CHUNK, packed.byteSize() / packedBytes(n) - from);
+        return (int) Math.min(PermutedPanel.CHUNK, packed.byteSize() / bothBytes(n) - from);
     }
 
     /// Writes the vectors of a row.
