@@ -46,9 +46,18 @@ abstract class BlockCode {
     final int most;
     /// Whether levels and activations are signed words rather than bytes.
     final boolean words;
+    /// Whether activations of one place in their spans share a scale over a tile of spans ([PackCode]).
+    final boolean tiled;
 
     /// Creates the generator of a format whose levels are bytes, from 0 to `most`.
     BlockCode(String id, int spanBytes, int unitBytes, int group, int most, boolean mins, float zero) {
+        this(id, spanBytes, unitBytes, group, most, mins, zero, false);
+    }
+
+    /// Creates the generator of a format whose levels are bytes, from 0 to `most`.
+    ///
+    /// @param tiled whether activations share scales over tiles; groups of 16 without minimums
+    BlockCode(String id, int spanBytes, int unitBytes, int group, int most, boolean mins, float zero, boolean tiled) {
         this.id = id;
         this.spanBytes = spanBytes;
         this.unitBytes = unitBytes;
@@ -57,6 +66,7 @@ abstract class BlockCode {
         this.zero = zero;
         this.most = most;
         this.words = false;
+        this.tiled = tiled;
     }
 
     /// Creates the generator of a format of blocks of 32 whose levels are words.
@@ -69,6 +79,7 @@ abstract class BlockCode {
         this.zero = 0;
         this.most = 0;
         this.words = true;
+        this.tiled = false;
     }
 
     /// {@return bytes of a level, and of an activation}

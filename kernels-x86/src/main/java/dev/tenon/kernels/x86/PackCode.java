@@ -36,20 +36,27 @@ import dev.tenon.kernels.x86.Operand.Vec;
 ///      | q: int16[256] × S | dx: float32[8] × S | to 64 bytes
 ///
 /// dx[g] = m / 32767,  q[i] = round to even(x[i] * (32767 / m))
+///
+/// bytes, tiled ([PackTileCode]): a place in the spans has one scale for the PanelShape.TILE spans of a tile
+///      0                 256 S                    256 S + 64 S
+///      | q: int8[256] × S | c: float32[256/G] × S | dx: float32[256/G] × T | to 64 bytes
 /// ```
 ///
 /// Behind that lies the same once more in the order in which [PanelCode] reads it: [256 / G][S] pieces, each of
 /// them a group, place of the group in its span first:
 ///
 /// ```
-/// | q: int8[G] or int16[G] | dx: float32 | c: float32 | u: float32 |     words have dx only
+/// | q: int8[G] or int16[G] | dx: float32 | c: float32 | u: float32 |
 /// ```
+///
+/// Words have dx only, tiled bytes c only.
 ///
 /// The maximum is taken of the bits as integers, so that a NaN or an infinity wins and makes dx, and with
 /// it every dot product, NaN or infinite: broken activations are not hidden. `c` is what undoes the levels'
 /// offset (`zero`), or, times a group's minimum, what the minimum contributes.
 ///
-/// Arguments: x, packed row, byte offset of the row in x, units of 32, byte offset of dx in the packed row.
+/// Arguments: x, packed row, byte offset of the row in x, units of 32, byte offset of dx in the
+/// packed row, or of c in a tiled format.
 final class PackCode {
     /// What is added to the dot products of bytes: 1.5 * 2^23. A unit in the last place of such a float is 1,
     /// so the bits of `BIAS + dot` are the integer sum of BIAS's bits and `dot`: nothing has to be converted.
@@ -80,9 +87,28 @@ final class PackCode {
         return Float.BYTES * BlockCode.SPAN / format.group;
     }
 
-    /// {@return bytes of all scales for a span}
+    /// {@return tiles of a row, the last one perhaps partial}
+    ///
+    /// @param n elements
+    static long tiles(int n) {
+        return (spans(n) + PanelShape.TILE - 1) / PanelShape.TILE;
+    }
+
+    /// {@return how many floats a group has: of dx, c and u}
+    private static int floats(BlockCode format) {
+        return format.words || format.tiled ? 1 : 3;
+    }
+
+    /// {@return bytes of all scales for a span: of dx, c and u, or what the format has of them}
     static int scaleBytes(BlockCode format) {
-        return format.words ? arrayBytes(format) : 3 * arrayBytes(format);
+        return floats(format) * arrayBytes(format);
+    }
+
+    /// {@return where dx of the tiles begins in a packed row, for tiled formats}
+    ///
+    /// @param n elements
+    static long tilesOffset(BlockCode format, int n) {
+        return spans(n) * spanBytes(format);
     }
 
     /// {@return bytes of a packed row, an odd number of cache lines: else rows share a few sets of the cache}
@@ -97,7 +123,8 @@ final class PackCode {
     ///
     /// @param n elements
     static long piecesOffset(BlockCode format, int n) {
-        return (spans(n) * spanBytes(format) + 63) & -64;
+        long tiles = format.tiled ? tiles(n) * arrayBytes(format) : 0;
+        return (spans(n) * spanBytes(format) + tiles + 63) & -64;
     }
 
     private static int spanBytes(BlockCode format) {
@@ -106,16 +133,20 @@ final class PackCode {
 
     /// {@return bytes of a piece}
     static int pieceBytes(BlockCode format) {
-        return pieceScales(format) + (format.words ? 1 : 3) * Float.BYTES;
+        return pieceScales(format) + floats(format) * Float.BYTES;
     }
 
-    /// {@return where dx is in a piece}
+    /// {@return where dx is in a piece, or c in a tiled format}
     static int pieceScales(BlockCode format) {
         return format.group * format.levelBytes();
     }
 
     /// Emits the function; 256-bit vectors do for all feature sets.
     static void emit(Assembler a, BlockCode format) {
+        if (format.tiled) {
+            PackTileCode.emit(a, format);
+            return;
+        }
         String span = a.fresh("packSpan");
         String unit = a.fresh("packUnit");
         // R10: the piece at hand, R11: bytes from one place to the next, RAX: the first piece of the span

@@ -98,8 +98,7 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     ///
     /// @param n elements in a row
     static long fetchedBytes(BlockCode format, int n) {
-        long tiles = (PackCode.spans(n) + PanelShape.TILE - 1) / PanelShape.TILE;
-        return tiles * (BlockCode.SPAN / format.group) * FETCHED_LINES * LINE;
+        return PackCode.tiles(n) * (BlockCode.SPAN / format.group) * FETCHED_LINES * LINE;
     }
 
     /// Emits the function.

@@ -99,6 +99,6 @@ record PanelShape(int rows, int many, int few) {
     ///
     /// @param n elements in a row
     long panelBytes(BlockCode format, int n) {
-        return (PackCode.spans(n) + TILE - 1) / TILE * tileBytes(format);
+        return PackCode.tiles(n) * tileBytes(format);
     }
 }

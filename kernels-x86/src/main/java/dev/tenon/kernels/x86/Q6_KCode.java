@@ -26,7 +26,12 @@ final class Q6_KCode extends BlockCode {
     private static final Vec SHIFT = constantZ(2);
 
     Q6_KCode() {
-        super("Q6_K", 210, 0, 16, 63, false, 32);
+        this(false);
+    }
+
+    /// @param tiled whether activations share scales over tiles of spans
+    Q6_KCode(boolean tiled) {
+        super("Q6_K", 210, 0, 16, 63, false, 32, tiled);
     }
 
     @Override
@@ -65,17 +70,17 @@ final class Q6_KCode extends BlockCode {
 
     @Override
     StreamCode512 streams512() {
-        return new Q6_KStreams();
+        return tiled ? null : new Q6_KStreams();
     }
 
     @Override
     PairCode512 pairs512() {
-        return new Q6_KPairs();
+        return tiled ? null : new Q6_KPairs();
     }
 
     @Override
     QuadCode512 quads512() {
-        return new Q6_KQuads();
+        return tiled ? null : new Q6_KQuads();
     }
 
     @Override

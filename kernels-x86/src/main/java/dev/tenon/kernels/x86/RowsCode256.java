@@ -47,9 +47,13 @@ final class RowsCode256 {
     private static final Vec T3 = ymm(15);
     private static final Mem SCALES = mem(RSP);
     private static final Mem MINS = mem(RSP, 64);
+    /// Sums of scales over a tile, where scales have no minimums: 16 of them.
+    private static final Mem TILE_SCALES = MINS;
     private static final int PAIRS = 128;
     /// Bytes of a token's pairs.
     private static final int TOKEN_PAIRS = 4 * 32;
+    /// Bytes of a token's sums over a tile, which lie behind all pairs.
+    private static final int TOKEN_SUMS = 64;
 
     private final Assembler a;
     private final BlockCode format;
@@ -90,6 +94,11 @@ final class RowsCode256 {
         return mem(RSP, PAIRS + TOKEN_PAIRS * t + 32 * pair);
     }
 
+    /// {@return sums of a token over a tile}
+    private Mem tileSums(int t, int disp) {
+        return mem(RSP, PAIRS + TOKEN_PAIRS * tokens + TOKEN_SUMS * t + disp);
+    }
+
     private Mem token(Gpr base, int t, int disp) {
         return switch (t) {
             case 0 -> mem(base, disp);
@@ -99,7 +108,7 @@ final class RowsCode256 {
         };
     }
 
-    // As in RowsCode512; RBP keeps the caller's stack pointer.
+    // As in RowsCode512; RBP keeps the caller's stack pointer, RBX points to dx of a tile.
     private void emit() {
         String row = a.fresh("row");
         String end = a.fresh("rowsEnd");
@@ -114,7 +123,7 @@ final class RowsCode256 {
         a.lea(R14, mem(R12, R12, 2, 0));
         a.mov(R13, argument(1));
         a.mov(R15, argument(3));
-        a.sub(RSP, PAIRS + TOKEN_PAIRS * tokens);
+        a.sub(RSP, PAIRS + (TOKEN_PAIRS + TOKEN_SUMS) * tokens);
         a.and(RSP, -64);
         if (!vnni && !format.words) {
             a.vmovdqu(ONES, a.constant(i -> 0x00010001));
@@ -141,6 +150,7 @@ final class RowsCode256 {
     }
 
     private void emitRow() {
+        String tile = a.fresh("tile");
         String span = a.fresh("span");
         String tail = a.fresh("tail");
         String sum = a.fresh("sum");
@@ -152,17 +162,24 @@ final class RowsCode256 {
                 a.zero(sums(t, part));
             }
         }
-        a.mov(RCX, R15);
+        a.mov(RCX, format.tiled ? argument(3) : R15);
         a.shr(RCX, 3);
-        a.j(If.ZERO, tail);
+        if (format.tiled) {
+            emitTiles(tile);
+        } else {
+            a.j(If.ZERO, tail);
+        }
         a.align(32);
         a.label(span);
         emitSpan();
         a.add(R10, format.spanBytes);
         a.add(R11, BlockCode.SPAN * format.levelBytes());
         a.add(RAX, PackCode.scaleBytes(format));
-        a.sub(RCX, 1);
+        a.sub(format.tiled ? R15 : RCX, 1);
         a.j(If.NOT_ZERO, span);
+        if (format.tiled) {
+            emitTile(tile);
+        }
         a.label(tail);
         if (format.unitBytes > 0) {
             emitTail(sum);
@@ -180,6 +197,39 @@ final class RowsCode256 {
                 a.add(RBX, argument(2));
             }
         }
+    }
+
+    /// Begins the loop over tiles: RBX points to their dx, R15 has their spans, RCX those behind them.
+    private void emitTiles(String tile) {
+        a.imul(RBX, RCX, perGroup);
+        a.add(RBX, RAX);
+        a.label(tile);
+        a.mov(R15, PanelShape.TILE);
+        a.cmp(R15, RCX);
+        a.cmov(If.GREATER, R15, RCX);
+        a.sub(RCX, R15);
+        a.zero(T1);
+        for (int at = 0; at < perGroup; at += 32) {
+            a.vmovdqu(TILE_SCALES.plus(at), T1);
+            for (int t = 0; t < tokens; t++) {
+                a.vmovdqu(tileSums(t, at), T1);
+            }
+        }
+    }
+
+    /// Adds a tile to the sums, and ends the loop over tiles.
+    private void emitTile(String tile) {
+        for (int part = 0; part < parts(); part++) {
+            a.vmovdqu(T2, TILE_SCALES.plus(32 * part));
+            for (int t = 0; t < tokens; t++) {
+                a.vmovdqu(T1, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
+                a.vfmadd213ps(T1, T2, tileSums(t, 32 * part));
+                a.vfmadd231ps(sums(t, part), T1, token(RBX, t, 32 * part));
+            }
+        }
+        a.add(RBX, perGroup);
+        a.cmp(RCX, 0);
+        a.j(If.GREATER, tile);
     }
 
     private void emitSpan() {
@@ -214,6 +264,11 @@ final class RowsCode256 {
                 emitGroups(NEXT_DOT, t, 1);
             }
         }
+        for (int at = 0; format.tiled && at < perGroup; at += 32) {
+            a.vmovdqu(T1, TILE_SCALES.plus(at));
+            a.vaddps(T1, T1, SCALES.plus(at));
+            a.vmovdqu(TILE_SCALES.plus(at), T1);
+        }
     }
 
     /// Adds up the lanes of each 128 bits of four units: [half of a unit][unit].
@@ -227,6 +282,13 @@ final class RowsCode256 {
     /// From the dot products of eight groups to their sums.
     private void emitGroups(Vec z, int t, int part) {
         int at = 32 * part;
+        if (format.tiled) {
+            a.vpaddd(z, z, token(RAX, t, at));
+            a.vmovdqu(T1, tileSums(t, at));
+            a.vfmadd231ps(T1, z, SCALES.plus(at));
+            a.vmovdqu(tileSums(t, at), T1);
+            return;
+        }
         if (format.words) {
             a.vcvtdq2ps(z, z);
             a.vmulps(z, z, token(RAX, t, at));

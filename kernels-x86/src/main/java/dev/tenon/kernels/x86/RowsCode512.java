@@ -9,6 +9,7 @@ import static dev.tenon.kernels.x86.Operand.Gpr.R15;
 import static dev.tenon.kernels.x86.Operand.Gpr.R8;
 import static dev.tenon.kernels.x86.Operand.Gpr.R9;
 import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
+import static dev.tenon.kernels.x86.Operand.Gpr.RBP;
 import static dev.tenon.kernels.x86.Operand.Gpr.RBX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
@@ -38,11 +39,18 @@ import dev.tenon.kernels.x86.Operand.Vec;
 ///
 /// With words (`vpdpwssd`, two products a lane) dots start from 0 and are converted; the rest is the same.
 ///
+/// Tiled formats ([PackTileCode]) have two sums a lane for a tile of spans, which begin with 0 in each:
+///
+/// ```
+/// a[g]   += float with the bits of dot[g] * scale[g];  b[g] += scale[g]    for each span; a: rounded once
+/// sum[g] += (a[g] - BIAS * b[g]) * dx[tile][g]                             at its end; rounded twice
+/// ```
+///
 /// That is the order of [PanelCode512] too, so that a value is the same for any number of tokens.
 ///
 /// Arguments: weights, packed, out, byte offset of the first row, bytes of a row, rows; on the stack bytes
-/// between packed rows, byte offset of dx in them, bytes between tokens in out, units of 32 in a row,
-/// byte offset of the first token's row in packed. With streams: rows are those of one stream, `bytes between
+/// between packed rows, byte offset of dx (tiled: of c) in them, bytes between tokens in out, units of 32 in a
+/// row, byte offset of the first token's row in packed. With streams: rows are those of one stream, `bytes between
 /// packed rows` is what lies between the streams instead, and `bytes between tokens in out` is too.
 final class RowsCode512 {
     /// Most tokens of one pass.
@@ -58,7 +66,6 @@ final class RowsCode512 {
     /// How far ahead they are fetched from there into the first-level cache.
     static final int NEAR_BYTES = 512;
 
-    private static final int SAVED = 5;
     private static final Vec LEVELS = zmm(16);
     private static final Vec T1 = zmm(17);
     private static final Vec T2 = zmm(18);
@@ -72,13 +79,16 @@ final class RowsCode512 {
     private final int tokens;
     private final int streams;
     private final int perGroup;
+    /// What is pushed before anything else.
+    private final Gpr[] saved;
 
     private RowsCode512(Assembler a, BlockCode format, int tokens, int streams) {
         this.a = a;
         this.format = format;
         this.tokens = tokens;
         this.streams = streams;
-        this.perGroup = BlockCode.SPAN / format.group * Float.BYTES;
+        this.perGroup = PackCode.arrayBytes(format);
+        this.saved = format.tiled ? new Gpr[] {RBX, RBP, R12, R13, R14, R15} : new Gpr[] {RBX, R12, R13, R14, R15};
     }
 
     /// Emits the function for a number of tokens.
@@ -126,20 +136,20 @@ final class RowsCode512 {
     }
 
     // RDI row, RSI packed, RDX out, R8 bytes of a row, R9 rows left, R12 and R14 one and three packed rows;
-    // inside a row: R10 weights, R11 q, RAX dx and c, RCX spans or units left, RBX scratch or a stream's weights.
+    // inside a row: R10 weights, R11 q, RAX dx and c, RCX spans or units left, RBX scratch or a stream's weights;
+    // R15 units of a row, or spans left in a tile, whose dx RBP points to.
     private void emit() {
         String row = a.fresh("row");
         String end = a.fresh("rowsEnd");
-        Gpr[] saved = {RBX, R12, R13, R14, R15};
         for (Gpr r : saved) {
             a.push(r);
         }
         a.add(RDI, RCX);
-        a.add(RSI, Assembler.stackArgument(4, SAVED));
-        a.mov(R12, Assembler.stackArgument(0, SAVED));
+        a.add(RSI, argument(4));
+        a.mov(R12, argument(0));
         a.lea(R14, mem(R12, R12, 2, 0));
-        a.mov(R13, Assembler.stackArgument(1, SAVED));
-        a.mov(R15, Assembler.stackArgument(3, SAVED));
+        a.mov(R13, argument(1));
+        a.mov(R15, argument(3));
         format.constants512(a);
         a.label(row);
         a.cmp(R9, 0);
@@ -157,7 +167,12 @@ final class RowsCode512 {
         a.ret();
     }
 
+    private Mem argument(int n) {
+        return Assembler.stackArgument(n, saved.length);
+    }
+
     private void emitRow() {
+        String tile = a.fresh("tile");
         String span = a.fresh("span");
         String tail = a.fresh("tail");
         String sum = a.fresh("sum");
@@ -167,9 +182,13 @@ final class RowsCode512 {
         for (int i = 0; i < tokens * streams; i++) {
             a.zero(zmm(i));
         }
-        a.mov(RCX, R15);
+        a.mov(RCX, format.tiled ? argument(3) : R15);
         a.shr(RCX, 3);
-        a.j(If.ZERO, tail);
+        if (format.tiled) {
+            emitTiles(tile);
+        } else {
+            a.j(If.ZERO, tail);
+        }
         a.align(32);
         a.label(span);
         emitSpan(R10, 0);
@@ -180,8 +199,11 @@ final class RowsCode512 {
         a.add(R10, format.spanBytes);
         a.add(R11, BlockCode.SPAN * format.levelBytes());
         a.add(RAX, PackCode.scaleBytes(format));
-        a.sub(RCX, 1);
+        a.sub(format.tiled ? R15 : RCX, 1);
         a.j(If.NOT_ZERO, span);
+        if (format.tiled) {
+            emitTile(tile);
+        }
         a.label(tail);
         if (format.unitBytes > 0 && streams == 1) {
             emitTail(sum);
@@ -192,9 +214,48 @@ final class RowsCode512 {
             a.sumLanes(sums(i), T1);
             a.vmovss(mem(RBX), zmm(i));
             if (i + 1 < tokens * streams) {
-                a.add(RBX, Assembler.stackArgument(2, SAVED));
+                a.add(RBX, argument(2));
             }
         }
+    }
+
+    /// Begins the loop over tiles: RBP points to their dx, R15 has their spans, RCX those behind them.
+    private void emitTiles(String tile) {
+        a.imul(RBP, RCX, perGroup);
+        a.add(RBP, RAX);
+        a.label(tile);
+        a.mov(R15, PanelShape.TILE);
+        a.cmp(R15, RCX);
+        a.cmov(If.GREATER, R15, RCX);
+        a.sub(RCX, R15);
+        for (int i = 0; i < tokens * streams; i++) {
+            a.zero(tileSums(i));
+        }
+        for (int s = 0; s < streams; s++) {
+            a.zero(tileScales(s));
+        }
+    }
+
+    /// Adds a tile to the sums, and ends the loop over tiles.
+    private void emitTile(String tile) {
+        for (int i = 0; i < tokens * streams; i++) {
+            a.vmovdqu(T1, a.constant(lane -> Float.floatToRawIntBits(-PackCode.BIAS)));
+            a.vfmadd213ps(T1, tileScales(streams == 1 ? 0 : i), tileSums(i));
+            a.vfmadd231ps(zmm(i), T1, token(RBP, streams == 1 ? i : 0, 0));
+        }
+        a.add(RBP, perGroup);
+        a.cmp(RCX, 0);
+        a.j(If.GREATER, tile);
+    }
+
+    /// {@return the sums of a token, or a stream, over a tile}
+    private static Vec tileSums(int i) {
+        return zmm(24 + i);
+    }
+
+    /// {@return the sums of a stream's scales over a tile}
+    private static Vec tileScales(int stream) {
+        return zmm(28 + stream);
     }
 
     /// {@return where the weights of a stream after the first are}
@@ -218,7 +279,10 @@ final class RowsCode512 {
         }
         a.vmovdqu(LEVELS, a.constant(this::groupLane));
         for (int t = 0; t < tokens; t++) {
-            emitGroups(t, sums(t + stream));
+            emitGroups(t, format.tiled ? tileSums(t + stream) : sums(t + stream));
+        }
+        if (format.tiled) {
+            a.vaddps(tileScales(stream), tileScales(stream), SCALES);
         }
     }
 
@@ -278,6 +342,11 @@ final class RowsCode512 {
             a.vcvtdq2ps(z, z);
             a.vmulps(z, z, token(RAX, t, 0));
             a.vfmadd231ps(sums, z, narrow(SCALES));
+            return;
+        }
+        if (format.tiled) {
+            a.vpaddd(z, z, token(RAX, t, 0));
+            a.vfmadd231ps(sums, z, SCALES);
             return;
         }
         Vec dx = narrow(T2);

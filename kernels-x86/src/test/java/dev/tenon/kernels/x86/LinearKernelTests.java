@@ -103,10 +103,11 @@ class LinearKernelTests {
                     exact += (double) weights[r][i] * x[t * n + i];
                     quantisation += Math.abs(weights[r][i]) * half[i];
                 }
+                long row = (r + 1) * format.code().rowBytes(n);
                 e.product[t][r] = product;
-                e.rounding[t][r] = ROUNDING * magnitude;
+                e.rounding[t][r] = ROUNDING * magnitude + PlainRows.biasRounding(format.code(), w, row, packed, t, n);
                 e.exact[t][r] = exact;
-                e.quantisation[t][r] = quantisation + ROUNDING * magnitude;
+                e.quantisation[t][r] = quantisation + e.rounding[t][r];
             }
         }
         return e;
@@ -258,8 +259,11 @@ class LinearKernelTests {
                             }
                             // Levels are unsigned inside: the sum of their offsets is rounded too.
                             double offsets = format.code().zero * 3.5 * 0.011 * n;
-                            assertEquals(
-                                    sum, out[r], 4 * ROUNDING * magnitude + 1e-8 * offsets, kernel + " code " + code);
+                            long row = r * format.code().rowBytes(n);
+                            double rounding = 4 * ROUNDING * magnitude
+                                    + 1e-8 * offsets
+                                    + PlainRows.biasRounding(format.code(), w, row, packed, 0, n);
+                            assertEquals(sum, out[r], rounding, kernel + " code " + code);
                         }
                     }
                 }
@@ -299,7 +303,11 @@ class LinearKernelTests {
                         if ((half & 0x7C00) == 0x7C00) {
                             assertFalse(Float.isFinite(out[r]), kernel + " hides a factor that is not finite");
                         } else {
-                            assertEquals(sum, out[r], 4 * ROUNDING * magnitude + 1e-30, kernel + " factor " + half);
+                            long row = r * format.code().rowBytes(n);
+                            double rounding = 4 * ROUNDING * magnitude
+                                    + 1e-30
+                                    + PlainRows.biasRounding(format.code(), w, row, packed, 0, n);
+                            assertEquals(sum, out[r], rounding, kernel + " factor " + half);
                         }
                     }
                 }
@@ -323,11 +331,9 @@ class LinearKernelTests {
                 kernel.pack(x, 3, n, packed);
                 for (int g = 0; g < n / code.group; g++) {
                     int first = g * code.group;
-                    float m = PackCode.TINY;
-                    for (int i = first; i < first + code.group; i++) {
-                        m = Math.max(m, Math.abs(x[3 + i]));
-                    }
-                    float dx = Float.intBitsToFloat(Float.floatToRawIntBits(m / most) & (code.words ? -1 : -4));
+                    float m = TestRows.most(code, x, 3, n, g);
+                    boolean exact = code.words || code.tiled;
+                    float dx = Float.intBitsToFloat(Float.floatToRawIntBits(m / most) & (exact ? -1 : -4));
                     float inverse = most / m;
                     int sum = 0;
                     for (int i = first; i < first + code.group; i++) {
@@ -336,7 +342,7 @@ class LinearKernelTests {
                         sum += q;
                     }
                     long at = TestRows.scaleOffset(code, n, g);
-                    assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, at));
+                    assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, TestRows.dxOffset(code, n, g)));
                     long piece = TestRows.pieceOffset(code, n, g);
                     long scales = piece + PackCode.pieceScales(code);
                     for (int i = first; i < first + code.group; i++) {
@@ -344,6 +350,12 @@ class LinearKernelTests {
                                 TestRows.quantised(code, packed, 0, i),
                                 TestRows.quantised(code, packed, piece, i - first),
                                 "q[" + i + "] in its piece");
+                    }
+                    if (code.tiled) {
+                        float c = PackCode.BIAS - sum * code.zero;
+                        assertEquals(c, packed.get(ValueLayout.JAVA_FLOAT, at), "c");
+                        assertEquals(c, packed.get(ValueLayout.JAVA_FLOAT, scales), "c in its piece");
+                        continue;
                     }
                     assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, scales));
                     if (code.words) {

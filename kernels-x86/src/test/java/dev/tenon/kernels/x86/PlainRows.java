@@ -26,6 +26,12 @@ final class PlainRows {
         long packedRow = token * PackCode.packedBytes(format, n);
         int places = BlockCode.SPAN / format.group;
         float[] sums = new float[places];
+        if (format.tiled) {
+            for (int p = 0; p < places; p++) {
+                sums[p] = place(format, weights, row, packed, packedRow, n, p);
+            }
+            return tree(sums);
+        }
         for (int g = 0; g < n / format.group; g++) {
             int dot = 0;
             int sum = 0;
@@ -43,7 +49,58 @@ final class PlainRows {
                 sums[g % places] = Math.fma(scaleAndMin[1], -dx * sum, sums[g % places]);
             }
         }
-        for (int half = places / 2; half > 0; half /= 2) {
+        return tree(sums);
+    }
+
+    /// {@return the sum of the groups at one place of their spans, tile by tile}
+    private static float place(
+            BlockCode format, MemorySegment weights, long row, MemorySegment packed, long packedRow, int n, int place) {
+        int places = BlockCode.SPAN / format.group;
+        float sum = 0;
+        for (int tile = 0; tile < PackCode.tiles(n); tile++) {
+            float a = 0;
+            float b = 0;
+            int first = place + tile * PanelShape.TILE * places;
+            int end = Math.min((tile + 1) * PanelShape.TILE * places, n / format.group);
+            for (int g = first; g < end; g += places) {
+                int dot = 0;
+                for (int i = g * format.group; i < (g + 1) * format.group; i++) {
+                    int q = TestRows.quantised(format, packed, packedRow, i);
+                    dot += q * (level(format, weights, row, i) - (int) format.zero);
+                }
+                float scale = scale(format, weights, row, g)[0];
+                a = Math.fma(PackCode.BIAS + dot, scale, a);
+                b += scale;
+            }
+            float dx = packed.get(ValueLayout.JAVA_FLOAT, packedRow + TestRows.dxOffset(format, n, first));
+            sum = Math.fma(Math.fma(-PackCode.BIAS, b, a), dx, sum);
+        }
+        return sum;
+    }
+
+    /// {@return what rounding may change because tiled formats add up floats with [PackCode#BIAS]; 0 for
+    /// others, where it cancels without a trace}
+    static double biasRounding(
+            BlockCode format, MemorySegment weights, long row, MemorySegment packed, int token, int n) {
+        int places = BlockCode.SPAN / format.group;
+        double greatest = PackCode.BIAS + format.group * format.zero * Byte.MAX_VALUE;
+        double rounding = 0;
+        double scales = 0;
+        for (int i = 0; format.tiled && i < n / format.group; i++) {
+            int tile = i / (places * PanelShape.TILE);
+            int spans = Math.min(PanelShape.TILE, n / BlockCode.SPAN - tile * PanelShape.TILE);
+            int in = i - tile * places * PanelShape.TILE;
+            int g = tile * places * PanelShape.TILE + in % spans * places + in / spans;
+            long dx = token * PackCode.packedBytes(format, n) + TestRows.dxOffset(format, n, g);
+            // half a unit in the last place of both sums so far
+            scales = (in % spans == 0 ? 0 : scales) + Math.abs(scale(format, weights, row, g)[0]);
+            rounding += 2 * 0x1p-24 * greatest * scales * packed.get(ValueLayout.JAVA_FLOAT, dx);
+        }
+        return rounding;
+    }
+
+    private static float tree(float[] sums) {
+        for (int half = sums.length / 2; half > 0; half /= 2) {
             for (int i = 0; i < half; i++) {
                 sums[i] += sums[i + half];
             }

@@ -24,13 +24,14 @@ final class TestRows {
     record Format(BlockCode code, QuantFormat quant, int... factors) {
         @Override
         public String toString() {
-            return code.id;
+            return code.tiled ? code.id + " tiled" : code.id;
         }
     }
 
     static final List<Format> FORMATS = List.of(
             new Format(new Q8_0Code(), new Q8_0Format(), 0),
             new Format(new Q6_KCode(), new Q6_KFormat(), 208),
+            new Format(new Q6_KCode(true), new Q6_KFormat(), 208),
             new Format(new Q4_KCode(), new Q4_KFormat(), 0, 2),
             new Format(new Q5_KCode(), new Q5_KFormat(), 0, 2),
             new Format(new Q4_0Code(), new Q4_0Format(), 0),
@@ -83,7 +84,7 @@ final class TestRows {
         long row = token * PackCode.packedBytes(format, n);
         double[] x = new double[n];
         for (int i = 0; i < n; i++) {
-            float dx = packed.get(ValueLayout.JAVA_FLOAT, row + scaleOffset(format, n, i / format.group));
+            float dx = packed.get(ValueLayout.JAVA_FLOAT, row + dxOffset(format, n, i / format.group));
             x[i] = (double) quantised(format, packed, row, i) * dx;
         }
         return x;
@@ -97,6 +98,15 @@ final class TestRows {
     }
 
     /// {@return where dx of a group is in a packed row}
+    static long dxOffset(BlockCode format, int n, int group) {
+        int perSpan = BlockCode.SPAN / format.group;
+        return format.tiled
+                ? PackCode.tilesOffset(format, n)
+                        + (long) (group / perSpan / PanelShape.TILE * perSpan + group % perSpan) * Float.BYTES
+                : scaleOffset(format, n, group);
+    }
+
+    /// {@return where a group's first float is in a packed row: dx, or c in a tiled format}
     static long scaleOffset(BlockCode format, int n, int group) {
         int perSpan = BlockCode.SPAN / format.group;
         return PackCode.scalesOffset(format, n)
@@ -118,9 +128,16 @@ final class TestRows {
         return w;
     }
 
-    /// {@return for each activation, half a step of its unit of 32: the most that rounding changes it by}
+    /// {@return for each activation, half a step of its unit of 32, or of its place in a tile: the
+    /// most that rounding changes it by}
     static double[] halfSteps(BlockCode format, float[] x, int from, int n) {
         double[] half = new double[n];
+        if (format.tiled) {
+            for (int i = 0; i < n; i++) {
+                half[i] = most(format, x, from, n, i / format.group) / Byte.MAX_VALUE * 0.5001;
+            }
+            return half;
+        }
         for (int u = 0; u < n; u += 32) {
             double m = 0;
             for (int i = u; i < u + 32; i++) {
@@ -129,6 +146,21 @@ final class TestRows {
             Arrays.fill(half, u, u + 32, m / (format.words ? Short.MAX_VALUE : Byte.MAX_VALUE) * 0.5001);
         }
         return half;
+    }
+
+    /// {@return the greatest magnitude of the activations that share a scale with a group's, at least the least one}
+    static float most(BlockCode format, float[] x, int from, int n, int group) {
+        int perSpan = BlockCode.SPAN / format.group;
+        int perTile = PanelShape.TILE * perSpan;
+        int first = format.tiled ? group / perTile * perTile + group % perSpan : group;
+        int end = format.tiled ? Math.min((group / perTile + 1) * perTile, n / format.group) : group + 1;
+        float m = PackCode.TINY;
+        for (int g = first; g < end; g += perSpan) {
+            for (int i = 0; i < format.group; i++) {
+                m = Math.max(m, Math.abs(x[from + g * format.group + i]));
+            }
+        }
+        return m;
     }
 
     /// Sets all bytes of all blocks but the half-precision factors.
