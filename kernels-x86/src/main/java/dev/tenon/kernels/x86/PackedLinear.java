@@ -85,7 +85,7 @@ final class PackedLinear extends MachineKernel {
     }
 
     private boolean usesPanels(int tokens) {
-        return !format.tiled && tokens > (format.words && set != FeatureSet.AVX512 ? FEW_TOKENS_OF_WORDS : FEW_TOKENS);
+        return tokens > (format.words && set != FeatureSet.AVX512 ? FEW_TOKENS_OF_WORDS : FEW_TOKENS);
     }
 
     /// Scratch memory with panels: temp, a panel, results `[tokens][PANEL_BLOCK]`.

@@ -4,6 +4,7 @@ import static dev.tenon.kernels.x86.Operand.Gpr.R10;
 import static dev.tenon.kernels.x86.Operand.Gpr.R11;
 import static dev.tenon.kernels.x86.Operand.Gpr.R8;
 import static dev.tenon.kernels.x86.Operand.Gpr.R9;
+import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RBP;
 import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
@@ -17,6 +18,7 @@ import dev.tenon.kernels.x86.Operand.Gpr;
 import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
 import java.util.function.BiConsumer;
+import java.util.function.IntFunction;
 
 /// A panel of unpacked rows ([PanelShape]) times some tokens: the loops, and the order of additions.
 ///
@@ -30,10 +32,16 @@ import java.util.function.BiConsumer;
 /// dot  = levels · q[t];                  sum += (dot as float * dx[t]) * scale        with words
 /// ```
 ///
-/// The product by `dx` is rounded once: [PackCode#BIAS] cancels without a trace.
+/// The product by `dx` is rounded once: [PackCode#BIAS] cancels without a trace. Tiled formats ([PackTileCode])
+/// multiply with it once for the groups that a tile has at a place, whose sums are in registers meanwhile:
+///
+/// ```
+/// dot  = bits of c[t] + levels · q[t];   a += float with these bits * scale
+/// v    = a - BIAS * (sum of scale);      sum += v * dx[t]                     at the end of a place in a tile
+/// ```
 ///
 /// Each place that a group has in its span keeps a sum over all spans. So that sums stay in registers, the
-/// spans of a tile are walked for one place after the other; between tiles sums lie on the stack (12 KiB at
+/// spans of a tile are walked for one place after the other; between them sums lie on the stack (12 KiB at
 /// most, less than the JVM keeps free for native calls). In the end the places are added like the lanes of
 /// [RowsCode512], as a tree. A value therefore does not depend on the other rows and tokens, nor on which
 /// of the functions computes it.
@@ -69,6 +77,8 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     private final int packedBytes;
     private final int groupBytes;
     private final int piecesOffset;
+    /// Bytes from the pieces of a row back to dx of its tiles.
+    private final int tilesBack;
     /// Bytes of a piece, and from the pieces of one place to those of the next.
     private final int pieceBytes;
     private final int placeStride;
@@ -87,6 +97,7 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         this.packedBytes = Math.toIntExact(PackCode.packedBytes(format, n));
         this.groupBytes = Math.multiplyExact(tokens, packedBytes);
         this.piecesOffset = Math.toIntExact(PackCode.piecesOffset(format, n));
+        this.tilesBack = piecesOffset - Math.toIntExact(PackCode.tilesOffset(format, n));
         this.pieceBytes = PackCode.pieceBytes(format);
         this.placeStride = Math.toIntExact(PackCode.spans(n) * pieceBytes);
         this.stride = shape.stride();
@@ -113,7 +124,8 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         code.emit();
     }
 
-    /// {@return the register of a token's sums of half the rows, which the other methods leave alone}
+    /// {@return the register of a token's sums of half the rows, which the other methods leave alone; of a
+    /// tile in tiled formats}
     abstract Vec sum(int token, int half);
 
     /// {@return the register of the dot products of a token and half of the rows}
@@ -131,6 +143,12 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     /// Adds these to the sums.
     abstract void emitScaling();
 
+    /// Adds the sums of a tile to those of its place; for tiled formats.
+    ///
+    /// @param first whether there are none yet
+    /// @param scaleSums of half the rows
+    abstract void emitTileSums(boolean first, IntFunction<Mem> scaleSums);
+
     /// {@return activations of token t}
     final Mem q(int t, int disp) {
         return mem(RDI, t * packedBytes + disp);
@@ -138,12 +156,12 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
 
     /// {@return dx of token t}
     final Mem dx(int t) {
-        return q(t, PackCode.pieceScales(format));
+        return format.tiled ? mem(RAX, t * packedBytes) : q(t, PackCode.pieceScales(format));
     }
 
     /// {@return c of token t}
     final Mem c(int t) {
-        return q(t, PackCode.pieceScales(format) + Float.BYTES);
+        return q(t, PackCode.pieceScales(format) + (format.tiled ? 0 : Float.BYTES));
     }
 
     /// {@return u of token t}
@@ -154,6 +172,11 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     /// {@return four weights of half the rows}
     final Mem levels(int step, int half) {
         return mem(RSI, shape.headBytes(format) + stride * step + shape.halfBytes() * half);
+    }
+
+    /// {@return where the sums of a token and half the rows are between tiles}
+    final Mem memory(int t, int half) {
+        return mem(RDX, stride * t + shape.halfBytes() * half);
     }
 
     /// {@return scales of half the rows}
@@ -199,14 +222,17 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
 
     /// Multiplies the panel with as many tokens as the registers hold; what is at RBP points to them.
     ///
-    /// RSI and RDI walk through the panel and the pieces of the first token, RDX through the sums. How many
-    /// spans a tile has is known here, so nothing is decided while the code runs.
+    /// RSI and RDI walk through the panel and the pieces of the first token, RDX through the sums, RAX through
+    /// its dx of tiles. How many spans a tile has is known here, so nothing is decided while the code runs.
     private void emitTokens() {
         int wholeSpans = units * BlockCode.UNIT / BlockCode.SPAN;
         int rest = units % (BlockCode.SPAN / BlockCode.UNIT);
         int wholeTiles = wholeSpans / PanelShape.TILE;
         a.mov(RDI, mem(RBP, PIECES_START));
         a.mov(RSI, mem(RBP, PANEL_START));
+        if (format.tiled) {
+            a.lea(RAX, mem(RDI, -tilesBack));
+        }
         if (wholeTiles > 0) {
             emitTile(true, PanelShape.TILE, 0);
         }
@@ -249,7 +275,7 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         String span = a.fresh("panelSpan");
         a.mov(R8, count);
         a.label(place);
-        if (first) {
+        if (first || format.tiled) {
             forSums((vec, memory) -> a.zero(vec));
         } else {
             forSums((vec, memory) -> a.vmovdqu(vec, memory));
@@ -265,13 +291,18 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
             a.sub(RCX, 1);
             a.j(If.NOT_ZERO, span);
         }
+        if (format.tiled) {
+            int behind = shape.scaleSums(format) - spans * shape.blockBytes(format);
+            emitTileSums(first, half -> mem(RSI, behind + shape.halfBytes() * half));
+            a.add(RAX, Float.BYTES);
+        }
         forSums((vec, memory) -> a.vmovdqu(memory, vec));
         for (int i = 0; i < FETCHED_LINES; i++) {
             a.prefetchT1(mem(R11, LINE * i));
         }
         a.add(R11, LINE * FETCHED_LINES);
         a.add(RDX, sumBytes);
-        a.add(RSI, (PanelShape.TILE - spans) * shape.blockBytes(format));
+        a.add(RSI, shape.placeBytes(format) - spans * shape.blockBytes(format));
         a.add(RDI, placeStride - spans * pieceBytes);
         a.sub(R8, 1);
         a.j(If.NOT_ZERO, place);
@@ -280,7 +311,7 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     private void forSums(BiConsumer<Vec, Mem> emitter) {
         for (int t = 0; t < tokens; t++) {
             for (int h = 0; h < 2; h++) {
-                emitter.accept(sum(t, h), mem(RDX, stride * t + shape.halfBytes() * h));
+                emitter.accept(sum(t, h), memory(t, h));
             }
         }
     }

@@ -4,6 +4,7 @@ import static dev.tenon.kernels.x86.Operand.ymm;
 
 import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
+import java.util.function.IntFunction;
 
 /// A panel of 16 rows times 2 or 3 tokens with AVX2, or AVX-VNNI: up to six registers of integers, six of
 /// floats, four for weights and activations.
@@ -164,6 +165,15 @@ final class PanelCode256 extends PanelCode {
 
     @Override
     void emitScaling() {
+        if (format.tiled) {
+            for (int h = 0; h < 2; h++) {
+                a.vmovdqu(W0, scale(h));
+                for (int t = 0; t < tokens; t++) {
+                    a.vfmadd231ps(sum(t, h), dot(t, h), W0);
+                }
+            }
+            return;
+        }
         for (int t = 0; t < tokens; t++) {
             a.vbroadcastss(W0, dx(t));
             if (!format.words) {
@@ -184,6 +194,25 @@ final class PanelCode256 extends PanelCode {
                 if (format.mins) {
                     a.vfmadd231ps(sum(t, h), X, min(h));
                 }
+            }
+        }
+    }
+
+    @Override
+    void emitTileSums(boolean first, IntFunction<Mem> scaleSums) {
+        Vec zero = dot(0, 0);
+        a.vmovdqu(X, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
+        a.zero(zero);
+        for (int h = 0; h < 2; h++) {
+            a.vmovdqu(W0, scaleSums.apply(h));
+            for (int t = 0; t < tokens; t++) {
+                a.vfmadd231ps(sum(t, h), W0, X);
+            }
+        }
+        for (int t = 0; t < tokens; t++) {
+            a.vbroadcastss(T, dx(t));
+            for (int h = 0; h < 2; h++) {
+                a.vfmadd213ps(sum(t, h), T, first ? zero : memory(t, h));
             }
         }
     }

@@ -2,7 +2,9 @@ package dev.tenon.kernels.x86;
 
 import static dev.tenon.kernels.x86.Operand.zmm;
 
+import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
+import java.util.function.IntFunction;
 
 /// A panel of 32 rows times 4 or 6 tokens with AVX-512 VNNI: up to 12 registers of integers, 12 of floats.
 ///
@@ -96,7 +98,7 @@ final class PanelCode512 extends PanelCode {
 
     @Override
     void emitScaling() {
-        for (int t = 0; t < tokens; t++) {
+        for (int t = 0; t < tokens && !format.tiled; t++) {
             Vec dx = zmm(26 + t % 4);
             a.vbroadcastss(dx, dx(t));
             for (int h = 0; h < 2; h++) {
@@ -121,6 +123,29 @@ final class PanelCode512 extends PanelCode {
             a.vbroadcastss(c, c(t));
             for (int h = 0; h < 2; h++) {
                 a.vfmadd231ps(sum(t, h), c, min(h));
+            }
+        }
+    }
+
+    @Override
+    void emitTileSums(boolean first, IntFunction<Mem> scaleSums) {
+        Vec bias = zmm(24);
+        Vec zero = zmm(25);
+        a.vmovdqu(SCALES[0], scaleSums.apply(0));
+        a.vmovdqu(SCALES[1], scaleSums.apply(1));
+        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
+        if (first) {
+            a.zero(zero);
+        }
+        for (int t = 0; t < tokens; t++) {
+            a.vbroadcastss(dot(t, 0), dx(t));
+            for (int h = 0; h < 2; h++) {
+                a.vfmadd231ps(sum(t, h), SCALES[h], bias);
+            }
+        }
+        for (int t = 0; t < tokens; t++) {
+            for (int h = 0; h < 2; h++) {
+                a.vfmadd213ps(sum(t, h), dot(t, 0), first ? zero : memory(t, h));
             }
         }
     }

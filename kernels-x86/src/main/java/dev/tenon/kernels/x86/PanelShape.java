@@ -5,7 +5,8 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// How unpacked weights of some rows lie in scratch memory, for the panel kernels.
 ///
 /// ```
-/// [n / 256 / TILE][256 / G][TILE] blocks: for each tile of spans, place of a group in its span, and span
+/// [n / 256 / TILE][256 / G][TILE] blocks: for each tile of spans, place of a group in its span, and span;
+/// tiled formats have float32 [rows] behind the TILE blocks of each place: the sum of their scales
 ///
 /// block   float32 [rows]                      scales
 ///         float32 [rows]                      minimums, in formats that have them
@@ -80,6 +81,11 @@ record PanelShape(int rows, int many, int few) {
 
     /// {@return bytes between two places of a tile}
     int placeBytes(BlockCode format) {
+        return scaleSums(format) + (format.tiled ? stride() : 0);
+    }
+
+    /// {@return where the sums of a place's scales are behind its first block, in a tiled format}
+    int scaleSums(BlockCode format) {
         return TILE * blockBytes(format);
     }
 

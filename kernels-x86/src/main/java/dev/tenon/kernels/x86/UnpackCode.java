@@ -66,8 +66,9 @@ final class UnpackCode {
         new UnpackCode(a, format, shape).emit();
     }
 
-    // R10 span of row 0, RSI its first block, R14 spans left in the tile, RCX in the row, R15 units, RDI three rows;
-    // inside: R11 row, R12 temp, R13 rows left.
+    // R10 span of row 0, RSI its first block, R14 spans left in the tile, RCX in the row, R15 units, or sums of scales
+    // of
+    // a tile's first place, RDI three rows; inside: R11 row, R12 temp, R13 rows left.
     private void emit() {
         String span = a.fresh("unpackSpan");
         String sameTile = a.fresh("unpackSameTile");
@@ -88,6 +89,9 @@ final class UnpackCode {
         a.mov(RCX, R15);
         a.shr(RCX, 3);
         a.j(If.ZERO, tail);
+        if (format.tiled) {
+            a.lea(R15, mem(RSI, shape.scaleSums(format)));
+        }
         a.label(span);
         if (format.hasColumns()) {
             String byRows = a.fresh("unpackByRows");
@@ -104,12 +108,18 @@ final class UnpackCode {
             emitRows(this::emitSpanOfRow);
             emitTransposes();
         }
+        if (format.tiled) {
+            emitScaleSums();
+        }
         a.add(R10, format.spanBytes);
         a.add(RSI, shape.blockBytes(format));
         a.sub(R14, 1);
         a.j(If.NOT_ZERO, sameTile);
         a.add(RSI, shape.tileBytes(format) - PanelShape.TILE * shape.blockBytes(format));
         a.mov(R14, PanelShape.TILE);
+        if (format.tiled) {
+            a.lea(R15, mem(RSI, shape.scaleSums(format)));
+        }
         a.label(sameTile);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, span);
@@ -251,6 +261,26 @@ final class UnpackCode {
         } else {
             emitTranspose(i -> i < 8 ? stride * i : -1);
         }
+    }
+
+    /// Adds the span's scales to the sums of its tile, which begin with the first span's.
+    private void emitScaleSums() {
+        String more = a.fresh("unpackMore");
+        String done = a.fresh("unpackSums");
+        a.cmp(R14, PanelShape.TILE);
+        a.j(If.NOT_ZERO, more);
+        for (int place = 0; place < BlockCode.SPAN / format.group; place++) {
+            a.vmovdqu(scales, mem(RSI, place * shape.placeBytes(format)));
+            a.vmovdqu(mem(R15, place * shape.placeBytes(format)), scales);
+        }
+        a.jmp(done);
+        a.label(more);
+        for (int place = 0; place < BlockCode.SPAN / format.group; place++) {
+            a.vmovdqu(scales, mem(R15, place * shape.placeBytes(format)));
+            a.vaddps(scales, scales, mem(RSI, place * shape.placeBytes(format)));
+            a.vmovdqu(mem(R15, place * shape.placeBytes(format)), scales);
+        }
+        a.label(done);
     }
 
     /// Transposes 64 bytes of each row at RAX; column i goes to RBX + `to(i)`, or nowhere if that is
