@@ -71,7 +71,7 @@ final class PackedLinear extends MachineKernel {
 
     /// {@return bytes of a row of activations in the order that four streams want}
     private long spreadBytes(int n) {
-        return four == null ? 0 : PackCode.spans(n) * four.spreadBytes;
+        return four == null ? 0 : (PackCode.spans(n) + (format.tiled ? PackCode.tiles(n) : 0)) * four.spreadBytes;
     }
 
     @Override

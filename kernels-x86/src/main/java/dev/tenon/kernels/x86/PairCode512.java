@@ -46,14 +46,33 @@ abstract class PairCode512 {
     /// @param to receives [#spreadBytes]
     abstract void spread(Assembler a, Gpr q, Gpr dx, Gpr to);
 
+    /// Puts the scales of a tile into order; for formats whose tiles have some.
+    ///
+    /// @param dx points to them
+    /// @param to receives them
+    void spreadTile(Assembler a, Gpr dx, Gpr to) {
+        throw new IllegalStateException("There are no scales of tiles.");
+    }
+
     /// Loads constants.
     abstract void constants(Assembler a);
+
+    /// Begins a tile, in formats whose tiles have scales.
+    void beginTile(Assembler a) {}
 
     /// Unpacks a span of both rows.
     abstract void unpack(Assembler a);
 
     /// Multiplies the span with the tokens, and adds to their sums.
     abstract void tokens(Assembler a, int tokens);
+
+    /// Ends a tile, whose scales [#X] points to, in formats whose tiles have some. Sums are those of the tile
+    /// before, and those of the row so far afterwards.
+    ///
+    /// @param sums points to the sums so far; null where there are none
+    void endTile(Assembler a, int tokens, Gpr sums) {
+        throw new IllegalStateException("There are no scales of tiles.");
+    }
 
     /// Adds up the sums of each token and row, and stores them; may use all registers but the
     /// constants.

@@ -25,7 +25,8 @@ import dev.tenon.kernels.x86.Operand.Gpr;
 ///
 /// A span of both rows is unpacked to registers and multiplied with the tokens, whose activations
 /// have been spread by [#emitSpread] and lie `[span][token]`. A tile of spans is small enough for
-/// them to stay in the first-level cache; between tiles the sums of all rows lie in memory. Results
+/// them to stay in the first-level cache; between tiles the sums of all rows lie in memory. In formats
+/// whose tiles have scales it is such a tile ([PackCode]), and as if a span, these follow it. Results
 /// are those of [RowsCode512], bit for bit.
 ///
 /// Scratch memory: results `[MAX_TOKENS][OUT_ROWS]`, sums `[PAIRS][tokens][sumsPerToken][16]`, spread
@@ -51,7 +52,7 @@ final class PairsCode512 {
 
     private static final int REGISTER = 64;
     /// Most registers of sums.
-    private static final int SUM_REGISTERS = 16;
+    static final int SUM_REGISTERS = 16;
     /// Where sums are in scratch memory.
     static final int SUMS_OFFSET = MAX_TOKENS * OUT_ROWS * Float.BYTES;
     /// Where spread activations begin in scratch memory.
@@ -66,18 +67,30 @@ final class PairsCode512 {
     /// Arguments: packed, scratch, scratch, byte offset of the row, spans, bytes between spans in
     /// scratch; on the stack byte offset of dx in a packed row, byte offset in scratch.
     static void emitSpread(Assembler a, BlockCode format, PairCode512 pair) {
+        String tile = a.fresh("spreadTile");
         String span = a.fresh("spread");
         a.add(RDI, RCX);
         a.mov(R10, Assembler.stackArgument(0, 0));
         a.add(R10, RDI);
         a.add(RSI, Assembler.stackArgument(1, 0));
+        a.imul(R11, R8, PackCode.scaleBytes(format));
+        a.add(R11, R10);
+        a.label(tile);
+        StreamsCode512.beginTile(a, format, RAX, R8);
         a.label(span);
         pair.spread(a, RDI, R10, RSI);
         a.add(RDI, BlockCode.SPAN * format.levelBytes());
         a.add(R10, PackCode.scaleBytes(format));
         a.add(RSI, R9);
-        a.sub(R8, 1);
+        a.sub(RAX, 1);
         a.j(If.NOT_ZERO, span);
+        if (format.tiled) {
+            pair.spreadTile(a, R11, RSI);
+            a.add(R11, PackCode.arrayBytes(format));
+            a.add(RSI, R9);
+            a.cmp(R8, 0);
+            a.j(If.NOT_ZERO, tile);
+        }
         a.vzeroupper();
         a.ret();
     }
@@ -133,16 +146,22 @@ final class PairsCode512 {
         a.mov(RAX, R15);
         a.and(RAX, FIRST);
         a.mov(RAX, Assembler.stackArgument(2, SAVED));
-        a.j(If.ZERO, later);
+        if (!format.tiled) {
+            a.j(If.ZERO, later);
+        }
         for (int i = 0; i < sums; i++) {
             a.zero(zmm(i));
         }
-        a.jmp(begin);
-        a.label(later);
-        for (int i = 0; i < sums; i++) {
-            a.vmovdqu(zmm(i), mem(RBP, REGISTER * i));
+        if (format.tiled) {
+            pair.beginTile(a);
+        } else {
+            a.jmp(begin);
+            a.label(later);
+            for (int i = 0; i < sums; i++) {
+                a.vmovdqu(zmm(i), mem(RBP, REGISTER * i));
+            }
+            a.label(begin);
         }
-        a.label(begin);
         a.align(32);
         a.label(span);
         for (Gpr w : PairCode512.ROWS) {
@@ -156,6 +175,9 @@ final class PairsCode512 {
         a.add(RCX, tokens * pair.spreadBytes);
         a.sub(RAX, 1);
         a.j(If.NOT_ZERO, span);
+        if (format.tiled) {
+            emitEndOfTile(a, pair, tokens);
+        }
         a.mov(RAX, R15);
         a.and(RAX, LAST);
         a.j(If.NOT_ZERO, last);
@@ -169,5 +191,18 @@ final class PairsCode512 {
             return r == 0 ? mem(RDX, at) : mem(RDX, R13, 1, at);
         });
         a.label(next);
+    }
+
+    private static void emitEndOfTile(Assembler a, PairCode512 pair, int tokens) {
+        String first = a.fresh("pairsFirst");
+        String done = a.fresh("pairsDone");
+        a.mov(RAX, R15);
+        a.and(RAX, FIRST);
+        a.j(If.NOT_ZERO, first);
+        pair.endTile(a, tokens, RBP);
+        a.jmp(done);
+        a.label(first);
+        pair.endTile(a, tokens, null);
+        a.label(done);
     }
 }

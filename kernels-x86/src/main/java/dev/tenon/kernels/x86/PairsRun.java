@@ -31,18 +31,23 @@ final class PairsRun {
     /// {@return whether four rows are multiplied at once: where registers would not hold the sums of pairs, or
     /// pairs would need several tiles}
     private boolean takesQuads(int n, int tokens) {
-        return quad != null && (tokens > PairsCode512.PAIRS_TOKENS || n / BlockCode.SPAN > tile(tokens));
+        return quad != null && (tokens > PairsCode512.PAIRS_TOKENS || tokens > 2 && n / BlockCode.SPAN > tile(tokens));
     }
 
     /// {@return spans of a tile of pairs}
     private int tile(int tokens) {
-        return Math.max(1, TILE_BYTES / (tokens * pair.spreadBytes));
+        return format.tiled ? PanelShape.TILE : Math.max(1, TILE_BYTES / (tokens * pair.spreadBytes));
     }
 
     /// {@return bytes of scratch memory for up to a number of tokens}
     long scratchBytes(int n, int tokens) {
         int slots = evenTokens(Math.min(tokens, most()));
-        return PairsCode512.SPREAD_OFFSET + PackCode.spans(n) * slots * pair.spreadBytes;
+        return PairsCode512.SPREAD_OFFSET + spread(PackCode.spans(n)) * slots * pair.spreadBytes;
+    }
+
+    /// {@return as how many spans the activations of some are spread: tiles may have scales}
+    private long spread(long spans) {
+        return format.tiled ? spans + (spans + PanelShape.TILE - 1) / PanelShape.TILE : spans;
     }
 
     /// {@return tokens that quads are multiplied with: the last one perhaps twice}
@@ -224,7 +229,7 @@ final class PairsRun {
                     rowBytes,
                     pairs,
                     rows == 1 ? 0 : pairs * rowBytes,
-                    PairsCode512.SPREAD_OFFSET + (long) s * tokens * pair.spreadBytes,
+                    PairsCode512.SPREAD_OFFSET + spread(s) * tokens * pair.spreadBytes,
                     Math.min(tile, spans - s),
                     out,
                     which);

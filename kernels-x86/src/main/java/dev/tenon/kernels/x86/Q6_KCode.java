@@ -70,17 +70,17 @@ final class Q6_KCode extends BlockCode {
 
     @Override
     StreamCode512 streams512() {
-        return tiled ? null : new Q6_KStreams();
+        return tiled ? new Q6_KStreams() : null;
     }
 
     @Override
     PairCode512 pairs512() {
-        return tiled ? null : new Q6_KPairs();
+        return tiled ? new Q6_KPairs() : null;
     }
 
     @Override
     QuadCode512 quads512() {
-        return tiled ? null : new Q6_KQuads();
+        return tiled ? new Q6_KQuads() : null;
     }
 
     @Override

@@ -4,6 +4,7 @@ import static dev.tenon.kernels.x86.Operand.mem;
 import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
 
 /// Two rows of Q6_K ([Q6_KCode]) times some tokens.
@@ -18,31 +19,27 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// dwords of lanes 4b to 4b+3   0, 0, 1, 1   1, 1, 0, 0   2, 2, 3, 3   3, 3, 2, 2
 /// ```
 ///
-/// There is a sum for each token and row.
+/// There is a sum for each token and row, and in a tile one of each row's scales.
 final class Q6_KPairs extends PairCode512 {
     private static final int QH = 128;
-    static final int SCALES = 192;
-    static final int D = 208;
-    /// Spread: levels, then what dot products start with, dx and u.
+    private static final int SCALES = 192;
+    private static final int D = 208;
+    /// Spread: levels, then what dot products start with.
     static final int START = 256;
-    static final int DX = START + 64;
-    static final int U = DX + 64;
     /// What brings a scale's byte to the top of 32 bits is taken out of d again; both are exact.
-    static final float TOP = 0x1p-24f;
+    private static final float TOP = 0x1p-24f;
     /// Exchanges lanes 0 and 1 of each 128 bits with lanes 2 and 3.
     private static final int EXCHANGE = 0x4E;
 
     private static final Vec[][] LEVELS = {StreamCode512.registers(16, 4), StreamCode512.registers(20, 4)};
     private static final Vec[] SCALE = StreamCode512.registers(24, 2);
     private static final Vec[] DOTS = StreamCode512.registers(26, 2);
-    private static final Vec T = zmm(28);
-    private static final Vec D_OF_ROW = zmm(29);
-    private static final Vec U_OF_TOKEN = zmm(29);
+    private static final Vec[] SCALE_SUMS = StreamCode512.registers(28, 2);
     private static final Vec NIBBLE = zmm(30);
     private static final Vec PAIRS = zmm(31);
 
     Q6_KPairs() {
-        super(U + 64, 2);
+        super(START + 64, 2);
     }
 
     /// {@return the group in lane i}
@@ -71,15 +68,19 @@ final class Q6_KPairs extends PairCode512 {
             a.vpternlogd(levels[0], levels[1], a.constant(i -> group(i) < 8 ? 0 : -1), SELECT);
             a.vmovdqu(mem(to, 64 * k), levels[0]);
         }
-        Vec order = zmm(0);
-        Vec t = zmm(1);
-        a.vmovdqu(order, a.constant(Q6_KPairs::group));
-        int[] from = {64, 0, 128};
-        int[] at = {START, DX, U};
-        for (int i = 0; i < 3; i++) {
-            a.vpermps(t, order, mem(dx, from[i]));
-            a.vmovdqu(mem(to, at[i]), t);
-        }
+        inOrder(a, mem(dx), mem(to, START));
+    }
+
+    @Override
+    void spreadTile(Assembler a, Gpr dx, Gpr to) {
+        inOrder(a, mem(dx), mem(to));
+    }
+
+    /// Puts numbers of the groups of a span into the order of lanes.
+    private static void inOrder(Assembler a, Mem from, Mem to) {
+        a.vmovdqu(zmm(0), a.constant(Q6_KPairs::group));
+        a.vpermps(zmm(0), zmm(0), from);
+        a.vmovdqu(to, zmm(0));
     }
 
     @Override
@@ -90,16 +91,26 @@ final class Q6_KPairs extends PairCode512 {
 
     @Override
     void unpack(Assembler a) {
-        Operand[] order = {a.constant(i -> highDword(0, i)), a.constant(i -> highDword(1, i))};
+        Operand[] order = highOrder(a);
         for (int r = 0; r < 2; r++) {
-            unpackLevels(a, ROWS[r], LEVELS[r], D_OF_ROW, T, DOTS, order, NIBBLE, PAIRS);
-            half(a, mem(ROWS[r], D), D_OF_ROW);
-            a.vmulps(D_OF_ROW, D_OF_ROW, a.constant(i -> Float.floatToRawIntBits(TOP)));
-            a.vbroadcasti32x4(SCALE[r], mem(ROWS[r], SCALES));
-            a.vpshufb(SCALE[r], SCALE[r], a.constant(Q6_KPairs::scaleByte));
-            a.vcvtdq2ps(SCALE[r], SCALE[r]);
-            a.vmulps(SCALE[r], SCALE[r], D_OF_ROW);
+            unpackLevels(a, ROWS[r], LEVELS[r], SCALE[r], DOTS, order, NIBBLE, PAIRS);
+            unpackScales(a, ROWS[r], SCALE[r], DOTS[0], a.constant(Q6_KPairs::scaleByte));
+            a.vaddps(SCALE_SUMS[r], SCALE_SUMS[r], SCALE[r]);
         }
+    }
+
+    /// Unpacks the scales of a row.
+    ///
+    /// @param w points to its span
+    /// @param t temporary
+    /// @param order [#scaleByte]
+    static void unpackScales(Assembler a, Gpr w, Vec scales, Vec t, Operand order) {
+        half(a, mem(w, D), t);
+        a.vmulps(t, t, a.constant(i -> Float.floatToRawIntBits(TOP)));
+        a.vbroadcasti32x4(scales, mem(w, SCALES));
+        a.vpshufb(scales, scales, order);
+        a.vcvtdq2ps(scales, scales);
+        a.vmulps(scales, scales, t);
     }
 
     /// {@return which byte of a row's scales goes to lane i, at its top}
@@ -107,28 +118,26 @@ final class Q6_KPairs extends PairCode512 {
         return group(i) << 24 | 0x808080;
     }
 
+    /// {@return [#highDword] of both pairs of registers}
+    static Operand[] highOrder(Assembler a) {
+        return new Operand[] {a.constant(i -> highDword(0, i)), a.constant(i -> highDword(1, i))};
+    }
+
     /// {@return which dword of both tables of high bits goes with lane i of registers 2p and 2p + 1}
     ///
     /// Of lanes 4b to 4b + 3: dwords 0, 0, 1, 1 of both halves in turns; from the second table for b >= 2.
-    static int highDword(int p, int i) {
+    private static int highDword(int p, int i) {
         return 4 * (2 * (i % 2) + i / 4 % 2) + 2 * p + i % 4 / 2 + i / 8 * 16;
     }
 
     /// Unpacks the levels of a row.
     ///
     /// @param w points to its span
-    /// @param first temporary, like `second` and the two of `high`
+    /// @param first temporary, like the two of `high`
     /// @param order [#highDword] of both pairs of registers
     static void unpackLevels(
-            Assembler a,
-            Gpr w,
-            Vec[] levels,
-            Vec first,
-            Vec second,
-            Vec[] high,
-            Operand[] order,
-            Vec nibble,
-            Vec pairs) {
+            Assembler a, Gpr w, Vec[] levels, Vec first, Vec[] high, Operand[] order, Vec nibble, Vec pairs) {
+        Vec second = levels[3];
         a.vpand(first, pairs, mem(w, QH));
         a.vpsrld(second, mem(w, QH), 2);
         a.vpand(second, second, pairs);
@@ -164,22 +173,46 @@ final class Q6_KPairs extends PairCode512 {
                 a.vpdpbusd(DOTS[r], LEVELS[r][k], x(token, 64 * k));
             }
         }
-        a.vmovdqu(T, x(token, DX));
-        a.vmovdqu(U_OF_TOKEN, x(token, U));
         for (int r = 0; r < 2; r++) {
-            a.vfmadd213ps(DOTS[r], T, U_OF_TOKEN);
             a.vfmadd231ps(zmm(2 * token + r), DOTS[r], SCALE[r]);
         }
     }
 
     @Override
+    void beginTile(Assembler a) {
+        for (Vec v : SCALE_SUMS) {
+            a.zero(v);
+        }
+    }
+
+    @Override
+    void endTile(Assembler a, int tokens, Gpr sums) {
+        Vec dx = SCALE[0];
+        Vec none = SCALE[1];
+        Vec bias = LEVELS[0][0];
+        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
+        if (sums == null) {
+            a.zero(none);
+        }
+        for (int t = 0; t < tokens; t++) {
+            a.vmovdqu(dx, x(t, 0));
+            for (int r = 0; r < 2; r++) {
+                Vec v = zmm(2 * t + r);
+                a.vfmadd231ps(v, SCALE_SUMS[r], bias);
+                a.vfmadd213ps(v, dx, sums == null ? none : mem(sums, 64 * v.number()));
+            }
+        }
+    }
+
+    @Override
     void results(Assembler a, int tokens, Results out) {
+        Vec t = DOTS[0];
         int quads = (tokens + 1) / 2;
         for (int i = 0; i < 2 * quads; i++) {
-            StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), T, true);
+            StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);
         }
         for (int i = 0; i < quads; i++) {
-            StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), T, true);
+            StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);
         }
         addBlocks(a, 0, quads, 0);
         for (int q = 0; q < quads; q++) {

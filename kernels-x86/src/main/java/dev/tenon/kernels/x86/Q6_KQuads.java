@@ -3,22 +3,20 @@ package dev.tenon.kernels.x86;
 import static dev.tenon.kernels.x86.Operand.mem;
 import static dev.tenon.kernels.x86.Operand.zmm;
 
-import dev.tenon.kernels.x86.Operand.Gpr;
 import dev.tenon.kernels.x86.Operand.Vec;
 
 /// Four rows of Q6_K ([Q6_KCode]) times a token, in the order of [Q6_KPairs].
 ///
-/// Each register of activations is loaded once for all rows. There is a sum for each token and row.
+/// Each register of activations is loaded once for all rows. There is a sum for each token and row, and in
+/// registers one of each row's scales of a tile.
 final class Q6_KQuads extends QuadCode512 {
     private static final Vec[][] LEVELS = {registers(0, 4), registers(4, 4), registers(8, 4), registers(12, 4)};
     private static final Vec[] SCALES = registers(16, 4);
     private static final Vec[] DOTS = registers(20, 4);
     private static final Vec Q = zmm(24);
-    private static final Vec DX = zmm(25);
-    private static final Vec U = zmm(26);
-    private static final Vec NIBBLE = zmm(27);
-    private static final Vec PAIRS = zmm(28);
-    private static final Vec[] HIGH = registers(29, 2);
+    private static final Vec[] SCALE_SUMS = registers(25, 4);
+    private static final Vec NIBBLE = zmm(29);
+    private static final Vec PAIRS = zmm(30);
     private static final Vec SCALE_BYTES = zmm(31);
 
     Q6_KQuads() {
@@ -29,26 +27,24 @@ final class Q6_KQuads extends QuadCode512 {
     void constants(Assembler a) {
         a.vmovdqu(NIBBLE, a.constant(i -> 0x0F0F0F0F));
         a.vmovdqu(PAIRS, a.constant(i -> 0x33333333));
-        for (int p = 0; p < 2; p++) {
-            int pair = p;
-            a.vmovdqu(HIGH[p], a.constant(i -> Q6_KPairs.highDword(pair, i)));
-        }
         a.vmovdqu(SCALE_BYTES, a.constant(Q6_KPairs::scaleByte));
     }
 
     @Override
+    void beginTile(Assembler a) {
+        for (Vec v : SCALE_SUMS) {
+            a.zero(v);
+        }
+    }
+
+    @Override
     void unpack(Assembler a) {
+        Operand[] order = Q6_KPairs.highOrder(a);
         for (int r = 0; r < ROWS.length; r++) {
-            Gpr w = ROWS[r];
-            Vec d = DOTS[0];
             Vec[] high = {DOTS[1], DOTS[2]};
-            Q6_KPairs.unpackLevels(a, w, LEVELS[r], Q, DX, high, HIGH, NIBBLE, PAIRS);
-            PairCode512.half(a, mem(w, Q6_KPairs.D), d);
-            a.vmulps(d, d, a.constant(i -> Float.floatToRawIntBits(Q6_KPairs.TOP)));
-            a.vbroadcasti32x4(SCALES[r], mem(w, Q6_KPairs.SCALES));
-            a.vpshufb(SCALES[r], SCALES[r], SCALE_BYTES);
-            a.vcvtdq2ps(SCALES[r], SCALES[r]);
-            a.vmulps(SCALES[r], SCALES[r], d);
+            Q6_KPairs.unpackLevels(a, ROWS[r], LEVELS[r], Q, high, order, NIBBLE, PAIRS);
+            Q6_KPairs.unpackScales(a, ROWS[r], SCALES[r], DOTS[0], SCALE_BYTES);
+            a.vaddps(SCALE_SUMS[r], SCALE_SUMS[r], SCALES[r]);
         }
     }
 
@@ -64,20 +60,43 @@ final class Q6_KQuads extends QuadCode512 {
                 a.vpdpbusd(DOTS[r], LEVELS[r][k], Q);
             }
         }
-        a.vmovdqu(DX, mem(X, x + Q6_KPairs.DX));
-        a.vmovdqu(U, mem(X, x + Q6_KPairs.U));
         for (int r = 0; r < ROWS.length; r++) {
-            a.vfmadd213ps(DOTS[r], DX, U);
             a.vfmadd213ps(DOTS[r], SCALES[r], mem(SUMS, sums + 64 * r));
             a.vmovdqu(mem(SUMS, sums + 64 * r), DOTS[r]);
         }
     }
 
     @Override
-    void results(Assembler a) {
+    void endTile(Assembler a, int x, int token, boolean first) {
+        Vec none = Q;
+        a.zero(none);
+        emitEnd(a, x, token, DOTS, first);
+        for (int r = 0; r < ROWS.length; r++) {
+            a.vmovdqu(sumBefore(4 * token + r), DOTS[r]);
+            a.vmovdqu(sum(4 * token + r), none);
+        }
+    }
+
+    /// Computes the sums of a token after a tile.
+    private static void emitEnd(Assembler a, int x, int token, Vec[] sums, boolean first) {
+        Vec bias = SCALES[0];
+        Vec dx = SCALES[1];
+        Vec none = Q;
+        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
+        a.vmovdqu(dx, mem(X, x));
+        for (int r = 0; r < ROWS.length; r++) {
+            a.vmovdqu(sums[r], sum(4 * token + r));
+            a.vfmadd231ps(sums[r], SCALE_SUMS[r], bias);
+            a.vfmadd213ps(sums[r], dx, first ? none : sumBefore(4 * token + r));
+        }
+    }
+
+    @Override
+    void results(Assembler a, int x, boolean first) {
         Vec t = zmm(8);
-        for (int i = 0; i < 8; i++) {
-            a.vmovdqu(zmm(i), sum(i));
+        a.zero(Q);
+        for (int token = 0; token < 2; token++) {
+            emitEnd(a, token * x, token, registers(4 * token, 4), first);
         }
         for (int i = 0; i < 4; i++) {
             StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);

@@ -1,7 +1,6 @@
 package dev.tenon.kernels.x86;
 
 import static dev.tenon.kernels.x86.Operand.mem;
-import static dev.tenon.kernels.x86.Operand.xmm;
 import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Operand.Gpr;
@@ -21,26 +20,25 @@ final class Q6_KStreams extends StreamCode512 {
     private static final int QH = 128;
     private static final int SCALES = 192;
     private static final int D = 208;
-    /// Spread: levels, then what dot products start with, dx and u.
+    /// Spread: levels, then what dot products start with.
     private static final int START = 256;
-    private static final int DX = START + 128;
-    private static final int U = DX + 64;
     /// What brings a scale's byte to the top of 32 bits is taken out of d again; both are exact.
     private static final float TOP = 0x1p-24f;
 
     /// Where d of the rows is for a moment: in the 128 bytes below the stack that are a function's.
     private static final int D_BELOW = -24;
 
-    private static final Vec[] DOTS = registers(0, 8);
-    private static final Vec[] SUMS = registers(8, 4);
-    private static final Vec D_OF_ROWS = xmm(12);
-    private static final Vec LOW = zmm(13);
-    private static final Vec PART = zmm(14);
-    private static final Vec T = zmm(15);
-    private static final Vec HIGH_0 = zmm(16);
-    private static final Vec HIGH_2 = zmm(17);
-    private static final Vec[] HIGH = registers(18, 2);
-    private static final Vec[] START_OF_DOTS = registers(20, 2);
+    private static final Vec[] DOTS = registers(0, 4);
+    /// Of the tile: sums of products, and of scales.
+    private static final Vec[] PRODUCTS = registers(4, 4);
+    private static final Vec[] SCALE_SUMS = registers(8, 4);
+    private static final Vec[] SUMS = registers(12, 4);
+    private static final Vec T = zmm(16);
+    private static final Vec LOW = zmm(17);
+    private static final Vec PART = zmm(18);
+    private static final Vec HIGH_0 = zmm(19);
+    private static final Vec HIGH_2 = zmm(20);
+    private static final Vec HIGH = zmm(21);
     private static final Vec[] Q = registers(22, 4);
     private static final Vec NIBBLE = zmm(27);
     private static final Vec PAIRS = zmm(28);
@@ -50,7 +48,7 @@ final class Q6_KStreams extends StreamCode512 {
     private static final int SELECT = 0xD8;
 
     Q6_KStreams() {
-        super(U + 64);
+        super(START + 128);
     }
 
     /// {@return the group in lane i of a row's sums}
@@ -70,15 +68,18 @@ final class Q6_KStreams extends StreamCode512 {
             a.vmovdqu(mem(to, 128 * high + 64), t);
             int h = high;
             a.vmovdqu(t, a.constant(i -> i / 4 + 8 * (i % 4 / 2) + 4 * h));
-            a.vpermps(t, t, mem(dx, 64));
+            a.vpermps(t, t, mem(dx));
             a.vpand(t, t, a.constant(i -> i % 2 == 0 ? -1 : 0));
             a.vmovdqu(mem(to, START + 64 * high), t);
         }
+    }
+
+    @Override
+    void spreadTile(Assembler a, Gpr dx, Gpr to) {
+        Vec t = zmm(0);
         a.vmovdqu(t, a.constant(Q6_KStreams::group));
-        a.vpermps(u, t, mem(dx));
-        a.vmovdqu(mem(to, DX), u);
-        a.vpermps(u, t, mem(dx, 128));
-        a.vmovdqu(mem(to, U), u);
+        a.vpermps(t, t, mem(dx));
+        a.vmovdqu(mem(to), t);
     }
 
     @Override
@@ -97,37 +98,33 @@ final class Q6_KStreams extends StreamCode512 {
 
     @Override
     Vec[] sums() {
-        return SUMS;
+        return registers(PRODUCTS[0].number(), 12);
     }
 
     @Override
     void span(Assembler a) {
-        a.zero(D_OF_ROWS);
+        Vec d = T.x();
+        a.zero(d);
         for (int r = 0; r < ROWS.length; r++) {
-            a.vpinsrw(D_OF_ROWS, D_OF_ROWS, mem(ROWS[r], D), r);
+            a.vpinsrw(d, d, mem(ROWS[r], D), r);
         }
-        a.vcvtph2ps(D_OF_ROWS, D_OF_ROWS);
-        a.vmulps(D_OF_ROWS, D_OF_ROWS, a.constant(i -> Float.floatToRawIntBits(TOP)));
-        a.vmovdqu(mem(Gpr.RSP, D_BELOW), D_OF_ROWS);
-        for (int high = 0; high < 2; high++) {
-            a.vmovdqu(START_OF_DOTS[high], x(START + 64 * high));
-        }
+        a.vcvtph2ps(d, d);
+        a.vmulps(d, d, a.constant(i -> Float.floatToRawIntBits(TOP)));
+        a.vmovdqu(mem(Gpr.RSP, D_BELOW), d);
         for (int i = 0; i < 4; i++) {
             a.vmovdqu(Q[i], x(64 * i));
         }
         for (int r = 0; r < ROWS.length; r++) {
-            emitDots(a, ROWS[r], DOTS[2 * r], DOTS[2 * r + 1]);
-        }
-        for (int r = 0; r < ROWS.length; r++) {
-            Vec dots = DOTS[2 * r];
-            addPairs(a, dots, dots, DOTS[2 * r + 1], T, false);
+            Vec dots = DOTS[r % 2 * 2];
+            Vec high = DOTS[r % 2 * 2 + 1];
+            emitDots(a, ROWS[r], dots, high);
+            addPairs(a, dots, dots, high, T, false);
             a.vbroadcasti32x4(PART, mem(ROWS[r], SCALES));
             a.vpshufb(PART, PART, SCALE_BYTES);
             a.vcvtdq2ps(PART, PART);
             a.vmulps(PART, PART, mem(Gpr.RSP, D_BELOW + Float.BYTES * r).bcst());
-            a.vmovdqu(T, x(DX));
-            a.vfmadd213ps(dots, T, x(U));
-            a.vfmadd231ps(SUMS[r], dots, PART);
+            a.vfmadd231ps(PRODUCTS[r], dots, PART);
+            a.vaddps(SCALE_SUMS[r], SCALE_SUMS[r], PART);
         }
     }
 
@@ -136,22 +133,34 @@ final class Q6_KStreams extends StreamCode512 {
         a.vpsrld(HIGH_2, mem(w, QH), 2);
         a.vpand(HIGH_2, HIGH_2, PAIRS);
         a.vmovdqu(LOW, mem(w));
-        a.vmovdqu(low, START_OF_DOTS[0]);
-        a.vmovdqu(high, START_OF_DOTS[1]);
+        a.vmovdqu(low, x(START));
+        a.vmovdqu(high, x(START + 64));
         for (int e = 0; e < 2; e++) {
-            a.vmovdqu(HIGH[e], EIGHTS[e]);
-            a.vpermi2q(HIGH[e], HIGH_0, HIGH_2);
+            a.vmovdqu(HIGH, EIGHTS[e]);
+            a.vpermi2q(HIGH, HIGH_0, HIGH_2);
             if (e == 0) {
                 a.vpunpcklqdq(PART, LOW, mem(w, 64));
             } else {
                 a.vpunpckhqdq(PART, LOW, mem(w, 64));
             }
-            a.vpslld(T, HIGH[e], 4);
+            a.vpslld(T, HIGH, 4);
             a.vpternlogd(T, PART, NIBBLE, SELECT);
             a.vpdpbusd(low, T, Q[e]);
             a.vpsrld(PART, PART, 4);
-            a.vpternlogd(HIGH[e], PART, NIBBLE, SELECT);
-            a.vpdpbusd(high, HIGH[e], Q[2 + e]);
+            a.vpternlogd(HIGH, PART, NIBBLE, SELECT);
+            a.vpdpbusd(high, HIGH, Q[2 + e]);
+        }
+    }
+
+    @Override
+    void endTile(Assembler a) {
+        Operand bias = a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS));
+        a.vmovdqu(T, x(0));
+        for (int r = 0; r < ROWS.length; r++) {
+            a.vfmadd231ps(PRODUCTS[r], SCALE_SUMS[r], bias);
+            a.vfmadd231ps(SUMS[r], PRODUCTS[r], T);
+            a.zero(PRODUCTS[r]);
+            a.zero(SCALE_SUMS[r]);
         }
     }
 

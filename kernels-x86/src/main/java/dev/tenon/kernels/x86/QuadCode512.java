@@ -11,17 +11,21 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// Levels, and the activations that they meet, are in the order of the format's [PairCode512], which
 /// spreads the activations.
 ///
+/// Only for formats whose tiles have scales ([PackCode]): there are sums of the tile, and of the tiles before.
+///
 /// Registers: an emitter may use all vector registers. What [#constants] leaves there lasts, what
-/// [#unpack] leaves there lasts for the span.
+/// [#unpack] leaves there lasts for the span, and what [#beginTile] leaves there for the tile.
 abstract class QuadCode512 {
     /// Point to the span at hand of each row.
     static final Gpr[] ROWS = {Gpr.R10, Gpr.R11, Gpr.RBX, Gpr.RAX};
     /// Points to the span's spread activations of the token at hand.
     static final Gpr X = Gpr.RCX;
-    /// Points to the token's sums.
+    /// Points to the token's sums of the tile.
     static final Gpr SUMS = Gpr.R13;
+    /// Where the sums of the tiles before are, seen from there.
+    private static final int SUMS_BEFORE = PairsCode512.PAIRS * PairsCode512.SUM_REGISTERS * 32;
 
-    /// Registers of sums for each token, of all rows.
+    /// Registers of sums for each token, of all rows; there are as many of the tiles before.
     final int sumsPerToken;
 
     /// Creates the part of a format.
@@ -32,22 +36,43 @@ abstract class QuadCode512 {
     /// Loads constants.
     abstract void constants(Assembler a);
 
+    /// Begins a tile: there are no scales yet.
+    abstract void beginTile(Assembler a);
+
     /// Unpacks a span of all rows.
     abstract void unpack(Assembler a);
 
-    /// Multiplies the span with a token, and adds to its sums.
+    /// Multiplies the span with a token, and adds to its sums of the tile.
     ///
     /// @param x how far behind [#X] its spread activations are
     /// @param sums how far behind [#SUMS] its sums are
     abstract void token(Assembler a, int x, int sums);
 
-    /// Adds up the sums of two tokens that [#SUMS] points to: those of the four rows to lanes 0 to 3 of
-    /// register 0 for the first token, to lanes 4 to 7 for the second.
-    abstract void results(Assembler a);
+    /// Multiplies the sums of the tile by its scales, adds those of the tiles before, and leaves them there; the
+    /// sums of the tile become 0.
+    ///
+    /// @param x how far behind [#X] the token's scales of the tile are
+    /// @param token which token from [#SUMS] on
+    /// @param first whether there are no tiles before
+    abstract void endTile(Assembler a, int x, int token, boolean first);
 
-    /// {@return sums of the tokens that are at hand}
+    /// Ends the last tile for two tokens, and adds up their sums: those of the four rows to lanes 0 to 3 of
+    /// register 0 for the first token, to lanes 4 to 7 for the second.
+    ///
+    /// @param x bytes between the scales of both
+    /// @param first whether there are no tiles before
+    abstract void results(Assembler a, int x, boolean first);
+
+    /// {@return a sum of the tile}
+    ///
+    /// @param register which one, from the first of the token at hand on
     static Mem sum(int register) {
         return Operand.mem(SUMS, 64 * register);
+    }
+
+    /// {@return the same sum of the tiles before}
+    static Mem sumBefore(int register) {
+        return Operand.mem(SUMS, SUMS_BEFORE + 64 * register);
     }
 
     /// Adds lanes as [PairCode512#addBlocks] does, of two registers.

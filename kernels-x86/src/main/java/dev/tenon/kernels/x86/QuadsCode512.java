@@ -30,8 +30,9 @@ import dev.tenon.kernels.x86.Operand.Gpr;
 /// instead of once for two, and weights are unpacked once for all tokens; in return the sums of the quad lie in
 /// memory, which the first-level cache keeps. Results are those of [RowsCode512], bit for bit.
 ///
-/// Scratch memory: results `[MAX_TOKENS][OUT_ROWS]`, sums `[tokens][sumsPerToken][16]` at
-/// [PairsCode512#SUMS_OFFSET], activations `[span][token]` at [PairsCode512#SPREAD_OFFSET].
+/// Scratch memory: results `[MAX_TOKENS][OUT_ROWS]`, sums of a tile `[tokens][sumsPerToken][16]` at
+/// [PairsCode512#SUMS_OFFSET] and as much for those of the tiles before, activations `[span][token]` at
+/// [PairsCode512#SPREAD_OFFSET], where as if a span, each tile is followed by its scales.
 ///
 /// Arguments: weights, scratch, scratch, byte offset of the first row, bytes of a row, quads of rows; on the
 /// stack bytes between the rows of a quad (0: four times the same row), spans, byte offset of the first row's
@@ -51,8 +52,8 @@ final class QuadsCode512 {
     ///
     /// RDI points to the first row of the quad, QuadCode512.ROWS to the spans of its rows, RCX to spread
     /// activations, RBP to the quad's sums, R13 to the token's, RSI to spread activations of the first span,
-    /// RDX to the quad's results, R12 to the token's; R8 is bytes of a row, R9 quads left, R15 spans left, R14
-    /// steps of tokens left.
+    /// RDX to the quad's results, R12 to the token's; R8 is bytes of a row, R9 quads left, R15 spans left, R12
+    /// those of the tile, R14 steps of tokens left.
     static void emit(Assembler a, BlockCode format, PairCode512 pair, QuadCode512 quad) {
         Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
         for (Gpr r : saved) {
@@ -64,6 +65,9 @@ final class QuadsCode512 {
         a.add(RDX, Assembler.stackArgument(2, SAVED));
         quad.constants(a);
         String next = a.fresh("quad");
+        String done = a.fresh("quadDone");
+        String tile = a.fresh("quadTile");
+        String first = a.fresh("quadFirst");
         String span = a.fresh("quadSpan");
         a.label(next);
         a.mov(R11, Assembler.stackArgument(0, SAVED));
@@ -74,6 +78,9 @@ final class QuadsCode512 {
         a.mov(RCX, RSI);
         a.mov(R15, Assembler.stackArgument(1, SAVED));
         emitZeros(a, quad);
+        a.label(tile);
+        StreamsCode512.beginTile(a, format, R12, R15);
+        quad.beginTile(a);
         a.align(32);
         a.label(span);
         emitPrefetch(a, format);
@@ -87,9 +94,17 @@ final class QuadsCode512 {
         for (Gpr w : QuadCode512.ROWS) {
             a.add(w, format.spanBytes);
         }
-        a.sub(R15, 1);
+        a.sub(R12, 1);
         a.j(If.NOT_ZERO, span);
-        emitResults(a, quad);
+        a.mov(R12, Assembler.stackArgument(1, SAVED));
+        a.sub(R12, R15);
+        a.cmp(R12, PanelShape.TILE);
+        a.j(If.LESS_OR_EQUAL, first);
+        emitEndOfTile(a, pair, quad, false, tile);
+        a.jmp(done);
+        a.label(first);
+        emitEndOfTile(a, pair, quad, true, tile);
+        a.label(done);
         a.lea(RDI, mem(RDI, R8, ROWS, 0));
         a.add(RDX, ROWS * Float.BYTES);
         a.sub(R9, 1);
@@ -133,13 +148,29 @@ final class QuadsCode512 {
         });
     }
 
-    private static void emitResults(Assembler a, QuadCode512 quad) {
+    /// Ends a tile and goes on with the next one, or with results.
+    ///
+    /// @param first whether it is the first tile
+    /// @param next where the next tile begins
+    private static void emitEndOfTile(Assembler a, PairCode512 pair, QuadCode512 quad, boolean first, String next) {
+        String last = a.fresh("quadLast");
+        a.cmp(R15, 0);
+        a.j(If.ZERO, last);
+        forTokens(a, quad, () -> {
+            for (int t = 0; t < STEP; t++) {
+                quad.endTile(a, t * pair.spreadBytes, t, first);
+            }
+            a.add(RCX, STEP * pair.spreadBytes);
+        });
+        a.jmp(next);
+        a.label(last);
         a.mov(R12, RDX);
         forTokens(a, quad, () -> {
-            quad.results(a);
+            quad.results(a, pair.spreadBytes, first);
             a.vmovdqu(mem(R12), xmm(0));
             a.vextracti128(mem(R12, PairsCode512.OUT_ROWS * Float.BYTES), zmm(0), 1);
             a.add(R12, STEP * PairsCode512.OUT_ROWS * Float.BYTES);
+            a.add(RCX, STEP * pair.spreadBytes);
         });
     }
 }

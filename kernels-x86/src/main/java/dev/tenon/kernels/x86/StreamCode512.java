@@ -37,14 +37,28 @@ abstract class StreamCode512 {
     /// @param to receives [#spreadBytes]
     abstract void spread(Assembler a, Gpr q, Gpr dx, Gpr to);
 
+    /// Puts the scales of a tile into order; for formats whose tiles have some.
+    ///
+    /// @param dx points to them
+    /// @param to receives them
+    void spreadTile(Assembler a, Gpr dx, Gpr to) {
+        throw new IllegalStateException("There are no scales of tiles.");
+    }
+
     /// Loads constants and sets sums to 0.
     abstract void constants(Assembler a);
 
-    /// {@return the registers of sums}
+    /// {@return the registers of sums, those of a tile too}
     abstract Vec[] sums();
 
     /// Multiplies a span of each row, and adds to the sums.
     abstract void span(Assembler a);
+
+    /// Multiplies what the spans of a tile gave by the tile's scales, which [#X] points to, and adds it to the
+    /// sums.
+    void endTile(Assembler a) {
+        throw new IllegalStateException("There are no scales of tiles.");
+    }
 
     /// Adds up the sums of each row to lanes 0 to 3 of register 0; may use registers 0 to 7.
     abstract void results(Assembler a);

@@ -32,11 +32,11 @@ final class StreamsCode512 {
     private StreamsCode512() {}
 
     // RDI row of the first stream, RDX out, R8 bytes of a row, R9 rows left, R12 and R14 once and three times the
-    // distance
-    // of streams, R13 and RSI bytes between and spans left, R15 spans, RBP spread activations.
+    // distance of streams, RSI spans left, R13 those of the tile, R15 spans, RBP spread activations.
     /// Emits the function.
     static void emit(Assembler a, BlockCode format, StreamCode512 four) {
         String row = a.fresh("streamsRow");
+        String tile = a.fresh("streamsTile");
         String span = a.fresh("streamsSpan");
         String end = a.fresh("streamsEnd");
         Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
@@ -52,7 +52,6 @@ final class StreamsCode512 {
         a.add(RBP, RDX);
         prefetchFirst(a);
         emitSpread(a, format, four);
-        a.mov(R13, Assembler.stackArgument(2, SAVED));
         four.constants(a);
         a.label(row);
         a.cmp(R9, 0);
@@ -66,6 +65,8 @@ final class StreamsCode512 {
         for (Vec v : four.sums()) {
             a.zero(v);
         }
+        a.label(tile);
+        beginTile(a, format, R13, RSI);
         a.align(32);
         a.label(span);
         for (Gpr w : StreamCode512.ROWS) {
@@ -76,9 +77,16 @@ final class StreamsCode512 {
             a.add(w, format.spanBytes);
         }
         a.add(RCX, four.spreadBytes);
-        a.sub(RSI, 1);
+        a.sub(R13, 1);
         a.j(If.NOT_ZERO, span);
+        if (format.tiled) {
+            four.endTile(a);
+            a.add(RCX, four.spreadBytes);
+            a.cmp(RSI, 0);
+            a.j(If.NOT_ZERO, tile);
+        }
         four.results(a);
+        a.mov(R13, Assembler.stackArgument(2, SAVED));
         a.vmovss(mem(RDX), xmm(0));
         a.vextractps(mem(RDX, R13, 1, 0), xmm(0), 1);
         a.vextractps(mem(RDX, R13, 2, 0), xmm(0), 2);
@@ -96,6 +104,19 @@ final class StreamsCode512 {
         a.ret();
     }
 
+    /// Takes the spans of the next tile, or all of them in formats whose tiles have no scales, from those that
+    /// are left.
+    static void beginTile(Assembler a, BlockCode format, Gpr spans, Gpr left) {
+        if (format.tiled) {
+            a.mov(spans, PanelShape.TILE);
+            a.cmp(spans, left);
+            a.cmov(If.GREATER, spans, left);
+            a.sub(left, spans);
+        } else {
+            a.mov(spans, left);
+        }
+    }
+
     /// Fetches what the loop does not: how each stream begins, while activations are spread.
     private static void prefetchFirst(Assembler a) {
         for (int b = 0; b < RowsCode512.NEAR_BYTES; b += 64) {
@@ -107,17 +128,29 @@ final class StreamsCode512 {
     }
 
     private static void emitSpread(Assembler a, BlockCode format, StreamCode512 four) {
+        String tile = a.fresh("streamsSpreadTile");
         String next = a.fresh("streamsSpread");
         a.mov(R13, Assembler.stackArgument(1, SAVED));
         a.add(R13, RSI);
         a.mov(RCX, RBP);
         a.mov(R10, R15);
+        a.imul(RAX, R15, PackCode.scaleBytes(format));
+        a.add(RAX, R13);
+        a.label(tile);
+        beginTile(a, format, RBX, R10);
         a.label(next);
         four.spread(a, RSI, R13, RCX);
         a.add(RSI, BlockCode.SPAN * format.levelBytes());
         a.add(R13, PackCode.scaleBytes(format));
         a.add(RCX, four.spreadBytes);
-        a.sub(R10, 1);
+        a.sub(RBX, 1);
         a.j(If.NOT_ZERO, next);
+        if (format.tiled) {
+            four.spreadTile(a, RAX, RCX);
+            a.add(RAX, PackCode.arrayBytes(format));
+            a.add(RCX, four.spreadBytes);
+            a.cmp(R10, 0);
+            a.j(If.NOT_ZERO, tile);
+        }
     }
 }
