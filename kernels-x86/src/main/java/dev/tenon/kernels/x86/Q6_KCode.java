@@ -26,12 +26,7 @@ final class Q6_KCode extends BlockCode {
     private static final Vec SHIFT = constantZ(2);
 
     Q6_KCode() {
-        this(false);
-    }
-
-    /// @param tiled whether activations share scales over tiles of spans
-    Q6_KCode(boolean tiled) {
-        super("Q6_K", 210, 0, 16, 63, false, 32, tiled);
+        super("Q6_K", 210, 0, 16, 63, false, 32, true);
     }
 
     @Override
@@ -70,17 +65,17 @@ final class Q6_KCode extends BlockCode {
 
     @Override
     StreamCode512 streams512() {
-        return tiled ? new Q6_KStreams() : null;
+        return new Q6_KStreams();
     }
 
     @Override
     PairCode512 pairs512() {
-        return tiled ? new Q6_KPairs() : null;
+        return new Q6_KPairs();
     }
 
     @Override
     QuadCode512 quads512() {
-        return tiled ? new Q6_KQuads() : null;
+        return new Q6_KQuads();
     }
 
     @Override

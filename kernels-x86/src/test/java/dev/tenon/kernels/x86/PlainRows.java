@@ -10,10 +10,11 @@ import java.lang.foreign.ValueLayout;
 final class PlainRows {
     private PlainRows() {}
 
-    /// {@return whether the format has a plain form here: one of words, one without and one with minimums}
+    /// {@return whether the format has a plain form here: one of words, one without minimums, one with,
+    /// one tiled}
     static boolean has(BlockCode format) {
         return switch (format.id) {
-            case "Q8_0", "Q6_K", "Q4_K" -> true;
+            case "Q8_0", "Q6_K", "Q4_K", "Q4_0" -> true;
             default -> false;
         };
     }
@@ -115,6 +116,9 @@ final class PlainRows {
             case "Q8_0" -> {
                 return w.get(ValueLayout.JAVA_BYTE, row + i / 32 * 34L + 2 + i % 32);
             }
+            case "Q4_0" -> {
+                return unsigned(w, row + i / 32 * 18L + 2 + i % 16) >> i % 32 / 16 * 4 & 15;
+            }
             case "Q6_K" -> {
                 int half = in / 128;
                 int ql = unsigned(w, span + 64 * half + in % 64);
@@ -136,6 +140,9 @@ final class PlainRows {
         switch (format.id) {
             case "Q8_0" -> {
                 return new float[] {half(w, row + g * 34L)};
+            }
+            case "Q4_0" -> {
+                return new float[] {half(w, row + g * 18L)};
             }
             case "Q6_K" -> {
                 return new float[] {w.get(ValueLayout.JAVA_BYTE, span + 192 + in) * half(w, span + 208)};

@@ -24,14 +24,13 @@ final class TestRows {
     record Format(BlockCode code, QuantFormat quant, int... factors) {
         @Override
         public String toString() {
-            return code.tiled ? code.id + " tiled" : code.id;
+            return code.id;
         }
     }
 
     static final List<Format> FORMATS = List.of(
             new Format(new Q8_0Code(), new Q8_0Format(), 0),
             new Format(new Q6_KCode(), new Q6_KFormat(), 208),
-            new Format(new Q6_KCode(true), new Q6_KFormat(), 208),
             new Format(new Q4_KCode(), new Q4_KFormat(), 0, 2),
             new Format(new Q5_KCode(), new Q5_KFormat(), 0, 2),
             new Format(new Q4_0Code(), new Q4_0Format(), 0),
