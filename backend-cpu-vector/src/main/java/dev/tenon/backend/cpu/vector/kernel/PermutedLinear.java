@@ -463,9 +463,20 @@ public abstract class PermutedLinear implements PackedKernel {
         for (int r = 0; r < PermutedPanel.ROWS; r += LANES) {
             for (int b = 0; b < blocks; b++) {
                 long words = to + b * next + 4L * r;
-                for (int lane = 0; lane < LANES; lane++) {
-                    long p = at + Math.min(r + lane, rows - 1) * rowBytes + (long) b * blockBytes;
-                    PermutedWords.copy(weights, p + firstWord, quads, p + firstHalf, halves, scratch, words, lane);
+                long p = at + (long) b * blockBytes;
+                for (int lane = 0; lane < LANES; lane += 4) {
+                    PermutedWords.copy(
+                            weights,
+                            p + firstWord,
+                            rowBytes,
+                            r + lane,
+                            rows - 1,
+                            quads,
+                            firstHalf - firstWord,
+                            halves,
+                            scratch,
+                            words,
+                            lane);
                 }
                 PermutedWords.transpose(scratch, words, quads);
                 if (sums > 0) {

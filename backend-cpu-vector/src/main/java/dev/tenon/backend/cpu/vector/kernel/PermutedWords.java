@@ -22,44 +22,62 @@ final class PermutedWords {
 
     private PermutedWords() {}
 
-    /// Copies a block of one row: four words at a time to where [#transpose] expects them, then halves
+    /// Copies a block of four rows: four words at a time to where [#transpose] expects them, then halves
     /// as floats.
     ///
     /// @param weights the matrix
-    /// @param from where the words are
+    /// @param from where the words of the panel's first row are
+    /// @param rowBytes bytes of a row
+    /// @param row the first of the four rows
+    /// @param last the last row of the panel, copied instead of those behind it
     /// @param quads how many groups of four words
-    /// @param half where the halves are
+    /// @param half bytes from the words to the halves
     /// @param halves how many
     /// @param scratch receives them
     /// @param to where those of all lanes go
-    /// @param lane which lane the row has
+    /// @param lane which lane the first row has, a multiple of 4
     static void copy(
             MemorySegment weights,
             long from,
+            long rowBytes,
+            int row,
+            int last,
             int quads,
-            long half,
+            int half,
             int halves,
             MemorySegment scratch,
             long to,
             int lane) {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        long p = from;
-        long q = to + lane % 4 * WIDTH + lane / 4 * 16;
-        long end = p + 16L * quads;
+        long p0 = from + Math.min(row, last) * rowBytes & Memory.ADDRESS;
+        long p1 = from + Math.min(row + 1, last) * rowBytes & Memory.ADDRESS;
+        long p2 = from + Math.min(row + 2, last) * rowBytes & Memory.ADDRESS;
+        long p3 = from + Math.min(row + 3, last) * rowBytes & Memory.ADDRESS;
+        long q = to + 4L * lane & Memory.ADDRESS;
+        int i = 0;
+        int end = 16 * quads;
         do {
-            p &= Memory.ADDRESS;
-            q &= Memory.ADDRESS;
-            IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p, Species.LE).intoMemorySegment(s, q, Species.LE);
-            p += 16;
-            q += 4 * WIDTH;
-        } while (p != end);
-        for (int i = 0; i < halves; i++) {
-            long at = to + (4L * quads + i) * WIDTH + 4L * lane;
-            s.set(
-                    ValueLayout.JAVA_FLOAT_UNALIGNED,
-                    at & Memory.ADDRESS,
-                    Species.half(w, half + 2L * i & Memory.ADDRESS));
+            long k = i & 0x3FFFFFFF;
+            long j = q + k * (WIDTH / 4);
+            IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p0 + k, Species.LE)
+                    .intoMemorySegment(s, j, Species.LE);
+            IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p1 + k, Species.LE)
+                    .intoMemorySegment(s, j + WIDTH, Species.LE);
+            IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p2 + k, Species.LE)
+                    .intoMemorySegment(s, j + 2 * WIDTH, Species.LE);
+            IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p3 + k, Species.LE)
+                    .intoMemorySegment(s, j + 3 * WIDTH, Species.LE);
+            i += 16;
+        } while (i != end);
+        long at = q + 4L * quads * WIDTH;
+        for (int h = 0; h < halves; h++) {
+            long k = half + 2L * h;
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at & Memory.ADDRESS, Species.half(w, p0 + k & Memory.ADDRESS));
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 4 & Memory.ADDRESS, Species.half(w, p1 + k & Memory.ADDRESS));
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 8 & Memory.ADDRESS, Species.half(w, p2 + k & Memory.ADDRESS));
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 12 & Memory.ADDRESS, Species.half(w, p3 + k & Memory.ADDRESS));
+            at += WIDTH;
         }
     }
 
