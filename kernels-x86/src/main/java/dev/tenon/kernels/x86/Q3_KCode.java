@@ -35,7 +35,7 @@ final class Q3_KCode extends BlockCode {
     private static final IntUnaryOperator HIGH_SHIFT = j -> 8 * (j % 4) + 2 * (j / 4);
 
     Q3_KCode() {
-        super("Q3_K", 110, 0, 16, 7, false, 4);
+        super("Q3_K", 110, 0, 16, 7, false, 4, true);
     }
 
     @Override

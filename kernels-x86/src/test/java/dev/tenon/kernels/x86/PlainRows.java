@@ -14,7 +14,7 @@ final class PlainRows {
     /// one tiled}
     static boolean has(BlockCode format) {
         return switch (format.id) {
-            case "Q8_0", "Q6_K", "Q4_K", "Q4_0" -> true;
+            case "Q8_0", "Q6_K", "Q4_K", "Q4_0", "Q3_K" -> true;
             default -> false;
         };
     }
@@ -126,6 +126,11 @@ final class PlainRows {
                 int quarter = in % 128 / 32;
                 return ql >> 4 * (quarter / 2) & 15 | (qh >> 2 * quarter & 3) << 4;
             }
+            case "Q3_K" -> {
+                int unit = in / 32;
+                int low = unsigned(w, span + 32 + unit / 4 * 32 + in % 32) >> 2 * (unit % 4) & 3;
+                return low | (unsigned(w, span + in % 32) >> unit & 1) << 2;
+            }
             case "Q4_K" -> {
                 return unsigned(w, span + 16 + in / 64 * 32 + in % 32) >> in % 64 / 32 * 4 & 15;
             }
@@ -146,6 +151,11 @@ final class PlainRows {
             }
             case "Q6_K" -> {
                 return new float[] {w.get(ValueLayout.JAVA_BYTE, span + 192 + in) * half(w, span + 208)};
+            }
+            case "Q3_K" -> {
+                int low = unsigned(w, span + 96 + in % 8) >> in / 8 * 4 & 15;
+                int high = unsigned(w, span + 104 + in % 4) >> 2 * (in / 4) & 3;
+                return new float[] {((low | high << 4) - 32) * half(w, span + 108)};
             }
             case "Q4_K" -> {
                 long s = span + 4;
