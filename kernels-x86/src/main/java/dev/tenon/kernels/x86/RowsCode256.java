@@ -94,9 +94,27 @@ final class RowsCode256 {
         return mem(RSP, PAIRS + TOKEN_PAIRS * t + 32 * pair);
     }
 
-    /// {@return sums of a token over a tile}
-    private Mem tileSums(int t, int disp) {
-        return mem(RSP, PAIRS + TOKEN_PAIRS * tokens + TOKEN_SUMS * t + disp);
+    /// {@return sums of a token over a tile: in registers that have no sums, where these suffice}
+    private Operand tileSums(int t, int part) {
+        int register = parts() * (tokens + t) + part;
+        return 2 * parts() * tokens <= LEVELS.number()
+                ? ymm(register)
+                : mem(RSP, PAIRS + TOKEN_PAIRS * tokens + TOKEN_SUMS * t + 32 * part);
+    }
+
+    /// {@return sums of scales over a tile, behind those of tokens}
+    private Operand tileScales(int part) {
+        return parts() * (2 * tokens + 1) <= LEVELS.number()
+                ? ymm(2 * parts() * tokens + part)
+                : TILE_SCALES.plus(32 * part);
+    }
+
+    private void store(Operand to, Vec v) {
+        if (to instanceof Mem memory) {
+            a.vmovdqu(memory, v);
+        } else {
+            a.vmovdqu((Vec) to, v);
+        }
     }
 
     private Mem token(Gpr base, int t, int disp) {
@@ -209,10 +227,10 @@ final class RowsCode256 {
         a.cmov(If.GREATER, R15, RCX);
         a.sub(RCX, R15);
         a.zero(T1);
-        for (int at = 0; at < perGroup; at += 32) {
-            a.vmovdqu(TILE_SCALES.plus(at), T1);
+        for (int part = 0; part < parts(); part++) {
+            store(tileScales(part), T1);
             for (int t = 0; t < tokens; t++) {
-                a.vmovdqu(tileSums(t, at), T1);
+                store(tileSums(t, part), T1);
             }
         }
     }
@@ -220,10 +238,10 @@ final class RowsCode256 {
     /// Adds a tile to the sums, and ends the loop over tiles.
     private void emitTile(String tile) {
         for (int part = 0; part < parts(); part++) {
-            a.vmovdqu(T2, TILE_SCALES.plus(32 * part));
+            a.vmovdqu(T2, tileScales(part));
             for (int t = 0; t < tokens; t++) {
                 a.vmovdqu(T1, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
-                a.vfmadd213ps(T1, T2, tileSums(t, 32 * part));
+                a.vfmadd213ps(T1, T2, tileSums(t, part));
                 a.vfmadd231ps(sums(t, part), T1, token(RBX, t, 32 * part));
             }
         }
@@ -264,10 +282,13 @@ final class RowsCode256 {
                 emitGroups(NEXT_DOT, t, 1);
             }
         }
-        for (int at = 0; format.tiled && at < perGroup; at += 32) {
-            a.vmovdqu(T1, TILE_SCALES.plus(at));
-            a.vaddps(T1, T1, SCALES.plus(at));
-            a.vmovdqu(TILE_SCALES.plus(at), T1);
+        for (int part = 0; format.tiled && part < parts(); part++) {
+            Vec scales = tileScales(part) instanceof Vec v ? v : T1;
+            a.vmovdqu(T2, SCALES.plus(32 * part));
+            a.vaddps(scales, T2, tileScales(part));
+            if (scales == T1) {
+                store(tileScales(part), T1);
+            }
         }
     }
 
@@ -284,9 +305,13 @@ final class RowsCode256 {
         int at = 32 * part;
         if (format.tiled) {
             a.vpaddd(z, z, token(RAX, t, at));
-            a.vmovdqu(T1, tileSums(t, at));
+            if (tileSums(t, part) instanceof Vec sum) {
+                a.vfmadd231ps(sum, z, SCALES.plus(at));
+                return;
+            }
+            a.vmovdqu(T1, tileSums(t, part));
             a.vfmadd231ps(T1, z, SCALES.plus(at));
-            a.vmovdqu(tileSums(t, at), T1);
+            store(tileSums(t, part), T1);
             return;
         }
         if (format.words) {
