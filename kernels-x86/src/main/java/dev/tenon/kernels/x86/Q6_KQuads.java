@@ -49,7 +49,7 @@ final class Q6_KQuads extends QuadCode512 {
     }
 
     @Override
-    void token(Assembler a, int x, int sums) {
+    void token(Assembler a, int x, int sums, boolean first) {
         a.vmovdqu(DOTS[0], mem(X, x + Q6_KPairs.START));
         for (int r = 1; r < ROWS.length; r++) {
             a.vmovdqu(DOTS[r], DOTS[0]);
@@ -61,19 +61,20 @@ final class Q6_KQuads extends QuadCode512 {
             }
         }
         for (int r = 0; r < ROWS.length; r++) {
-            a.vfmadd213ps(DOTS[r], SCALES[r], mem(SUMS, sums + 64 * r));
+            if (first) {
+                a.vmulps(DOTS[r], DOTS[r], SCALES[r]);
+            } else {
+                a.vfmadd213ps(DOTS[r], SCALES[r], mem(SUMS, sums + 64 * r));
+            }
             a.vmovdqu(mem(SUMS, sums + 64 * r), DOTS[r]);
         }
     }
 
     @Override
     void endTile(Assembler a, int x, int token, boolean first) {
-        Vec none = Q;
-        a.zero(none);
         emitEnd(a, x, token, DOTS, first);
         for (int r = 0; r < ROWS.length; r++) {
             a.vmovdqu(sumBefore(4 * token + r), DOTS[r]);
-            a.vmovdqu(sum(4 * token + r), none);
         }
     }
 
@@ -82,6 +83,7 @@ final class Q6_KQuads extends QuadCode512 {
         Vec bias = SCALES[0];
         Vec dx = SCALES[1];
         Vec none = Q;
+        a.zero(none);
         a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
         a.vmovdqu(dx, mem(X, x));
         for (int r = 0; r < ROWS.length; r++) {
@@ -94,7 +96,6 @@ final class Q6_KQuads extends QuadCode512 {
     @Override
     void results(Assembler a, int x, boolean first) {
         Vec t = zmm(8);
-        a.zero(Q);
         for (int token = 0; token < 2; token++) {
             emitEnd(a, token * x, token, registers(4 * token, 4), first);
         }

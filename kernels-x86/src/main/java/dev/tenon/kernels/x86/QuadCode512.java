@@ -46,10 +46,10 @@ abstract class QuadCode512 {
     ///
     /// @param x how far behind [#X] its spread activations are
     /// @param sums how far behind [#SUMS] its sums are
-    abstract void token(Assembler a, int x, int sums);
+    /// @param first whether it is the tile's first span: there are no sums yet
+    abstract void token(Assembler a, int x, int sums, boolean first);
 
-    /// Multiplies the sums of the tile by its scales, adds those of the tiles before, and leaves them there; the
-    /// sums of the tile become 0.
+    /// Multiplies the sums of the tile by its scales, adds those of the tiles before, and leaves them there.
     ///
     /// @param x how far behind [#X] the token's scales of the tile are
     /// @param token which token from [#SUMS] on

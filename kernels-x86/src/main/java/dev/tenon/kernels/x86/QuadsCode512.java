@@ -69,6 +69,7 @@ final class QuadsCode512 {
         String tile = a.fresh("quadTile");
         String first = a.fresh("quadFirst");
         String span = a.fresh("quadSpan");
+        String end = a.fresh("quadEnd");
         a.label(next);
         a.mov(R11, Assembler.stackArgument(0, SAVED));
         a.mov(R10, RDI);
@@ -77,25 +78,18 @@ final class QuadsCode512 {
         a.add(R11, RDI);
         a.mov(RCX, RSI);
         a.mov(R15, Assembler.stackArgument(1, SAVED));
-        emitZeros(a, quad);
         a.label(tile);
         StreamsCode512.beginTile(a, format, R12, R15);
         quad.beginTile(a);
+        emitSpan(a, format, pair, quad, true);
+        a.sub(R12, 1);
+        a.j(If.ZERO, end);
         a.align(32);
         a.label(span);
-        emitPrefetch(a, format);
-        quad.unpack(a);
-        forTokens(a, quad, () -> {
-            for (int t = 0; t < STEP; t++) {
-                quad.token(a, t * pair.spreadBytes, t * quad.sumsPerToken * REGISTER);
-            }
-            a.add(RCX, STEP * pair.spreadBytes);
-        });
-        for (Gpr w : QuadCode512.ROWS) {
-            a.add(w, format.spanBytes);
-        }
+        emitSpan(a, format, pair, quad, false);
         a.sub(R12, 1);
         a.j(If.NOT_ZERO, span);
+        a.label(end);
         a.mov(R12, Assembler.stackArgument(1, SAVED));
         a.sub(R12, R15);
         a.cmp(R12, PanelShape.TILE);
@@ -114,6 +108,23 @@ final class QuadsCode512 {
             a.pop(saved[i]);
         }
         a.ret();
+    }
+
+    /// Multiplies a span with all tokens.
+    ///
+    /// @param first whether it is the first one of a tile
+    private static void emitSpan(Assembler a, BlockCode format, PairCode512 pair, QuadCode512 quad, boolean first) {
+        emitPrefetch(a, format);
+        quad.unpack(a);
+        forTokens(a, quad, () -> {
+            for (int t = 0; t < STEP; t++) {
+                quad.token(a, t * pair.spreadBytes, t * quad.sumsPerToken * REGISTER, first);
+            }
+            a.add(RCX, STEP * pair.spreadBytes);
+        });
+        for (Gpr w : QuadCode512.ROWS) {
+            a.add(w, format.spanBytes);
+        }
     }
 
     /// Fetches the same span of the next quad into the second-level cache. (From there out-of-order execution
@@ -137,15 +148,6 @@ final class QuadsCode512 {
         a.add(R13, STEP * quad.sumsPerToken * REGISTER);
         a.sub(R14, 1);
         a.j(If.NOT_ZERO, loop);
-    }
-
-    private static void emitZeros(Assembler a, QuadCode512 quad) {
-        a.zero(zmm(0));
-        forTokens(a, quad, () -> {
-            for (int i = 0; i < STEP * quad.sumsPerToken; i++) {
-                a.vmovdqu(mem(R13, REGISTER * i), zmm(0));
-            }
-        });
     }
 
     /// Ends a tile and goes on with the next one, or with results.
