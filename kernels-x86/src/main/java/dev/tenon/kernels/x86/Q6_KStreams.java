@@ -16,6 +16,8 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// low part of ql   lane b: groups b, b + 8          high part   lane b: groups b + 4, b + 12
 /// sums of a row    lane b: groups b, b + 8, b + 4, b + 12
 /// ```
+///
+/// Beside its sum a row has two of the tile at hand: of products, and of scales.
 final class Q6_KStreams extends StreamCode512 {
     private static final int QH = 128;
     private static final int SCALES = 192;

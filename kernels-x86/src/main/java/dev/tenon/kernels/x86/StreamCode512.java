@@ -33,7 +33,7 @@ abstract class StreamCode512 {
     /// Puts the activations of a span into order.
     ///
     /// @param q points to the span's levels
-    /// @param dx points to its scales
+    /// @param dx points to what the packed row has of it besides ([PackCode])
     /// @param to receives [#spreadBytes]
     abstract void spread(Assembler a, Gpr q, Gpr dx, Gpr to);
 
