@@ -30,7 +30,9 @@ final class Q6_KStreams extends StreamCode512 {
     /// Where d of the rows is for a moment: in the 128 bytes below the stack that are a function's.
     private static final int D_BELOW = -24;
 
-    private static final Vec[] DOTS = registers(0, 4);
+    private static final Vec LOW_DOTS = zmm(0);
+    private static final Vec HIGH_DOTS = zmm(1);
+    private static final Vec[] START_OF_DOTS = registers(2, 2);
     /// Of the tile: sums of products, and of scales.
     private static final Vec[] PRODUCTS = registers(4, 4);
     private static final Vec[] SCALE_SUMS = registers(8, 4);
@@ -113,30 +115,31 @@ final class Q6_KStreams extends StreamCode512 {
         a.vcvtph2ps(d, d);
         a.vmulps(d, d, a.constant(i -> Float.floatToRawIntBits(TOP)));
         a.vmovdqu(mem(Gpr.RSP, D_BELOW), d);
+        for (int high = 0; high < 2; high++) {
+            a.vmovdqu(START_OF_DOTS[high], x(START + 64 * high));
+        }
         for (int i = 0; i < 4; i++) {
             a.vmovdqu(Q[i], x(64 * i));
         }
         for (int r = 0; r < ROWS.length; r++) {
-            Vec dots = DOTS[r % 2 * 2];
-            Vec high = DOTS[r % 2 * 2 + 1];
-            emitDots(a, ROWS[r], dots, high);
-            addPairs(a, dots, dots, high, T, false);
+            emitDots(a, ROWS[r]);
+            addPairs(a, LOW_DOTS, LOW_DOTS, HIGH_DOTS, T, false);
             a.vbroadcasti32x4(PART, mem(ROWS[r], SCALES));
             a.vpshufb(PART, PART, SCALE_BYTES);
             a.vcvtdq2ps(PART, PART);
             a.vmulps(PART, PART, mem(Gpr.RSP, D_BELOW + Float.BYTES * r).bcst());
-            a.vfmadd231ps(PRODUCTS[r], dots, PART);
+            a.vfmadd231ps(PRODUCTS[r], LOW_DOTS, PART);
             a.vaddps(SCALE_SUMS[r], SCALE_SUMS[r], PART);
         }
     }
 
-    private static void emitDots(Assembler a, Gpr w, Vec low, Vec high) {
+    private static void emitDots(Assembler a, Gpr w) {
         a.vpand(HIGH_0, PAIRS, mem(w, QH));
         a.vpsrld(HIGH_2, mem(w, QH), 2);
         a.vpand(HIGH_2, HIGH_2, PAIRS);
         a.vmovdqu(LOW, mem(w));
-        a.vmovdqu(low, x(START));
-        a.vmovdqu(high, x(START + 64));
+        a.vmovdqu(LOW_DOTS, START_OF_DOTS[0]);
+        a.vmovdqu(HIGH_DOTS, START_OF_DOTS[1]);
         for (int e = 0; e < 2; e++) {
             a.vmovdqu(HIGH, EIGHTS[e]);
             a.vpermi2q(HIGH, HIGH_0, HIGH_2);
@@ -147,10 +150,10 @@ final class Q6_KStreams extends StreamCode512 {
             }
             a.vpslld(T, HIGH, 4);
             a.vpternlogd(T, PART, NIBBLE, SELECT);
-            a.vpdpbusd(low, T, Q[e]);
+            a.vpdpbusd(LOW_DOTS, T, Q[e]);
             a.vpsrld(PART, PART, 4);
             a.vpternlogd(HIGH, PART, NIBBLE, SELECT);
-            a.vpdpbusd(high, HIGH, Q[2 + e]);
+            a.vpdpbusd(HIGH_DOTS, HIGH, Q[2 + e]);
         }
     }
 
