@@ -4,7 +4,6 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import dev.tenon.api.device.PackedKernel;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 
 /// Frame of the kernels that put activations into an order of their own, once for all rows.
@@ -23,12 +22,8 @@ import java.util.Locale;
 /// vectors nor on how many tokens or rows are computed together.
 ///
 /// One or two tokens are multiplied with strands in the lanes of a vector, more of them one strand
-/// after the other, with rows in lanes ([PermutedPanel]). For that the same is kept once more by
-/// strands, `[16, 8b]`, `[16, 8b]`, and `[16, b]`, of four tokens interleaved, and each strand of
-/// up to 256 tokens in one piece: read element by element, a row's strands would be a few lines
-/// here and there, which no processor fetches ahead. So packed rows share their memory: that of
-/// `c <= 256` rows is `c` rows of vectors, then `[16, c / 4, 8b, 4]`, the same for the odd ones,
-/// and `[16, c / 4, b, 4]`. Whoever packs says which row of which memory it is.
+/// after the other, with rows in lanes ([PermutedPanel]); for that the same is kept once more by strands
+/// ([PermutedPacking]).
 ///
 /// Q8_0, whose blocks are 32 weights, has one even and one odd vector a block and no sums, which
 /// is the order of [Strands]. It is packed for the sake of aligned loads, and of the panel.
@@ -36,7 +31,6 @@ import java.util.Locale;
 /// The parts that are compiled by themselves call nothing but the Vector API: beyond C2's limit
 /// of nodes it still inlines what the JDK asks it to, but no method of ours.
 public abstract class PermutedLinear implements PackedKernel {
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(Species.LE);
     /// Weights of a K format's block.
     static final int BLOCK = 256;
     /// Bytes of sixteen floats.
@@ -168,6 +162,7 @@ public abstract class PermutedLinear implements PackedKernel {
     record Parts(Scales scales, Dot dot, Decode decode, Numbers numbers, Unpack unpack) {}
 
     private final String format;
+    private final PermutedPacking packing;
     private final int block;
     private final int blockBytes;
     /// Even vectors of a block, and as many odd ones.
@@ -175,8 +170,6 @@ public abstract class PermutedLinear implements PackedKernel {
     private final int sums;
     /// Blocks of a row before it is the next row's turn.
     private final int turn;
-    private final int[] elements;
-    private final float[] factors;
     private final Scales scales;
     private final Dot dot;
     private final Decode decode;
@@ -192,9 +185,8 @@ public abstract class PermutedLinear implements PackedKernel {
     /// Creates a kernel.
     ///
     /// @param format format id
-    /// @param block weights of a block, a multiple of 32
+    /// @param packing order of the activations
     /// @param blockBytes bytes of a block
-    /// @param sums vectors of sums that a block has, 0 or 1
     /// @param parts the code that multiplies and decodes
     /// @param firstWord where the words of a block begin
     /// @param words how many it has, a multiple of 4
@@ -202,22 +194,20 @@ public abstract class PermutedLinear implements PackedKernel {
     /// @param halves how many it has
     PermutedLinear(
             String format,
-            int block,
+            PermutedPacking packing,
             int blockBytes,
-            int sums,
             Parts parts,
             int firstWord,
             int words,
             int firstHalf,
             int halves) {
         this.format = format;
-        this.block = block;
+        this.packing = packing;
+        this.block = packing.block;
         this.blockBytes = blockBytes;
-        this.half = block / 32;
-        this.sums = sums;
+        this.half = packing.half;
+        this.sums = packing.sums;
         this.turn = Math.min(TURN / block, TURN_BLOCKS);
-        this.elements = new int[block];
-        this.factors = new float[block];
         this.scales = parts.scales;
         this.dot = parts.dot;
         this.decode = parts.decode;
@@ -227,27 +217,6 @@ public abstract class PermutedLinear implements PackedKernel {
         this.quads = words / 4;
         this.firstHalf = firstHalf;
         this.halves = halves;
-    }
-
-    /// Says where an element of a block goes; the constructor of each format does so for all of
-    /// them.
-    ///
-    /// @param element which of the block's
-    /// @param vector which of the block's vectors
-    /// @param lane which of its lanes
-    /// @param factor what the activation is multiplied with, a power of two
-    final void put(int element, int vector, int lane, float factor) {
-        elements[16 * vector + lane] = element;
-        factors[16 * vector + lane] = factor;
-    }
-
-    /// {@return what a number of a block is multiplied with: a sum of activations}
-    ///
-    /// @param x activations
-    /// @param at index of the block's first
-    /// @param number which of the sixteen
-    float sum(float[] x, int at, int number) {
-        throw new IllegalStateException(format + " has no sums.");
     }
 
     @Override
@@ -272,17 +241,7 @@ public abstract class PermutedLinear implements PackedKernel {
 
     @Override
     public final long packedBytes(int n, int tokens) {
-        return (tokens + PermutedPanel.TOKENS - 1L) / PermutedPanel.TOKENS * PermutedPanel.TOKENS * bothBytes(n);
-    }
-
-    /// {@return bytes of a row in both of its orders}
-    private long bothBytes(int n) {
-        return 2 * rowBytes(n);
-    }
-
-    /// {@return bytes of a row in one of its two orders}
-    private long rowBytes(int n) {
-        return (long) n / block * (2 * half + sums) * VECTOR;
+        return packing.bytes(n, tokens);
     }
 
     /// {@return bytes of a panel's words, numbers, and of the strands of a lane}
@@ -296,105 +255,18 @@ public abstract class PermutedLinear implements PackedKernel {
 
     @Override
     public final long scratchBytes(int n, int tokens) {
-        long row = VALUES + rowBytes(TURN);
+        long row = VALUES + packing.rowBytes(TURN);
         return tokens < PANEL_TOKENS ? row : Math.max(row, PermutedPanel.SUMS + panelBytes(n / block));
     }
 
     @Override
     public final void pack(float[] x, int xOffset, int n, MemorySegment packed) {
-        pack(x, xOffset, n, packed, 0);
+        packing.pack(x, xOffset, n, packed, 0);
     }
 
     @Override
     public final void pack(float[] x, int xOffset, int n, MemorySegment packed, int token) {
-        int held = held(packed, n, token);
-        long at = Memory.at(packed, 0, packedBytes(n, token + 1)) + chunk(n, token);
-        int t = token % PermutedPanel.CHUNK;
-        int blocks = n / block;
-        int length = half * blocks;
-        long even = at + t * rowBytes(n);
-        long odd = even + (long) length * VECTOR;
-        long rest = odd + (long) length * VECTOR;
-        permute(x, xOffset, blocks, packed, even, odd, rest);
-        long strands = at + held * rowBytes(n);
-        strands(packed, even, strands, length, held, t);
-        strands(packed, odd, strands + held * (odd - even), length, held, t);
-        strands(packed, rest, strands + held * (rest - even), sums * blocks, held, t);
-    }
-
-    /// {@return where the memory of the rows begins that lie together with a row}
-    private long chunk(int n, int token) {
-        return token / PermutedPanel.CHUNK * PermutedPanel.CHUNK * bothBytes(n);
-    }
-
-    /// {@return how many rows lie together with a row}
-    private int held(MemorySegment packed, int n, int token) {
-        long from = token - token % PermutedPanel.CHUNK;
-        return (int) Math.min(PermutedPanel.CHUNK, packed.byteSize() / bothBytes(n) - from);
-    }
-
-    /// Writes the vectors of a row.
-    ///
-    /// @param x holds the row
-    /// @param xOffset index of its first element
-    /// @param blocks how many blocks
-    /// @param packed receives vectors
-    /// @param even where the first even one goes
-    /// @param odd where the first odd one goes
-    /// @param rest where the first vector of sums goes
-    void permute(float[] x, int xOffset, int blocks, MemorySegment packed, long even, long odd, long rest) {
-        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
-        for (int b = 0; b < blocks; b++) {
-            int at = xOffset + b * block;
-            for (int v = 0; v < 2 * half; v++) {
-                long vector = ((v & 1) == 0 ? even : odd) + ((long) b * half + (v >> 1)) * VECTOR & Memory.ADDRESS;
-                for (int i = 16 * v; i < 16 * v + 16; i++) {
-                    float value = x[at + elements[i]] * factors[i];
-                    m.set(ValueLayout.JAVA_FLOAT_UNALIGNED, vector + 4 * (i & 15), value);
-                }
-            }
-            long number = rest + (long) b * VECTOR & Memory.ADDRESS;
-            for (int i = 0; i < 16 * sums; i++) {
-                m.set(ValueLayout.JAVA_FLOAT_UNALIGNED, number + 4 * i, sum(x, at, i));
-            }
-        }
-    }
-
-    /// Copies vectors of one kind: the first lane of all of them, then the second, and so on.
-    ///
-    /// @param packed memory of both
-    /// @param from where the first vector is
-    /// @param to where all rows' strands of that kind are
-    /// @param count how many vectors
-    /// @param held how many rows lie together
-    /// @param t which of them it is
-    private static void strands(MemorySegment packed, long from, long to, int count, int held, int t) {
-        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
-        int tile = PermutedPanel.TOKENS;
-        long first = to + 4L * (t / tile * tile * count + t % tile);
-        long apart = 4L * held * count;
-        // Lanes are so far apart that first-level caches hold few of their lines at once.
-        for (int lane = 0; lane < 16; lane++) {
-            long vector = from + 4L * lane;
-            long at = first + lane * apart;
-            for (int i = 0; i < count; i++) {
-                int value = m.get(INT, vector + (long) i * VECTOR & Memory.ADDRESS);
-                m.set(INT, at + 4L * tile * i & Memory.ADDRESS, value);
-            }
-        }
-    }
-
-    /// {@return the sum of some activations, in ascending order}
-    ///
-    /// @param x activations
-    /// @param from index of the first
-    /// @param count how many
-    static float total(float[] x, int from, int count) {
-        float sum = 0;
-        for (int i = 0; i < count; i++) {
-            sum += x[from + i];
-        }
-        return sum;
+        packing.pack(x, xOffset, n, packed, token);
     }
 
     @Override
@@ -418,7 +290,7 @@ public abstract class PermutedLinear implements PackedKernel {
             int done = each * STREAMS;
             for (int t = 0; t < tokens; t++) {
                 int o = outOffset + t * outStride;
-                long xt = x + t * rowBytes(n);
+                long xt = x + t * packing.rowBytes(n);
                 streams(weights, at, rowBytes, each, STREAMS, n, packed, xt, out, o, scratch, s);
                 streams(
                         weights,
@@ -443,8 +315,8 @@ public abstract class PermutedLinear implements PackedKernel {
             PermutedPanel.begin(scratch, s);
             for (int t = 0; t < tokens; t += PermutedPanel.CHUNK) {
                 int chunk = Math.min(PermutedPanel.CHUNK, tokens - t);
-                int held = held(packed, n, t);
-                long strands = x + chunk(n, t) + held * rowBytes(n);
+                int held = packing.held(packed, n, t);
+                long strands = x + packing.chunk(n, t) + held * packing.rowBytes(n);
                 panel(scratch, s, words, n / block, packed, strands, held, chunk);
                 // Without sums, their strands are 0.
                 float plus = sums == 0 ? 0f : -0f;

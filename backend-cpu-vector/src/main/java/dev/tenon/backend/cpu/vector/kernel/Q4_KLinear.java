@@ -58,9 +58,8 @@ final class Q4_KLinear extends PermutedLinear {
     Q4_KLinear() {
         super(
                 "Q4_K",
-                BLOCK,
+                new Packing(),
                 BYTES,
-                1,
                 new Parts(
                         Q4_KLinear::scales,
                         Q4_KLinear::dot,
@@ -71,22 +70,29 @@ final class Q4_KLinear extends PermutedLinear {
                 BYTES / 4,
                 0,
                 2);
-        for (int i = 0; i < BLOCK; i++) {
-            int chunk = i / 64;
-            int nibble = i / 32 % 2;
-            int vector = chunk / 2 * 8 + nibble * 4 + i % 4;
-            put(i, vector, chunk % 2 * 8 + i % 32 / 4, 1f / (1 << 8 * (i % 4)));
-        }
     }
 
     private static IntVector ints(IntUnaryOperator value) {
         return IntVector.fromArray(I, IntStream.range(0, LANES).map(value).toArray(), 0);
     }
 
-    /// Minima are multiplied with the sums of 32 activations.
-    @Override
-    float sum(float[] x, int at, int number) {
-        return number < 8 ? 0 : total(x, at + 32 * (number - 8), 32);
+    /// Order of the activations.
+    private static final class Packing extends PermutedPacking {
+        Packing() {
+            super(BLOCK, 1);
+            for (int i = 0; i < BLOCK; i++) {
+                int chunk = i / 64;
+                int nibble = i / 32 % 2;
+                int vector = chunk / 2 * 8 + nibble * 4 + i % 4;
+                put(i, vector, chunk % 2 * 8 + i % 32 / 4, 1f / (1 << 8 * (i % 4)));
+            }
+        }
+
+        /// Minima are multiplied with the sums of 32 activations.
+        @Override
+        float sum(float[] x, int at, int number) {
+            return number < 8 ? 0 : total(x, at + 32 * (number - 8), 32);
+        }
     }
 
     /// The product of a row in plain Java, in ascending order and double.

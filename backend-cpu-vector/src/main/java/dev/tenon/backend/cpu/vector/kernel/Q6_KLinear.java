@@ -53,9 +53,8 @@ final class Q6_KLinear extends PermutedLinear {
     Q6_KLinear() {
         super(
                 "Q6_K",
-                BLOCK,
+                new Packing(),
                 BYTES,
-                1,
                 new Parts(
                         Q6_KLinear::scales,
                         Q6_KLinear::dot,
@@ -66,16 +65,23 @@ final class Q6_KLinear extends PermutedLinear {
                 D / 4,
                 D,
                 1);
-        for (int i = 0; i < BLOCK; i++) {
-            int vector = i / 128 * 8 + i / 64 % 2 * 4 + i % 4;
-            put(i, vector, i % 64 / 4, i % 4 == 3 ? 1 : 1f / (1 << 8 * (i % 4)));
-        }
     }
 
-    /// Levels count from -32: scales are multiplied with -32 times the sums of 16 activations.
-    @Override
-    float sum(float[] x, int at, int number) {
-        return -ZERO_LEVEL * total(x, at + 16 * number, 16);
+    /// Order of the activations.
+    private static final class Packing extends PermutedPacking {
+        Packing() {
+            super(BLOCK, 1);
+            for (int i = 0; i < BLOCK; i++) {
+                int vector = i / 128 * 8 + i / 64 % 2 * 4 + i % 4;
+                put(i, vector, i % 64 / 4, i % 4 == 3 ? 1 : 1f / (1 << 8 * (i % 4)));
+            }
+        }
+
+        /// Levels count from -32: scales are multiplied with -32 times the sums of 16 activations.
+        @Override
+        float sum(float[] x, int at, int number) {
+            return -ZERO_LEVEL * total(x, at + 16 * number, 16);
+        }
     }
 
     /// The product of a row in plain Java, in ascending order and double.

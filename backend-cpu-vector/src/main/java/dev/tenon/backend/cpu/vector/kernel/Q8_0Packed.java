@@ -21,9 +21,8 @@ final class Q8_0Packed extends PermutedLinear {
     Q8_0Packed() {
         super(
                 "Q8_0",
-                BLOCK,
+                new Packing(),
                 BYTES,
-                0,
                 new Parts(null, Q8_0Packed::dot, null, null, Q8_0Packed::unpack),
                 QS,
                 WORDS,
@@ -31,14 +30,21 @@ final class Q8_0Packed extends PermutedLinear {
                 1);
     }
 
-    @Override
-    void permute(float[] x, int xOffset, int blocks, MemorySegment packed, long even, long odd, long rest) {
-        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
-        for (int b = 0; b < blocks; b++) {
-            long to = (long) b * VECTOR;
-            int at = xOffset + b * BLOCK;
-            FloatVector.fromArray(F, x, at).intoMemorySegment(m, even + to, Species.LE);
-            FloatVector.fromArray(F, x, at + LANES).intoMemorySegment(m, odd + to, Species.LE);
+    /// Vectors lie as the activations do.
+    private static final class Packing extends PermutedPacking {
+        Packing() {
+            super(BLOCK, 0);
+        }
+
+        @Override
+        void permute(float[] x, int xOffset, int blocks, MemorySegment packed, long even, long odd, long rest) {
+            MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
+            for (int b = 0; b < blocks; b++) {
+                long to = (long) b * VECTOR;
+                int at = xOffset + b * BLOCK;
+                FloatVector.fromArray(F, x, at).intoMemorySegment(m, even + to, Species.LE);
+                FloatVector.fromArray(F, x, at + LANES).intoMemorySegment(m, odd + to, Species.LE);
+            }
         }
     }
 
