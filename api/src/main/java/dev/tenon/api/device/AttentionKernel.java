@@ -54,30 +54,22 @@ public interface AttentionKernel extends Kernel {
     /// Lets rows attend to a page. Positions that no row sees are not read, or count for nothing whatever they
     /// hold.
     ///
-    /// @param keys the keys of a head in the page, off-heap; borrowed
-    /// @param values its values, likewise
+    /// @param page memory of the page, off-heap; borrowed
+    /// @param keysAt the byte in it where the keys of a head begin
+    /// @param valuesAt the byte where its values begin
     /// @param keyLength elements of a key
     /// @param valueLength elements of a value
-    /// @param q `[rows, keyLength]`, scaled queries; borrowed
-    /// @param max maxima of the rows, negative infinity before the first page
-    /// @param sum sums of weights
-    /// @param acc `[rows, valueLength]`, weighted sums of values
-    /// @param runs for each run of rows that see the same positions: its first row, how many, the first
-    ///     position in the page, and the one behind the last; at least one row and one position; both positions
-    ///     ascend from one run to the next; borrowed
-    /// @param runCount number of runs
+    /// @param rows the rows; borrowed
+    /// @param runCount number of their runs
     /// @param scratch memory of the calling thread, off-heap, aligned to 64 bytes
     /// @throws dev.tenon.api.error.BackendException if an argument is outside of these limits
     void attend(
-            MemorySegment keys,
-            MemorySegment values,
+            MemorySegment page,
+            long keysAt,
+            long valuesAt,
             int keyLength,
             int valueLength,
-            float[] q,
-            float[] max,
-            float[] sum,
-            float[] acc,
-            int[] runs,
+            AttentionRows rows,
             int runCount,
             MemorySegment scratch);
 

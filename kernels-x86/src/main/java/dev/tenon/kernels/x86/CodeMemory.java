@@ -289,12 +289,14 @@ final class CodeMemory implements AutoCloseable {
             }
         }
 
-        /// Calls generated code of attention, which runs for microseconds; all segments but the first three may
-        /// be on the heap.
+        /// Calls generated code of attention, which runs for microseconds; all segments but page and scratch may
+        /// be on the heap. The code takes the addresses of keys and values; the page is passed behind all
+        /// else, only so that it is held.
         static void attention(
                 MemorySegment code,
-                MemorySegment keys,
-                MemorySegment values,
+                MemorySegment page,
+                long keysAt,
+                long valuesAt,
                 MemorySegment scratch,
                 MemorySegment q,
                 MemorySegment max,
@@ -305,7 +307,9 @@ final class CodeMemory implements AutoCloseable {
                 long from,
                 long to) {
             try {
-                Attention.CALL.invokeExact(code, keys, values, scratch, q, max, sum, acc, runs, runCount, from, to);
+                long at = page.address();
+                Attention.CALL.invokeExact(
+                        code, at + keysAt, at + valuesAt, scratch, q, max, sum, acc, runs, runCount, from, to, page);
             } catch (Throwable t) {
                 throw explain(code, t);
             }
@@ -316,7 +320,7 @@ final class CodeMemory implements AutoCloseable {
             static final MethodHandle CALL = Linker.nativeLinker()
                     .downcallHandle(
                             FunctionDescriptor.ofVoid(
-                                    ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, L, L, L),
+                                    L, L, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, L, L, L, ADDRESS),
                             Linker.Option.critical(true));
         }
 

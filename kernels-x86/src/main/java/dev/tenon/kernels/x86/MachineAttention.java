@@ -1,6 +1,7 @@
 package dev.tenon.kernels.x86;
 
 import dev.tenon.api.device.AttentionKernel;
+import dev.tenon.api.device.AttentionRows;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -67,83 +68,86 @@ final class MachineAttention implements AttentionKernel, AutoCloseable {
 
     @Override
     public void attend(
-            MemorySegment keys,
-            MemorySegment values,
+            MemorySegment page,
+            long keysAt,
+            long valuesAt,
             int keyLength,
             int valueLength,
-            float[] q,
-            float[] max,
-            float[] sum,
-            float[] acc,
-            int[] runs,
+            AttentionRows rows,
             int runCount,
             MemorySegment scratch) {
         Code code = last;
         if (code == null || code.shape.keyLength() != keyLength || code.shape.valueLength() != valueLength || closed) {
             code = code(shape(keyLength, valueLength));
         }
-        requireMemory("keys", keys, code.shape.headBytes(keyLength), 1);
-        requireMemory("values", values, code.shape.headBytes(valueLength), 1);
-        requireMemory("scratch", scratch, code.shape.scratchBytes(), ALIGNMENT);
-        int rows = requireRuns(runs, runCount);
-        long end = rowEnd(runs, runCount);
-        if (end * keyLength > q.length || end > max.length || end > sum.length || end * valueLength > acc.length) {
-            throw argument("row " + (end - 1) + " of keys of " + keyLength + " and values of " + valueLength
-                    + " elements, in arrays of " + q.length + " (q), " + max.length + " (max), " + sum.length
-                    + " (sum) and " + acc.length + " (acc)");
-        }
-        boolean floats = type == AttentionShape.Type.Q8_0 || type == AttentionShape.Type.F16 && rows >= MANY_ROWS;
-        int lastRun = (runCount - 1) * RUN;
+        requireMemory("keys", page, keysAt, code.shape.headBytes(keyLength));
+        requireMemory("values", page, valuesAt, code.shape.headBytes(valueLength));
+        requireScratch(scratch, code.shape.scratchBytes());
+        int count = requireRuns(rows, runCount);
+        requireRows(rows, runCount, keyLength, valueLength);
+        boolean floats = type == AttentionShape.Type.Q8_0 || type == AttentionShape.Type.F16 && count >= MANY_ROWS;
         CodeMemory.Call.attention(
                 code.attend,
-                keys,
-                values,
+                page,
+                keysAt,
+                valuesAt,
                 scratch,
-                MemorySegment.ofArray(q),
-                MemorySegment.ofArray(max),
-                MemorySegment.ofArray(sum),
-                MemorySegment.ofArray(acc),
-                MemorySegment.ofArray(runs),
+                rows.q(),
+                rows.max(),
+                rows.sum(),
+                rows.acc(),
+                rows.runs(),
                 runCount,
-                floats ? runs[2] : 0,
-                floats ? runs[lastRun + 3] : 0);
+                floats ? rows.run(2) : 0,
+                floats ? rows.run(runCount * RUN - 1) : 0);
     }
 
     /// {@return the number of rows}
-    private int requireRuns(int[] runs, int runCount) {
-        if (runCount < 1 || (long) runCount * RUN > runs.length) {
-            throw argument(runCount + " runs in an array of " + runs.length + "; at least one is needed, " + RUN
+    private int requireRuns(AttentionRows rows, int runCount) {
+        if (runCount < 1 || (long) runCount * RUN > rows.runLength()) {
+            throw argument(runCount + " runs in an array of " + rows.runLength() + "; at least one is needed, " + RUN
                     + " numbers each");
         }
-        int rows = 0;
+        int count = 0;
         int from = 0;
         int to = 1;
         for (int i = 0; i < runCount * RUN; i += RUN) {
-            if (runs[i] < 0
-                    || runs[i + 1] < 1
-                    || runs[i + 2] < from
-                    || runs[i + 3] < to
-                    || runs[i + 2] >= runs[i + 3]
-                    || runs[i + 3] > TOKENS) {
-                throw argument("run " + i / RUN + " has " + runs[i + 1] + " rows from " + runs[i]
-                        + " on, which see positions " + runs[i + 2] + " to " + runs[i + 3]
+            int many = rows.run(i + 1);
+            int nextFrom = rows.run(i + 2);
+            int nextTo = rows.run(i + 3);
+            if (rows.run(i) < 0
+                    || many < 1
+                    || nextFrom < from
+                    || nextTo < to
+                    || nextFrom >= nextTo
+                    || nextTo > TOKENS) {
+                throw argument("run " + i / RUN + " has " + many + " rows from " + rows.run(i)
+                        + " on, which see positions " + nextFrom + " to " + nextTo
                         + "; at least a row and a position are needed, positions from " + from + " and to " + to
                         + " to "
                         + TOKENS);
             }
-            rows += runs[i + 1];
-            from = runs[i + 2];
-            to = runs[i + 3];
+            count += many;
+            from = nextFrom;
+            to = nextTo;
         }
-        return rows;
+        return count;
     }
 
-    private static long rowEnd(int[] runs, int runCount) {
+    private void requireRows(AttentionRows rows, int runCount, int keyLength, int valueLength) {
         long end = 0;
         for (int i = 0; i < runCount * RUN; i += RUN) {
-            end = Math.max(end, (long) runs[i] + runs[i + 1]);
+            end = Math.max(end, (long) rows.run(i) + rows.run(i + 1));
         }
-        return end;
+        long q = rows.q().byteSize() / Float.BYTES;
+        long max = rows.max().byteSize() / Float.BYTES;
+        long sum = rows.sum().byteSize() / Float.BYTES;
+        long acc = rows.acc().byteSize() / Float.BYTES;
+        if (end * keyLength > q || end > max || end > sum || end * valueLength > acc) {
+            throw argument("row " + (end - 1) + " of keys of " + keyLength + " and values of " + valueLength
+                    + " elements, in arrays of " + q + " (q), " + max + " (max), " + sum + " (sum) and " + acc
+                    + " (acc)");
+        }
     }
 
     private AttentionShape shape(int keyLength, int valueLength) {
@@ -178,13 +182,20 @@ final class MachineAttention implements AttentionKernel, AutoCloseable {
         known.values().forEach(code -> code.memory.close());
     }
 
-    private void requireMemory(String what, MemorySegment memory, long bytes, int alignment) {
-        if (!memory.isNative() || memory.byteSize() < bytes || memory.address() % alignment != 0) {
-            throw argument(what + " has " + memory.byteSize() + " bytes"
-                    + (memory.isNative()
-                            ? " at an address that is " + memory.address() % ALIGNMENT + " mod " + ALIGNMENT
+    private void requireMemory(String what, MemorySegment page, long at, long bytes) {
+        if (!page.isNative() || at < 0 || at > page.byteSize() - bytes) {
+            throw argument(what + " of " + bytes + " bytes from byte " + at + " on in a page of " + page.byteSize()
+                    + (page.isNative() ? "" : " on the heap; it must be off-heap"));
+        }
+    }
+
+    private void requireScratch(MemorySegment scratch, long bytes) {
+        if (!scratch.isNative() || scratch.byteSize() < bytes || scratch.address() % ALIGNMENT != 0) {
+            throw argument("scratch has " + scratch.byteSize() + " bytes"
+                    + (scratch.isNative()
+                            ? " at an address that is " + scratch.address() % ALIGNMENT + " mod " + ALIGNMENT
                             : " on the heap")
-                    + "; " + bytes + " off-heap bytes aligned to " + alignment + " are needed");
+                    + "; " + bytes + " off-heap bytes aligned to " + ALIGNMENT + " are needed");
         }
     }
 

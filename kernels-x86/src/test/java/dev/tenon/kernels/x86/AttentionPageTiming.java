@@ -1,5 +1,6 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.api.device.AttentionRows;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -21,10 +22,8 @@ final class AttentionPageTiming {
         AttentionShape shape = new AttentionShape(type, length, length);
         try (Arena arena = Arena.ofConfined();
                 MachineAttention kernel = new MachineAttention(type)) {
-            List<MemorySegment> heads = new ArrayList<>();
-            for (int i = 0; i < 2 * count; i++) {
-                heads.add(arena.allocate(shape.headBytes(length), 64));
-            }
+            long head = (shape.headBytes(length) + 63) / 64 * 64;
+            MemorySegment pages = arena.allocate(2 * count * head, 64);
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(length, length), 64);
             float[] q = new float[rows * length];
             Arrays.fill(q, 0.01f);
@@ -32,16 +31,16 @@ final class AttentionPageTiming {
             float[] sum = new float[rows];
             float[] acc = new float[rows * length];
             int[] run = {0, rows, 0, AttentionCode.TOKENS};
+            AttentionRows view = new AttentionRows(q, max, sum, acc, run);
             int calls = Math.max(1, 3000 / rows);
             List<Double> times = new ArrayList<>();
             long end = System.nanoTime() + NANOS;
             for (int at = 0; System.nanoTime() < end; ) {
                 long start = System.nanoTime();
                 for (int i = 0; i < calls; i++) {
-                    MemorySegment keys = heads.get(at++);
-                    MemorySegment values = heads.get(at++);
-                    at %= heads.size();
-                    kernel.attend(keys, values, length, length, q, max, sum, acc, run, 1, scratch);
+                    long keys = 2 * at * head;
+                    at = (at + 1) % count;
+                    kernel.attend(pages, keys, keys + head, length, length, view, 1, scratch);
                 }
                 times.add((System.nanoTime() - start) / (double) calls);
             }

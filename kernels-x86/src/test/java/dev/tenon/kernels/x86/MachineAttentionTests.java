@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.device.AttentionKernel;
+import dev.tenon.api.device.AttentionRows;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.itest.testkit.PlainAttention;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -30,25 +32,32 @@ class MachineAttentionTests {
         assumeTrue(LinearKernelTests.HERE.contains(FeatureSet.AVX512), "this machine lacks " + FeatureSet.AVX512.id);
     }
 
-    /// A page of a head whose unused bytes hold what is not a number, so that reading them shows.
-    private MemorySegment page(Arena arena, AttentionShape shape, int length, boolean keys, int used) {
-        MemorySegment page = arena.allocate(shape.headBytes(length), 64);
+    /// A page of one head, first its keys and then its values, whose unused bytes hold what is not a number, so that
+    /// reading them shows.
+    private MemorySegment page(Arena arena, AttentionShape shape, int used) {
+        long keyBytes = shape.headBytes(shape.keyLength());
+        MemorySegment page = arena.allocate(keyBytes + shape.headBytes(shape.valueLength()), 64);
+        fill(page.asSlice(0, keyBytes), shape, shape.keyLength(), true, used);
+        fill(page.asSlice(keyBytes), shape, shape.valueLength(), false, used);
+        return page;
+    }
+
+    private void fill(MemorySegment elements, AttentionShape shape, int length, boolean keys, int used) {
         int count = length * TOKENS;
         for (int i = 0; i < count; i++) {
             int position = keys ? i % TOKENS : i / length;
             float x = position < used ? (float) random.nextGaussian() : Float.NaN;
             switch (shape.type()) {
-                case F32 -> page.setAtIndex(ValueLayout.JAVA_FLOAT, i, x);
-                case F16 -> page.setAtIndex(ValueLayout.JAVA_SHORT, i, Float.floatToFloat16(x));
-                case Q8_0 -> page.set(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
+                case F32 -> elements.setAtIndex(ValueLayout.JAVA_FLOAT, i, x);
+                case F16 -> elements.setAtIndex(ValueLayout.JAVA_SHORT, i, Float.floatToFloat16(x));
+                case Q8_0 -> elements.set(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
             }
         }
         for (int s = 0; shape.type() == AttentionShape.Type.Q8_0 && s < count / 32; s++) {
             int position = keys ? s % TOKENS : s / (length / 32);
             float scale = position < used ? random.nextFloat() / 64 : Float.NaN;
-            page.set(ValueLayout.JAVA_SHORT, count + 2L * s, Float.floatToFloat16(scale));
+            elements.set(ValueLayout.JAVA_SHORT, count + 2L * s, Float.floatToFloat16(scale));
         }
-        return page;
     }
 
     private float[] values(int count, float scale) {
@@ -102,37 +111,18 @@ class MachineAttentionTests {
                     states[form] = new float[][] {max, new float[rows], new float[rows * valueLength]};
                 }
                 for (int pages = 0; pages < 2; pages++) {
-                    MemorySegment keys = page(arena, shape, keyLength, true, used);
-                    MemorySegment values = page(arena, shape, valueLength, false, used);
-                    kernel.attend(
-                            keys,
-                            values,
-                            keyLength,
-                            valueLength,
-                            q,
-                            states[0][0],
-                            states[0][1],
-                            states[0][2],
-                            runs,
-                            runs.length / AttentionKernel.RUN,
-                            scratch);
-                    float[] plainKeys = PlainAttention.keys(type, keys, keyLength);
-                    float[] plainValues = PlainAttention.values(type, values, valueLength);
-                    for (int i = 0; i < runs.length; i += AttentionKernel.RUN) {
-                        for (int r = runs[i]; r < runs[i] + runs[i + 1]; r++) {
-                            PlainAttention.attend(
-                                    plainKeys,
-                                    plainValues,
-                                    keyLength,
-                                    valueLength,
-                                    q,
-                                    states[1][0],
-                                    states[1][1],
-                                    states[1][2],
-                                    r,
-                                    runs[i + 2],
-                                    runs[i + 3]);
-                        }
+                    MemorySegment page = page(arena, shape, used);
+                    AttentionKernel[] forms = {kernel, new PlainAttention(KvType.valueOf(type.name()))};
+                    for (int form = 0; form < 2; form++) {
+                        forms[form].attend(
+                                page,
+                                0,
+                                shape.headBytes(keyLength),
+                                keyLength,
+                                valueLength,
+                                new AttentionRows(q, states[form][0], states[form][1], states[form][2], runs),
+                                runs.length / AttentionKernel.RUN,
+                                scratch);
                     }
                 }
                 for (int i = 0; i < 3; i++) {
@@ -150,18 +140,19 @@ class MachineAttentionTests {
         try (Arena arena = Arena.ofConfined();
                 MachineAttention kernel = new MachineAttention(AttentionShape.Type.F32)) {
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(32, 32), 64);
-            MemorySegment keys = arena.allocate(shape.headBytes(32), 64);
-            MemorySegment values = arena.allocate(shape.headBytes(32), 64);
+            int count = 32 * TOKENS;
+            MemorySegment page = arena.allocate(2 * shape.headBytes(32), 64);
             for (int p = 0; p < TOKENS; p++) {
-                keys.setAtIndex(ValueLayout.JAVA_FLOAT, p, p == 9 ? 200 : p);
-                values.setAtIndex(ValueLayout.JAVA_FLOAT, 32L * p, p);
+                page.setAtIndex(ValueLayout.JAVA_FLOAT, p, p == 9 ? 200 : p);
+                page.setAtIndex(ValueLayout.JAVA_FLOAT, count + 32L * p, p);
             }
             float[] q = new float[32];
             q[0] = 1;
             float[] max = {Float.NEGATIVE_INFINITY};
             float[] sum = {0};
             float[] acc = new float[32];
-            kernel.attend(keys, values, 32, 32, q, max, sum, acc, new int[] {0, 1, 0, 64}, 1, scratch);
+            AttentionRows row = new AttentionRows(q, max, sum, acc, new int[] {0, 1, 0, 64});
+            kernel.attend(page, 0, shape.headBytes(32), 32, 32, row, 1, scratch);
             assertEquals(200, max[0]);
             assertEquals(1, sum[0]);
             assertEquals(9, acc[0]);
@@ -195,13 +186,16 @@ class MachineAttentionTests {
             MemorySegment head = arena.allocate(64 * 64 * 2, 64);
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(64, 64), 64);
             int[] one = {0, 1, 0, 64};
-            refused(kernel, head.asSlice(2), head, one, 1, scratch, 1);
-            refused(kernel, head, head.asSlice(2), one, 1, scratch, 1);
-            refused(kernel, head, MemorySegment.ofArray(new byte[8192]), one, 1, scratch, 1);
-            refused(kernel, head, head, one, 1, scratch.asSlice(64), 1);
-            refused(kernel, head, head, one, 0, scratch, 1);
-            refused(kernel, head, head, one, 2, scratch, 1);
-            refused(kernel, head, head, one, 1, scratch, 0);
+            refused(kernel, head, 2, 0, one, 1, scratch, 1);
+            refused(kernel, head, 0, 2, one, 1, scratch, 1);
+            refused(kernel, head, -2, 0, one, 1, scratch, 1);
+            refused(kernel, head, 0, Long.MAX_VALUE, one, 1, scratch, 1);
+            refused(kernel, head.asSlice(2), 0, 0, one, 1, scratch, 1);
+            refused(kernel, MemorySegment.ofArray(new byte[8192]), 0, 0, one, 1, scratch, 1);
+            refused(kernel, head, 0, 0, one, 1, scratch.asSlice(64), 1);
+            refused(kernel, head, 0, 0, one, 0, scratch, 1);
+            refused(kernel, head, 0, 0, one, 2, scratch, 1);
+            refused(kernel, head, 0, 0, one, 1, scratch, 0);
             int[][] wrong = {
                 {0, 2, 0, 64},
                 {1, 1, 0, 64},
@@ -214,35 +208,31 @@ class MachineAttentionTests {
                 {Integer.MAX_VALUE, 1, 0, 64}
             };
             for (int[] runs : wrong) {
-                refused(kernel, head, head, runs, 1, scratch, 1);
+                refused(kernel, head, 0, 0, runs, 1, scratch, 1);
             }
-            refused(kernel, head, head, new int[] {0, 1, 3, 9, 0, 1, 2, 9}, 2, scratch, 1);
-            refused(kernel, head, head, new int[] {0, 1, 3, 9, 0, 1, 3, 8}, 2, scratch, 1);
+            refused(kernel, head, 0, 0, new int[] {0, 1, 3, 9, 0, 1, 2, 9}, 2, scratch, 1);
+            refused(kernel, head, 0, 0, new int[] {0, 1, 3, 9, 0, 1, 3, 8}, 2, scratch, 1);
         }
+    }
+
+    /// {@return rows of 64 elements}
+    private static AttentionRows rows(int count, int... runs) {
+        return new AttentionRows(
+                new float[64 * count], new float[count], new float[count], new float[64 * count], runs);
     }
 
     private static void refused(
             AttentionKernel kernel,
-            MemorySegment keys,
-            MemorySegment values,
+            MemorySegment page,
+            long keysAt,
+            long valuesAt,
             int[] runs,
             int runCount,
             MemorySegment scratch,
             int rows) {
         BackendException e = assertThrows(
                 BackendException.class,
-                () -> kernel.attend(
-                        keys,
-                        values,
-                        64,
-                        64,
-                        new float[64 * rows],
-                        new float[rows],
-                        new float[rows],
-                        new float[64 * rows],
-                        runs,
-                        runCount,
-                        scratch),
+                () -> kernel.attend(page, keysAt, valuesAt, 64, 64, rows(rows, runs), runCount, scratch),
                 Arrays.toString(runs));
         assertEquals(ErrorCode.ARGUMENT, e.code());
     }
@@ -254,18 +244,7 @@ class MachineAttentionTests {
             MachineAttention kernel = new MachineAttention(AttentionShape.Type.F16);
             MemorySegment head = arena.allocate(64 * 64 * 2, 64);
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(64, 64), 64);
-            Runnable call = () -> kernel.attend(
-                    head,
-                    head,
-                    64,
-                    64,
-                    new float[64],
-                    new float[1],
-                    new float[1],
-                    new float[64],
-                    new int[] {0, 1, 0, 64},
-                    1,
-                    scratch);
+            Runnable call = () -> kernel.attend(head, 0, 0, 64, 64, rows(1, 0, 1, 0, 64), 1, scratch);
             call.run();
             kernel.close();
             assertEquals(

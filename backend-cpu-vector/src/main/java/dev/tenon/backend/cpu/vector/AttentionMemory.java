@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.AttentionKernel;
+import dev.tenon.api.device.AttentionRows;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import java.util.List;
@@ -29,18 +30,22 @@ final class AttentionMemory {
         int keyLength = most(layers, CoreOp.Attention::keyLength);
         int stride = AttentionMath.aligned(most(layers, CoreOp.Attention::valueLength));
         int elements = Math.multiplyExact(CpuKv.TOKENS, Math.max(keyLength, stride));
+        float[] q = source.floats((long) rows * keyLength, "scratch");
+        Tiles.State segment = state(rows, stride, source);
+        int[] runs = new int[StepContext.BLOCK_TOKENS * AttentionKernel.RUN];
         return new Tiles(
-                source.floats((long) rows * keyLength, "scratch"),
+                q,
                 source.floats((long) CpuKv.TOKENS * keyLength, "scratch"),
                 source.floats((long) CpuKv.TOKENS * stride, "scratch"),
                 source.floats((long) rows * CpuKv.TOKENS + AttentionMath.SPARE, "scratch"),
                 source.floats(rows, "scratch"),
-                state(rows, stride, source),
+                segment,
                 state(rows, stride, source),
                 new short[elements],
                 new byte[Math.addExact(elements, AttentionMath.LEVEL_SPARE)],
                 source.floats(elements / CpuKv.BLOCK, "scratch"),
-                new int[StepContext.BLOCK_TOKENS * AttentionKernel.RUN]);
+                runs,
+                new AttentionRows(q, segment.max(), segment.sum(), segment.acc(), runs));
     }
 
     /// {@return the memory that threads share when they split a context}

@@ -250,17 +250,13 @@ record AttentionStep(
             }
         }
         if (count > 0) {
-            Tiles.State state = tiles.segment();
             kernel.attend(
-                    cache.keys(op.layer(), page, head, op.keyLength()),
-                    cache.values(op.layer(), page, head, op.valueLength()),
+                    cache.page(page),
+                    cache.keysAt(op.layer(), head, op.keyLength()),
+                    cache.valuesAt(op.layer(), head, op.valueLength()),
                     op.keyLength(),
                     op.valueLength(),
-                    tiles.q(),
-                    state.max(),
-                    state.sum(),
-                    state.acc(),
-                    runs,
+                    tiles.rows(),
                     count,
                     c.scratch(thread).memory());
         }

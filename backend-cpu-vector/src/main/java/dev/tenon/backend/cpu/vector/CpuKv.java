@@ -151,13 +151,13 @@ final class CpuKv implements KvPages, AutoCloseable {
     /// @param from index of the first
     /// @param length elements of a head
     void storeKey(int layer, int page, int slot, int head, float[] source, int from, int length) {
-        long base = keyOffset[layer] + head * headBytes(keyType, length);
+        long base = keysAt(layer, head, length);
         store(keyType, pages[page], base, slot, TOKENS, slot, TOKENS, source, from, length);
     }
 
     /// Stores a value head of a position; as [#storeKey].
     void storeValue(int layer, int page, int slot, int head, float[] source, int from, int length) {
-        long base = valueOffset[layer] + head * headBytes(valueType, length);
+        long base = valuesAt(layer, head, length);
         store(valueType, pages[page], base, slot * length, 1, slot * (length / BLOCK), 1, source, from, length);
     }
 
@@ -188,7 +188,7 @@ final class CpuKv implements KvPages, AutoCloseable {
         int keyLength = op.keyLength();
         int keysAt = token * k.width + head * keyLength;
         if (keyType == KvType.F16 && count >= ROW_TOKENS) {
-            long base = keyOffset[op.layer()] + head * headBytes(keyType, keyLength);
+            long base = keysAt(op.layer(), head, keyLength);
             for (int t = 0; t < count; t++) {
                 toHalves(k.data, keysAt + t * k.width, half, t, count, keyLength);
             }
@@ -205,7 +205,7 @@ final class CpuKv implements KvPages, AutoCloseable {
         for (int t = 0; t < count; t++) {
             int from = (token + t) * v.width + head * valueLength;
             if (valueType == KvType.F16) {
-                long base = valueOffset[op.layer()] + head * headBytes(valueType, valueLength);
+                long base = valuesAt(op.layer(), head, valueLength);
                 toHalves(v.data, from, half, 0, 1, valueLength);
                 long at = base + (long) (slot + t) * valueLength * Short.BYTES;
                 MemorySegment.copy(half, 0, pages[page], SHORT, at, valueLength);
@@ -276,21 +276,25 @@ final class CpuKv implements KvPages, AutoCloseable {
         return valueType;
     }
 
-    /// {@return the keys of a head in a page, where they lie}
+    /// {@return the memory of a page}
     ///
-    /// @param layer layer
-    /// @param page page
-    /// @param head key head
-    /// @param length elements of a head
-    MemorySegment keys(int layer, int page, int head, int length) {
-        long bytes = headBytes(keyType, length);
-        return pages[page].asSlice(keyOffset[layer] + head * bytes, bytes);
+    /// @param page page; prepared
+    MemorySegment page(int page) {
+        return pages[page];
     }
 
-    /// {@return the values of a head in a page; as [#keys]}
-    MemorySegment values(int layer, int page, int head, int length) {
-        long bytes = headBytes(valueType, length);
-        return pages[page].asSlice(valueOffset[layer] + head * bytes, bytes);
+    /// {@return where the keys of a head begin in a page}
+    ///
+    /// @param layer layer
+    /// @param head key head
+    /// @param length elements of a head
+    long keysAt(int layer, int head, int length) {
+        return keyOffset[layer] + head * headBytes(keyType, length);
+    }
+
+    /// {@return where the values of a head begin in a page; as [#keysAt]}
+    long valuesAt(int layer, int head, int length) {
+        return valueOffset[layer] + head * headBytes(valueType, length);
     }
 
     /// Loads the keys of a head into `keys` of the tiles, `[length, TOKENS]`: all positions of the page,
@@ -304,7 +308,7 @@ final class CpuKv implements KvPages, AutoCloseable {
     /// @param tiles the thread's memory
     /// @param math converts levels
     void loadKeys(int layer, int page, int head, int length, Tiles tiles, AttentionMath math) {
-        long base = keyOffset[layer] + head * headBytes(keyType, length);
+        long base = keysAt(layer, head, length);
         int count = length * TOKENS;
         MemorySegment memory = pages[page];
         float[] target = tiles.keys();
@@ -335,7 +339,7 @@ final class CpuKv implements KvPages, AutoCloseable {
     /// @param math converts levels
     void loadValues(
             int layer, int page, int head, int length, int stride, int from, int to, Tiles tiles, AttentionMath math) {
-        long base = valueOffset[layer] + head * headBytes(valueType, length);
+        long base = valuesAt(layer, head, length);
         int count = (to - from) * length;
         MemorySegment memory = pages[page];
         float[] target = tiles.values();

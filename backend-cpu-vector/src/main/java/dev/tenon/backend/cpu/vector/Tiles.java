@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
+import dev.tenon.api.device.AttentionRows;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import java.util.Arrays;
 
@@ -17,7 +18,8 @@ import java.util.Arrays;
 /// @param half float16 elements of a page
 /// @param levels int8 elements of a page
 /// @param scales scales of a page's int8 elements
-/// @param runs what an [AttentionKernel] is told of rows that see the same positions
+/// @param runs what an attention kernel is told of rows that see the same positions
+/// @param rows queries, state within the segment and runs as such a kernel takes them
 record Tiles(
         float[] q,
         float[] keys,
@@ -29,7 +31,8 @@ record Tiles(
         short[] half,
         byte[] levels,
         float[] scales,
-        int[] runs) {
+        int[] runs,
+        AttentionRows rows) {
     /// Softmax state of rows: maxima, sums of weights, weighted values `[rows, aligned valueLength]`.
     record State(float[] max, float[] sum, float[] acc) {
         /// Starts some rows anew.

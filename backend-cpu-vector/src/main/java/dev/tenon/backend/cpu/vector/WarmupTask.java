@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.AttentionKernel;
+import dev.tenon.api.device.AttentionRows;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
@@ -151,24 +152,14 @@ interface WarmupTask {
         int length = Math.max(op.keyLength(), op.valueLength());
         MemorySegment head = arena.allocate((long) AttentionKernel.TOKENS * length * Float.BYTES, 64);
         MemorySegment scratch = arena.allocate(sizes.memory().byteSize(), 64);
-        float[] q = values(op.keyLength());
-        float[] acc = new float[op.valueLength()];
-        int[] run = {0, 1, 0, AttentionKernel.TOKENS};
+        AttentionRows row = new AttentionRows(
+                values(op.keyLength()), new float[1], new float[1], new float[op.valueLength()], new int[] {
+                    0, 1, 0, AttentionKernel.TOKENS
+                });
         return new WarmupTask() {
             @Override
             public void vector() {
-                kernel.attend(
-                        head,
-                        head,
-                        op.keyLength(),
-                        op.valueLength(),
-                        q,
-                        new float[1],
-                        new float[1],
-                        acc,
-                        run,
-                        1,
-                        scratch);
+                kernel.attend(head, 0, 0, op.keyLength(), op.valueLength(), row, 1, scratch);
             }
 
             @Override

@@ -283,7 +283,7 @@ class CompilerTests {
             long least = Long.MAX_VALUE;
             // The interpreter and C1 put vectors on the heap; what counts is the state after C2, however
             // long a busy machine takes to compile.
-            long end = System.nanoTime() + 120_000_000_000L;
+            long end = System.nanoTime() + 300_000_000_000L;
             while (least >= SMALLEST_OBJECT && System.nanoTime() < end) {
                 long before = allocated(team);
                 for (int t = 0; t < 100; t++) {

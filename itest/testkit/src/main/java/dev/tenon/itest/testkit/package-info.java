@@ -3,10 +3,9 @@
 /// itself.
 ///
 /// Extend [QuantFormatContract], [ArchitectureContract] or [BackendContract], implement the hooks, and run
-/// the class
-/// with JUnit Jupiter 6. [Reference] is the truth that numbers are compared with; [RandomModels],
-/// [PlanDriver], [ReferenceBackend] and
-/// [TinyGguf] serve tests of a bundle's own.
+/// the class with JUnit Jupiter 6. [Reference] is the truth that numbers are compared with, [PlainAttention]
+/// that of attention kernels; [RandomModels], [PlanDriver], [ReferenceBackend] and [TinyGguf] serve tests of a
+/// bundle's own.
 @Version("1.0.0")
 @Export
 package dev.tenon.itest.testkit;

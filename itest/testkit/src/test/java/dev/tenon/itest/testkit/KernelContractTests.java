@@ -3,7 +3,7 @@ package dev.tenon.itest.testkit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.tenon.api.device.AttentionKernel;
+import dev.tenon.api.device.AttentionRows;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.PackedKernel;
@@ -12,7 +12,6 @@ import dev.tenon.api.device.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -111,46 +110,36 @@ class KernelContractTests {
     }
 
     /// Computes as it is written, for F16.
-    private record Attention(Fault fault) implements AttentionKernel {
-        @Override
-        public String name() {
-            return "test.attention";
-        }
+    private static final class Attention extends PlainAttention {
+        private final Fault fault;
 
-        @Override
-        public String format() {
-            return "F16";
-        }
-
-        @Override
-        public boolean accepts(KvType keyType, KvType valueType, int keyLength, int valueLength) {
-            return keyType == KvType.F16 && valueType == KvType.F16;
-        }
-
-        @Override
-        public long scratchBytes(int keyLength, int valueLength) {
-            return 0;
+        Attention(Fault fault) {
+            super(KvType.F16);
+            this.fault = fault;
         }
 
         @Override
         public void attend(
-                MemorySegment keys,
-                MemorySegment values,
+                MemorySegment page,
+                long keysAt,
+                long valuesAt,
                 int keyLength,
                 int valueLength,
-                float[] q,
-                float[] max,
-                float[] sum,
-                float[] acc,
-                int[] runs,
+                AttentionRows rows,
                 int runCount,
                 MemorySegment scratch) {
-            int[] seen = Arrays.copyOf(runs, runCount * RUN);
+            AttentionRows seen = rows;
             if (fault == Fault.SEES_A_POSITION_TOO_MANY) {
-                seen[3] = Math.min(seen[3] + 1, TOKENS);
+                int[] runs = rows.runs().toArray(ValueLayout.JAVA_INT);
+                runs[3] = Math.min(runs[3] + 1, TOKENS);
+                seen = new AttentionRows(
+                        array(rows.q()), array(rows.max()), array(rows.sum()), array(rows.acc()), runs);
             }
-            new AttentionCheck(this, KvType.F16, keyLength, valueLength)
-                    .plain(keys, values, q, new float[][] {max, sum, acc}, seen);
+            super.attend(page, keysAt, valuesAt, keyLength, valueLength, seen, runCount, scratch);
+        }
+
+        private static float[] array(MemorySegment numbers) {
+            return (float[]) numbers.heapBase().orElseThrow();
         }
     }
 

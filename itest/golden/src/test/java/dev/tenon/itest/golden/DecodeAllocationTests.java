@@ -1,0 +1,172 @@
+package dev.tenon.itest.golden;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.CompileRequest;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.MemoryWeights;
+import dev.tenon.itest.testkit.RandomModels;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/// Decoding on the CPU backend with all kernels that are installed, machine code among them, leaves the heap alone:
+/// no thread of the team allocates, whether one sequence is decoded or several, once the JIT compiler is done.
+class DecodeAllocationTests {
+    /// No Java object is smaller; what a round of steps allocates below that a step is the counter's own.
+    private static final int SMALLEST_OBJECT = 16;
+
+    private static final int STEPS = 50;
+    private static final int PROMPT = 300;
+    private static final int TOKENS = 64;
+    private static final int PAGES = (PROMPT + STEPS + TOKENS - 1) / TOKENS;
+    /// Kernels take other ways for one, few and more tokens. From 24 on, panels of machine code may make a view of the
+    /// array of results for each call.
+    private static final int[] SEQUENCES = {1, 2, 8, 16};
+
+    private static final int MOST = 16;
+    /// Until C2 has compiled everything; seconds on an idle machine.
+    private static final long PATIENCE_NANOS = 300_000_000_000L;
+
+    private static final RandomModels.Shape SHAPE = new RandomModels.Shape(2, 256, 4, 2, 64, 512, 300);
+    private static final Map<String, QuantFormat> FORMATS = new HashMap<>();
+    private static final ThreadMXBean COUNTER = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private static Backend backend;
+    private static List<KernelProvider> kernels;
+
+    @BeforeAll
+    static void find() {
+        ServiceLoader.load(QuantFormat.class).forEach(format -> FORMATS.put(format.id(), format));
+        backend = all(Backend.class)
+                .filter(candidate -> candidate.id().equals("cpu-vector"))
+                .findFirst()
+                .orElseThrow();
+        kernels = all(KernelProvider.class).toList();
+    }
+
+    private static <T> Stream<T> all(Class<T> service) {
+        return ServiceLoader.load(service).stream().map(ServiceLoader.Provider::get);
+    }
+
+    static Stream<Arguments> cases() {
+        return Stream.of("Q6_K", "Q4_K_M", "Q8_0")
+                .flatMap(format -> Stream.of(KvType.F16, KvType.Q8_0)
+                        .flatMap(cache -> Stream.of(1, 2).map(threads -> Arguments.of(format, cache, threads))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("cases")
+    void aDecodedStepAllocatesNothingOnAnyThread(String format, KvType cache, int threads) {
+        assumeTrue(COUNTER.isThreadAllocatedMemorySupported(), "this JVM does not count what threads allocate");
+        Graph graph = graph();
+        PlanOptions options = new PlanOptions(PROMPT, MOST, MOST * PAGES * TOKENS, cache, cache, true, Map.of());
+        try (MemoryWeights weights = RandomModels.weightsFor(graph, weight -> format(format, weight), 1);
+                Device device = backend.open(new DeviceOptions("", threads, Map.of()));
+                Plan plan = device.compiler().compile(new CompileRequest(graph, weights, options, kernels))) {
+            assumeTrue(
+                    plan.report().steps().stream()
+                            .anyMatch(step -> step.kernel().contains(".avx")),
+                    "no machine code here, by the processor or by setting: " + kernels);
+            Map<Integer, Long> bytes = new TreeMap<>();
+            long[] team = team(threads);
+            int[][] pages = IntStream.range(0, MOST)
+                    .mapToObj(s -> IntStream.range(s * PAGES, (s + 1) * PAGES).toArray())
+                    .toArray(int[][]::new);
+            StepInput input = new StepInput();
+            for (int[] table : pages) {
+                input.clear();
+                input.addSequence(table);
+                IntStream.range(0, PROMPT).forEach(t -> input.addToken(t, t, false));
+                plan.run(input);
+            }
+            long end = System.nanoTime() + PATIENCE_NANOS;
+            for (int sequences : SEQUENCES) {
+                bytes.put(sequences, leastAllocation(plan, input, Arrays.copyOf(pages, sequences), team, end));
+            }
+            assertTrue(
+                    bytes.values().stream().allMatch(least -> least < SMALLEST_OBJECT),
+                    "bytes a step, by the number of sequences: " + bytes + "; the JIT compiler had "
+                            + PATIENCE_NANOS / 1_000_000_000 + " s");
+        }
+    }
+
+    /// {@return bytes a step in the best round: in the first one that allocated nothing, else in all until `end`}
+    private static long leastAllocation(Plan plan, StepInput input, int[][] pages, long[] team, long end) {
+        float[] logits = new float[SHAPE.vocabSize()];
+        long least = Long.MAX_VALUE;
+        do {
+            long before = allocated(team);
+            for (int t = 0; t < STEPS; t++) {
+                input.clear();
+                for (int[] table : pages) {
+                    input.addSequence(table);
+                    input.addToken(t, PROMPT + t, true);
+                }
+                plan.run(input).logits(0, logits);
+            }
+            least = Math.min(least, (allocated(team) - before) / STEPS);
+        } while (least >= SMALLEST_OBJECT && System.nanoTime() < end);
+        return least;
+    }
+
+    private static Graph graph() {
+        try (RandomModels.Model model = RandomModels.llamaLike(1, FORMATS.get("Q8_0"), SHAPE)) {
+            return model.graph();
+        }
+    }
+
+    /// {@return the format of a weight: in the mixture values, the second matrix of the feed-forward layer and the
+    ///     output are finer}
+    private static QuantFormat format(String name, Weight weight) {
+        if (weight.rows() == 1) {
+            return FORMATS.get("F32");
+        }
+        boolean finer = Stream.of("attn_v", "ffn_down", "output.weight").anyMatch(weight.name()::contains);
+        return FORMATS.get(!name.equals("Q4_K_M") ? name : finer ? "Q6_K" : "Q4_K");
+    }
+
+    /// {@return the ids of the calling thread and of the workers of the only open device}
+    private static long[] team(int threads) {
+        long[] workers = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().matches("tenon-cpu-\\d+"))
+                .mapToLong(Thread::threadId)
+                .toArray();
+        assertEquals(threads - 1, workers.length, "workers of " + threads + " threads");
+        return LongStream.concat(LongStream.of(Thread.currentThread().threadId()), Arrays.stream(workers))
+                .toArray();
+    }
+
+    /// {@return heap bytes that threads have allocated so far}
+    private static long allocated(long[] threads) {
+        long bytes = 0;
+        for (long thread : threads) {
+            bytes += COUNTER.getThreadAllocatedBytes(thread);
+        }
+        return bytes;
+    }
+}
