@@ -66,7 +66,8 @@ final class ClassesAhead {
             } catch (ClassNotFoundException | LinkageError e) {
                 // Whoever needs the class asks for it again, and reports what is wrong then.
                 log().debug("{} was not loaded ahead", line, e);
-            } catch (IllegalStateException e) {
+            } catch (RuntimeException e) {
+                // An IllegalStateException, or what the framework runs into while it takes the bundle away.
                 log().debug("The framework stopped before all classes were loaded ahead", e);
                 return;
             }

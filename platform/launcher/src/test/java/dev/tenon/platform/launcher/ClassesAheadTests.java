@@ -14,6 +14,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.osgi.framework.Bundle;
 
 class ClassesAheadTests {
+    /// A class whose bundle is being taken away.
+    private static final String TAKEN = "taken.away.Class";
+
     @TempDir
     Path folder;
 
@@ -53,6 +56,15 @@ class ClassesAheadTests {
         assertEquals(List.of(), loaded);
     }
 
+    @Test
+    void aBundleThatTheFrameworkTakesAwayMeanwhileEndsIt() throws IOException {
+        Files.write(list, List.of("run", "one.jar java.lang.String", "one.jar " + TAKEN, "one.jar java.util.List"));
+
+        ClassesAhead.load(list, "run", List.of(bundle("reference:file:/somewhere/one.jar")));
+
+        assertEquals(List.of("java.lang.String", TAKEN), loaded);
+    }
+
     private Bundle bundle(String location) {
         return (Bundle) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {Bundle.class}, (proxy, method, arguments) -> {
@@ -62,6 +74,9 @@ class ClassesAheadTests {
                         }
                         case "loadClass" -> {
                             loaded.add((String) arguments[0]);
+                            if (arguments[0].equals(TAKEN)) {
+                                throw new NullPointerException("no wiring any more");
+                            }
                             return Class.forName((String) arguments[0]);
                         }
                         default -> throw new UnsupportedOperationException(method.getName());
