@@ -22,8 +22,8 @@ import java.util.Locale;
 /// vectors nor on how many tokens or rows are computed together.
 ///
 /// One or two tokens are multiplied with strands in the lanes of a vector, more of them one strand
-/// after the other, with rows in lanes ([PermutedPanel]); for that the same is kept once more by strands
-/// ([PermutedPacking]).
+/// after the other, with rows in lanes ([PermutedPanel]); for that the same is kept once more by
+/// strands ([PermutedPacking]).
 ///
 /// Q8_0, whose blocks are 32 weights, has one even and one odd vector a block and no sums, which
 /// is the order of [Strands]. It is packed for the sake of aligned loads, and of the panel.
@@ -119,8 +119,8 @@ public abstract class PermutedLinear implements PackedKernel {
         /// Writes the sixteen numbers of a block that its levels and its sums are multiplied with.
         ///
         /// @param scratch memory of words and numbers
-        /// @param words where the first of the block's words are, [PermutedPanel#WIDTH] bytes apart;
-        ///     behind them its halves
+        /// @param words where the first of the block's words are, [PermutedPanel#WIDTH] bytes
+        ///     apart; behind them its halves
         /// @param to where the first number goes
         /// @param apart bytes to where the next one goes
         void write(MemorySegment scratch, long words, long to, long apart);
@@ -325,8 +325,8 @@ public abstract class PermutedLinear implements PackedKernel {
         }
     }
 
-    /// Transposes the rows of a panel, and reads their scales; one that lacks rows gets the last one
-    /// again.
+    /// Transposes the rows of a panel, and reads their scales; one that lacks rows gets the last
+    /// one again.
     private void words(
             MemorySegment weights, long at, long rowBytes, int rows, int blocks, MemorySegment scratch, long to) {
         long width = PermutedPanel.WIDTH;

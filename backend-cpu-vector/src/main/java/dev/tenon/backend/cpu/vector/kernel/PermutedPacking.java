@@ -8,14 +8,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
 
-/// Packs activations for a [PermutedLinear], whose documentation says what the vectors of a row are.
+/// Packs activations for a [PermutedLinear], whose documentation says what the vectors of a row
+/// are.
 ///
 /// A row is kept twice: by vectors for one or two tokens, and by strands for more. Strands are
-/// `[16, 8b]`, `[16, 8b]`, and `[16, b]` for `b` blocks, the tokens of a tile interleaved, and each strand
-/// of up to [PermutedPanel#CHUNK] tokens in one piece: read element by element, a row's strands would be
-/// a few lines here and there, which no processor fetches ahead. So packed rows share their memory: that of
-/// `c` rows is `c` rows of vectors, then `[16, c / t, 8b, t]` with tiles of `t` tokens, the same for the odd
-/// ones, and `[16, c / t, b, t]`. Whoever packs says which row of which memory it is.
+/// `[16, 8b]`, `[16, 8b]`, and `[16, b]` for `b` blocks, the tokens of a tile interleaved, and each
+/// strand of up to [PermutedPanel#CHUNK] tokens in one piece: read element by element, a row's
+/// strands would be a few lines here and there, which no processor fetches ahead. So packed rows
+/// share their memory: that of `c` rows is `c` rows of vectors, then `[16, c / t, 8b, t]` with
+/// tiles of `t` tokens, the same for the odd ones, and `[16, c / t, b, t]`. Whoever packs says
+/// which row of which memory it is.
 class PermutedPacking {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(Species.LE);
 
@@ -41,7 +43,8 @@ class PermutedPacking {
         this.factors = new float[block];
     }
 
-    /// Says where an element of a block goes; the constructor of each format does so for all of them.
+    /// Says where an element of a block goes; the constructor of each format does so for all of
+    /// them.
     ///
     /// @param element which of the block's
     /// @param vector which of the block's vectors

@@ -3,21 +3,20 @@ package dev.tenon.backend.cpu.vector.kernel;
 import static dev.tenon.backend.cpu.vector.kernel.PermutedLinear.STEP;
 import static dev.tenon.backend.cpu.vector.kernel.PermutedLinear.VECTOR;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
-import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.IntVector;
 
 /// Multiplies decoded weight rows with packed activations, in the order of [PermutedLinear].
 ///
 /// A lane belongs to a row here, not to a strand: decoded is one strand at a time, its elements one
-/// after the other, each for all rows. A tile keeps an accumulator for each pair of some rows and
-/// a token in a register and works on one strand at a time: it loads the rows' elements and spreads
-/// the token's. So it reads half of the bytes that it would read with strands in lanes, the strand
-/// stays in the first-level cache for all tokens, and no sum runs across lanes.
+/// after the other, each for all rows. A tile ([PermutedTile]) keeps an accumulator for each pair
+/// of some rows and a token in a register and works on one strand at a time: it loads the rows'
+/// elements and spreads the token's. So it reads half of the bytes that it would read with strands
+/// in lanes, the strand stays in the first-level cache for all tokens, and no sum runs across
+/// lanes.
 ///
 /// Everything is aligned to cache lines, which arrays of the JVM are not: a load of 64 bytes from
 /// those takes two.
@@ -30,18 +29,19 @@ final class PermutedPanel {
     static final int WIDTH = UNITS * STEP;
     /// Tokens of a tile; their strands lie interleaved.
     static final int TOKENS = 4;
-    /// Tokens that take their turn with a strand; theirs of one kind lie together.
+    /// Tokens that take their turn with a strand; theirs of one kind lie together. Whole tiles.
     static final int CHUNK = 256;
     /// Bytes of the strands of a row and a token where strands lie in lanes.
     static final long PAIR = 3 * VECTOR;
-    /// Bytes of what a tile of tokens adds to its first strand: nothing.
-    private static final int NOTHING = TOKENS * WIDTH;
+    /// Bytes of the sums of a tile.
+    private static final int TILE = TOKENS * WIDTH;
+    /// Where the levels of the tree lie, behind a tile of nothing, one of odd strands and one of
+    /// sums.
+    private static final int LEVELS = 3 * TILE;
     /// Bytes of the sums of a chunk.
     private static final int LEVEL = CHUNK * WIDTH;
     /// Bytes of sums: of a tree over sixteen strands, five sums are open at once at most.
-    static final int SUMS = NOTHING + 5 * LEVEL;
-
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(Species.LE);
+    static final int SUMS = LEVELS + 5 * LEVEL;
 
     private PermutedPanel() {}
 
@@ -126,7 +126,7 @@ final class PermutedPanel {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         // Minus zero changes no number that it is added to.
         FloatVector v = FloatVector.broadcast(F, -0f);
-        for (int i = 0; i < NOTHING; i += STEP) {
+        for (int i = 0; i < TILE; i += STEP) {
             v.intoMemorySegment(s, sums + i, Species.LE);
         }
     }
@@ -160,16 +160,31 @@ final class PermutedPanel {
             int length,
             int restLength,
             int tokens) {
-        long to = sums + NOTHING + (long) Integer.bitCount(n) * LEVEL;
-        long odd = even + (long) length * WIDTH;
-        strand(scratch, even, packed, x, tokens, length, sums, true, to);
-        strand(scratch, odd, packed, y, tokens, length, to, false, to);
-        if (restLength > 0) {
-            strand(scratch, rest, packed, z, tokens, restLength, to, false, to);
+        long to = sums + LEVELS + (long) Integer.bitCount(n) * LEVEL;
+        for (int t = 0; t < tokens; t += TOKENS) {
+            long at = x + (long) t * length * Float.BYTES;
+            PermutedTile.multiply(scratch, even, packed, at, length, to + (long) t * WIDTH);
         }
-        int bytes = (tokens + TOKENS - 1) / TOKENS * TOKENS * WIDTH;
-        for (int k = n; (k & 1) == 1; k >>= 1) {
-            add(scratch, to - LEVEL, to, bytes);
+        // What the tree adds to the sums of this lane, if anything, and where the sum of both goes.
+        boolean second = (n & 1) == 1;
+        long down = second ? LEVEL : 0;
+        long odd = even + (long) length * WIDTH;
+        long oddSums = sums + TILE;
+        long restSums = restLength == 0 ? sums : sums + 2 * TILE;
+        for (int t = 0; t < tokens; t += TOKENS) {
+            long at = y + (long) t * length * Float.BYTES;
+            PermutedTile.multiply(scratch, odd, packed, at, length, oddSums);
+            if (restLength > 0) {
+                at = z + (long) t * restLength * Float.BYTES;
+                PermutedTile.multiply(scratch, rest, packed, at, restLength, restSums);
+            }
+            long evenSums = to + (long) t * WIDTH;
+            long before = second ? evenSums - down : sums;
+            add(scratch, evenSums, oddSums, restSums, before, evenSums - down, TILE);
+        }
+        to -= down;
+        for (int k = n >> 1; second && (k & 1) == 1; k >>= 1) {
+            add(scratch, to - LEVEL, to, tokens * WIDTH);
             to -= LEVEL;
         }
     }
@@ -201,34 +216,37 @@ final class PermutedPanel {
             int outOffset,
             int outStride) {
         for (int t = 0; t < tokens; t++) {
-            store(scratch, sums + NOTHING + (long) t * WIDTH, plus, out, outOffset + t * outStride, rows);
+            store(scratch, sums + LEVELS + (long) t * WIDTH, plus, out, outOffset + t * outStride, rows);
         }
     }
 
-    /// One strand of all rows and the tokens of a chunk, added to what lies at `before`. A tile that
-    /// lacks tokens computes what is left of others.
-    private static void strand(
-            MemorySegment scratch,
-            long w,
-            MemorySegment packed,
-            long x,
-            int count,
-            int length,
-            long before,
-            boolean same,
-            long to) {
-        for (int t = 0; t < count; t += TOKENS) {
-            long at = (long) t * WIDTH;
-            long from = x + (long) t * length * Float.BYTES;
-            if (LANES == 16) {
-                tile4(scratch, w, packed, from, same ? before : before + at, to + at, length);
-            } else {
-                tile2(scratch, w, packed, from, same ? before : before + at, to + at, length);
-            }
-        }
+    /// Adds up the sums of a tile: even strands, odd ones, sums, and what was before. The number of
+    /// bytes is a multiple of two vectors.
+    private static void add(MemorySegment scratch, long even, long odd, long rest, long before, long to, int bytes) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long a = even & Memory.ADDRESS;
+        long b = odd & Memory.ADDRESS;
+        long c = rest & Memory.ADDRESS;
+        long d = before & Memory.ADDRESS;
+        long e = to & Memory.ADDRESS;
+        int i = 0;
+        do {
+            long k = i & 0x3FFFFFFF;
+            FloatVector.fromMemorySegment(F, s, a + k, Species.LE)
+                    .add(FloatVector.fromMemorySegment(F, s, b + k, Species.LE))
+                    .add(FloatVector.fromMemorySegment(F, s, c + k, Species.LE))
+                    .add(FloatVector.fromMemorySegment(F, s, d + k, Species.LE))
+                    .intoMemorySegment(s, e + k, Species.LE);
+            FloatVector.fromMemorySegment(F, s, a + k + STEP, Species.LE)
+                    .add(FloatVector.fromMemorySegment(F, s, b + k + STEP, Species.LE))
+                    .add(FloatVector.fromMemorySegment(F, s, c + k + STEP, Species.LE))
+                    .add(FloatVector.fromMemorySegment(F, s, d + k + STEP, Species.LE))
+                    .intoMemorySegment(s, e + k + STEP, Species.LE);
+            i += 2 * STEP;
+        } while (i != bytes);
     }
 
-    /// Adds sums to others; the number of bytes is a multiple of four vectors.
+    /// Adds sums to others; the number of bytes is a multiple of two vectors.
     private static void add(MemorySegment scratch, long to, long from, int bytes) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         long p = to;
@@ -260,157 +278,5 @@ final class PermutedPanel {
         for (; r < rows; r++) {
             out[at + r] = s.get(ValueLayout.JAVA_FLOAT_UNALIGNED, from + 4L * r) + plus;
         }
-    }
-
-    /// Four vectors of rows and four tokens: adds the sums of `n` products to what lies at `before`.
-    private static void tile4(
-            MemorySegment scratch, long w, MemorySegment packed, long x, long before, long to, int n) {
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
-        long p = w & Memory.ADDRESS;
-        long y = x & Memory.ADDRESS;
-        FloatVector a00 = FloatVector.zero(F);
-        FloatVector a01 = a00;
-        FloatVector a02 = a00;
-        FloatVector a03 = a00;
-        FloatVector a10 = a00;
-        FloatVector a11 = a00;
-        FloatVector a12 = a00;
-        FloatVector a13 = a00;
-        FloatVector a20 = a00;
-        FloatVector a21 = a00;
-        FloatVector a22 = a00;
-        FloatVector a23 = a00;
-        FloatVector a30 = a00;
-        FloatVector a31 = a00;
-        FloatVector a32 = a00;
-        FloatVector a33 = a00;
-        int i = 0;
-        int end = n * Float.BYTES;
-        do {
-            long k = i & 0x3FFFFFFF;
-            long j = k * (WIDTH / Float.BYTES);
-            FloatVector w0 = FloatVector.fromMemorySegment(F, s, p + j, Species.LE);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + j + 1 * STEP, Species.LE);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + j + 2 * STEP, Species.LE);
-            FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + j + 3 * STEP, Species.LE);
-            FloatVector v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k)).reinterpretAsFloats();
-            a00 = w0.fma(v, a00);
-            a10 = w1.fma(v, a10);
-            a20 = w2.fma(v, a20);
-            a30 = w3.fma(v, a30);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 4)).reinterpretAsFloats();
-            a01 = w0.fma(v, a01);
-            a11 = w1.fma(v, a11);
-            a21 = w2.fma(v, a21);
-            a31 = w3.fma(v, a31);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 8)).reinterpretAsFloats();
-            a02 = w0.fma(v, a02);
-            a12 = w1.fma(v, a12);
-            a22 = w2.fma(v, a22);
-            a32 = w3.fma(v, a32);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 12)).reinterpretAsFloats();
-            a03 = w0.fma(v, a03);
-            a13 = w1.fma(v, a13);
-            a23 = w2.fma(v, a23);
-            a33 = w3.fma(v, a33);
-            i += Float.BYTES;
-        } while (i != end);
-        long q = before & Memory.ADDRESS;
-        long d = to & Memory.ADDRESS;
-        a00.add(FloatVector.fromMemorySegment(F, s, q, Species.LE)).intoMemorySegment(s, d, Species.LE);
-        a10.add(FloatVector.fromMemorySegment(F, s, q + 1 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 1 * STEP, Species.LE);
-        a20.add(FloatVector.fromMemorySegment(F, s, q + 2 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 2 * STEP, Species.LE);
-        a30.add(FloatVector.fromMemorySegment(F, s, q + 3 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 3 * STEP, Species.LE);
-        a01.add(FloatVector.fromMemorySegment(F, s, q + 4 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 4 * STEP, Species.LE);
-        a11.add(FloatVector.fromMemorySegment(F, s, q + 5 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 5 * STEP, Species.LE);
-        a21.add(FloatVector.fromMemorySegment(F, s, q + 6 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 6 * STEP, Species.LE);
-        a31.add(FloatVector.fromMemorySegment(F, s, q + 7 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 7 * STEP, Species.LE);
-        a02.add(FloatVector.fromMemorySegment(F, s, q + 8 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 8 * STEP, Species.LE);
-        a12.add(FloatVector.fromMemorySegment(F, s, q + 9 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 9 * STEP, Species.LE);
-        a22.add(FloatVector.fromMemorySegment(F, s, q + 10 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 10 * STEP, Species.LE);
-        a32.add(FloatVector.fromMemorySegment(F, s, q + 11 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 11 * STEP, Species.LE);
-        a03.add(FloatVector.fromMemorySegment(F, s, q + 12 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 12 * STEP, Species.LE);
-        a13.add(FloatVector.fromMemorySegment(F, s, q + 13 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 13 * STEP, Species.LE);
-        a23.add(FloatVector.fromMemorySegment(F, s, q + 14 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 14 * STEP, Species.LE);
-        a33.add(FloatVector.fromMemorySegment(F, s, q + 15 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 15 * STEP, Species.LE);
-    }
-
-    /// Two vectors of rows and four tokens.
-    private static void tile2(
-            MemorySegment scratch, long w, MemorySegment packed, long x, long before, long to, int n) {
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
-        long p = w & Memory.ADDRESS;
-        long y = x & Memory.ADDRESS;
-        FloatVector a00 = FloatVector.zero(F);
-        FloatVector a01 = a00;
-        FloatVector a02 = a00;
-        FloatVector a03 = a00;
-        FloatVector a10 = a00;
-        FloatVector a11 = a00;
-        FloatVector a12 = a00;
-        FloatVector a13 = a00;
-        int i = 0;
-        int end = n * Float.BYTES;
-        do {
-            long k = i & 0x3FFFFFFF;
-            long j = k * (WIDTH / Float.BYTES);
-            FloatVector w0 = FloatVector.fromMemorySegment(F, s, p + j, Species.LE);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + j + 1 * STEP, Species.LE);
-            FloatVector v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k)).reinterpretAsFloats();
-            a00 = w0.fma(v, a00);
-            a10 = w1.fma(v, a10);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 4)).reinterpretAsFloats();
-            a01 = w0.fma(v, a01);
-            a11 = w1.fma(v, a11);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 8)).reinterpretAsFloats();
-            a02 = w0.fma(v, a02);
-            a12 = w1.fma(v, a12);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 12)).reinterpretAsFloats();
-            a03 = w0.fma(v, a03);
-            a13 = w1.fma(v, a13);
-            i += Float.BYTES;
-        } while (i != end);
-        long q = before & Memory.ADDRESS;
-        long d = to & Memory.ADDRESS;
-        a00.add(FloatVector.fromMemorySegment(F, s, q, Species.LE)).intoMemorySegment(s, d, Species.LE);
-        a10.add(FloatVector.fromMemorySegment(F, s, q + 1 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 1 * STEP, Species.LE);
-        a01.add(FloatVector.fromMemorySegment(F, s, q + 2 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 2 * STEP, Species.LE);
-        a11.add(FloatVector.fromMemorySegment(F, s, q + 3 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 3 * STEP, Species.LE);
-        a02.add(FloatVector.fromMemorySegment(F, s, q + 4 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 4 * STEP, Species.LE);
-        a12.add(FloatVector.fromMemorySegment(F, s, q + 5 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 5 * STEP, Species.LE);
-        a03.add(FloatVector.fromMemorySegment(F, s, q + 6 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 6 * STEP, Species.LE);
-        a13.add(FloatVector.fromMemorySegment(F, s, q + 7 * STEP, Species.LE))
-                .intoMemorySegment(s, d + 7 * STEP, Species.LE);
     }
 }

@@ -10,8 +10,8 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorShuffle;
 
-/// Transposes blocks of weights: the first four bytes of all rows of a panel, then the next four, and
-/// so on, so that a vector holds the same word of several rows.
+/// Transposes blocks of weights: the first four bytes of all rows of a panel, then the next four,
+/// and so on, so that a vector holds the same word of several rows.
 final class PermutedWords {
     private static final VectorShuffle<Integer> NEXT = VectorShuffle.fromOp(I, i -> (i + 1) % LANES);
     private static final VectorShuffle<Integer> PREVIOUS = VectorShuffle.fromOp(I, i -> (i + LANES - 1) % LANES);
@@ -22,8 +22,8 @@ final class PermutedWords {
 
     private PermutedWords() {}
 
-    /// Copies a block of four rows: four words at a time to where [#transpose] expects them, then halves
-    /// as floats.
+    /// Copies a block of four rows: four words at a time to where [#transpose] expects them, then
+    /// halves as floats.
     ///
     /// @param weights the matrix
     /// @param from where the words of the panel's first row are
