@@ -234,7 +234,7 @@ final class CodeMemory implements AutoCloseable {
                         FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS, L, L, L, L, L, L, L, L),
                         Linker.Option.critical(true));
         private static final MethodHandle CRITICAL = Linker.nativeLinker()
-                .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, L, L, L), Linker.Option.critical(true));
+                .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, L, L, L, L), Linker.Option.critical(true));
 
         private Call() {}
 
@@ -281,9 +281,9 @@ final class CodeMemory implements AutoCloseable {
         }
 
         /// Calls generated code that runs for microseconds; segments may be on the heap.
-        static void critical(MemorySegment code, MemorySegment a, MemorySegment b, long c, long d, long e) {
+        static void critical(MemorySegment code, MemorySegment a, MemorySegment b, long c, long d, long e, long f) {
             try {
-                CRITICAL.invokeExact(code, a, b, c, d, e);
+                CRITICAL.invokeExact(code, a, b, c, d, e, f);
             } catch (Throwable t) {
                 throw explain(code, t);
             }

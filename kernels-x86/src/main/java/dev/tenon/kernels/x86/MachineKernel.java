@@ -47,7 +47,9 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
     abstract KernelCode generateCode();
 
     /// Packs a row; the arguments have been checked.
-    abstract void packChecked(KernelCode k, float[] x, int xOffset, int n, MemorySegment packed);
+    ///
+    /// @param packedOffset where the packed row goes, in bytes
+    abstract void packChecked(KernelCode k, float[] x, int xOffset, int n, MemorySegment packed, long packedOffset);
 
     /// Multiplies; the arguments have been checked, there is at least one row and one token.
     abstract void runChecked(
@@ -95,12 +97,23 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
 
     @Override
     public void pack(float[] x, int xOffset, int n, MemorySegment packed) {
+        pack(x, xOffset, n, packed, 0);
+    }
+
+    /// Packs without a view of the packed row, which would be an object a call wherever C2 does not inline this.
+    @Override
+    public void pack(float[] x, int xOffset, int n, MemorySegment packed, int token) {
         requireLength(n);
+        if (token < 0) {
+            throw argument("token is " + token + ", at least 0 is needed");
+        }
         if (xOffset < 0 || (long) xOffset + n > x.length) {
             throw argument("elements " + xOffset + " to " + ((long) xOffset + n) + " of x, which has " + x.length);
         }
-        requireMemory("packed", packed, packedBytes(n));
-        packChecked(code(), x, xOffset, n, packed);
+        long bytes = packedBytes(n);
+        long packedOffset = token * bytes;
+        requireMemory("packed", packed, packedOffset + bytes);
+        packChecked(code(), x, xOffset, n, packed, packedOffset);
     }
 
     @Override

@@ -55,8 +55,8 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// it every dot product, NaN or infinite: broken activations are not hidden. `c` is what undoes the levels'
 /// offset (`zero`), or, times a group's minimum, what the minimum contributes.
 ///
-/// Arguments: x, packed row, byte offset of the row in x, units of 32, byte offset of dx in the
-/// packed row, or of c in a tiled format.
+/// Arguments: x, packed rows, byte offset of the row in x, units of 32, byte offset of dx in the
+/// packed row, or of c in a tiled format, and byte offset of the packed row.
 final class PackCode {
     /// What is added to the dot products of bytes: 1.5 * 2^23. A unit in the last place of such a float is 1,
     /// so the bits of `BIAS + dot` are the integer sum of BIAS's bits and `dot`: nothing has to be converted.
@@ -149,6 +149,7 @@ final class PackCode {
         }
         String span = a.fresh("packSpan");
         String unit = a.fresh("packUnit");
+        a.add(RSI, R9);
         // R10: the piece at hand, R11: bytes from one place to the next, RAX: the first piece of the span
         a.lea(RAX, mem(RCX, 7));
         a.shr(RAX, 3);

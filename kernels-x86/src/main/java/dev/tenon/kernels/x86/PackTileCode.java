@@ -60,6 +60,7 @@ final class PackTileCode {
         for (Gpr r : SAVED) {
             a.push(r);
         }
+        a.add(RSI, R9);
         a.shr(RCX, 3);
         a.imul(R11, RCX, piece);
         a.add(RDI, RDX);

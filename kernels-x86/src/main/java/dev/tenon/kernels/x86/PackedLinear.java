@@ -98,14 +98,15 @@ final class PackedLinear extends MachineKernel {
     }
 
     @Override
-    void packChecked(KernelCode k, float[] x, int xOffset, int n, MemorySegment packed) {
+    void packChecked(KernelCode k, float[] x, int xOffset, int n, MemorySegment packed, long packedOffset) {
         CodeMemory.Call.critical(
                 k.pack,
                 MemorySegment.ofArray(x),
                 packed,
                 (long) xOffset * Float.BYTES,
                 n / BlockCode.UNIT,
-                PackCode.scalesOffset(format, n));
+                PackCode.scalesOffset(format, n),
+                packedOffset);
     }
 
     @Override

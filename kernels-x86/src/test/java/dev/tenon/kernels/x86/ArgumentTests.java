@@ -96,6 +96,8 @@ class ArgumentTests {
         refused("packed", () -> kernel.run(weights, rowBytes, 0, 1, N, packed.asSlice(4), 1, out, 0, 1, scratch));
         refused("scratch", () -> kernel.run(weights, rowBytes, 0, 1, N, packed, 1, out, 0, 1, scratch.asSlice(0, 64)));
         refused("packed", () -> kernel.pack(new float[N], 0, N, packed.asSlice(8)));
+        refused("packed", () -> kernel.pack(new float[N], 0, N, packed, TOKENS));
+        refused("token", () -> kernel.pack(new float[N], 0, N, packed, -1));
         refused("of x", () -> kernel.pack(new float[N], 1, N, packed));
         refused("of x", () -> kernel.pack(new float[N], -1, N, packed));
     }
