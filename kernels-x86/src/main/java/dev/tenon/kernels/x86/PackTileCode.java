@@ -49,9 +49,8 @@ final class PackTileCode {
     private PackTileCode() {}
 
     // Of a tile: RAX pieces, R9 bytes of c, RCX spans behind it. Of a place in its first span: RDI x, RSI q, R8 c,
-    // RDX dx, R14 piece; R12 places left, R11 bytes between pieces of two places. Of a span: RBX x, R10 piece, R13
-    // bytes
-    // of c up to it.
+    // RDX dx, R14 piece; R12 places left, R11 bytes between pieces of two places. Of a span: RBX x, R10 piece, bytes of
+    // c up to it in R13.
     /// Emits the function; 256-bit vectors do for all feature sets.
     static void emit(Assembler a, BlockCode format) {
         String tile = a.fresh("packTile");
@@ -77,10 +76,7 @@ final class PackTileCode {
         a.vmovdqu(ZERO.x(), a.constant(i -> Float.floatToRawIntBits(-format.zero)));
         a.vmovdqu(BIAS.x(), a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS)));
         a.label(tile);
-        a.mov(R9, PanelShape.TILE);
-        a.cmp(R9, RCX);
-        a.cmov(If.GREATER, R9, RCX);
-        a.sub(RCX, R9);
+        takeTile(a, R9, RCX);
         a.shl(R9, 6);
         a.mov(R14, RAX);
         a.mov(R12, PLACES);
@@ -106,6 +102,14 @@ final class PackTileCode {
             a.pop(SAVED[i]);
         }
         a.ret();
+    }
+
+    /// Takes the spans of the next tile, the last one perhaps partial, from those that are left.
+    static void takeTile(Assembler a, Gpr spans, Gpr left) {
+        a.mov(spans, PanelShape.TILE);
+        a.cmp(spans, left);
+        a.cmov(If.GREATER, spans, left);
+        a.sub(left, spans);
     }
 
     /// Computes dx of a place, and what activations are multiplied with.

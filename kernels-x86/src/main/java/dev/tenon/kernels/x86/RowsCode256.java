@@ -222,10 +222,7 @@ final class RowsCode256 {
         a.imul(RBX, RCX, perGroup);
         a.add(RBX, RAX);
         a.label(tile);
-        a.mov(R15, PanelShape.TILE);
-        a.cmp(R15, RCX);
-        a.cmov(If.GREATER, R15, RCX);
-        a.sub(RCX, R15);
+        PackTileCode.takeTile(a, R15, RCX);
         a.zero(T1);
         for (int part = 0; part < parts(); part++) {
             store(tileScales(part), T1);

@@ -224,10 +224,7 @@ final class RowsCode512 {
         a.imul(RBP, RCX, perGroup);
         a.add(RBP, RAX);
         a.label(tile);
-        a.mov(R15, PanelShape.TILE);
-        a.cmp(R15, RCX);
-        a.cmov(If.GREATER, R15, RCX);
-        a.sub(RCX, R15);
+        PackTileCode.takeTile(a, R15, RCX);
         for (int i = 0; i < tokens * streams; i++) {
             a.zero(tileSums(i));
         }

@@ -108,10 +108,7 @@ final class StreamsCode512 {
     /// are left.
     static void beginTile(Assembler a, BlockCode format, Gpr spans, Gpr left) {
         if (format.tiled) {
-            a.mov(spans, PanelShape.TILE);
-            a.cmp(spans, left);
-            a.cmov(If.GREATER, spans, left);
-            a.sub(left, spans);
+            PackTileCode.takeTile(a, spans, left);
         } else {
             a.mov(spans, left);
         }

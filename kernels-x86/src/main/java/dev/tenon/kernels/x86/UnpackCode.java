@@ -66,9 +66,8 @@ final class UnpackCode {
         new UnpackCode(a, format, shape).emit();
     }
 
-    // R10 span of row 0, RSI its first block, R14 spans left in the tile, RCX in the row, R15 units, or sums of scales
-    // of
-    // a tile's first place, RDI three rows; inside: R11 row, R12 temp, R13 rows left.
+    // R10 span of row 0, RSI its first block, R14 spans left in the tile, RCX in the row, RDI three rows; R15 units, or
+    // in tiled formats the sums of scales of the tile's first place; inside: R11 row, R12 temp, R13 rows left.
     private void emit() {
         String span = a.fresh("unpackSpan");
         String sameTile = a.fresh("unpackSameTile");
