@@ -2,10 +2,12 @@ package dev.tenon.kernels.x86;
 
 import static dev.tenon.kernels.x86.Operand.Gpr.R10;
 import static dev.tenon.kernels.x86.Operand.Gpr.R11;
+import static dev.tenon.kernels.x86.Operand.Gpr.R12;
 import static dev.tenon.kernels.x86.Operand.Gpr.R8;
 import static dev.tenon.kernels.x86.Operand.Gpr.R9;
 import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RBP;
+import static dev.tenon.kernels.x86.Operand.Gpr.RBX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RCX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
@@ -40,32 +42,37 @@ import java.util.function.IntFunction;
 /// v    = a - BIAS * (sum of scale);      sum += v * dx[t]                     at the end of a place in a tile
 /// ```
 ///
-/// Each place that a group has in its span keeps a sum over all spans. So that sums stay in registers, the
-/// spans of a tile are walked for one place after the other; between them sums lie on the stack (12 KiB at
-/// most, less than the JVM keeps free for native calls). In the end the places are added like the lanes of
-/// [RowsCode512], as a tree. A value therefore does not depend on the other rows and tokens, nor on which
-/// of the functions computes it.
+/// Each place that a group has in its span keeps a sum over all spans. So that sums stay in registers, and the
+/// pieces of a token are read one behind the other, rows are walked for one place after the other. Rows of one
+/// tile are walked twice for each: for as many tokens as the registers hold and, with that part of the panel in
+/// the first-level cache, for as many others. Finished sums lie on the stack (24 KiB at most, less than the JVM
+/// keeps free for native calls). In the end the places are added like the lanes of [RowsCode512], as a tree. A
+/// value therefore does not depend on the other rows and tokens, nor on which of the functions computes it.
 ///
 /// A function is made for one length of rows: the distance of tokens is then part of every address, without a
 /// register for it, and a load can be part of the instruction that needs it. (With an index register the
 /// processor takes the two apart again.)
 ///
 /// Arguments: packed rows, panel, out, byte offset of the first token's row, bytes between tokens in out, how
-/// many times the function's tokens there are; on the stack the byte offset of the first token in out, and the
-/// address of weights that come next: each place fetches a few lines of them to the second-level cache.
+/// many runs of the function's tokens there are; on the stack the byte offset of the first token in out, and the
+/// address of weights that come next: each place of a tile fetches a few lines of them to the second-level cache.
 abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     private static final int LINE = 64;
     /// Lines of the next weights that a place fetches: with 128 tokens those of the next panel.
     private static final int FETCHED_LINES = 3;
 
-    private static final int SAVED = 1;
-    /// What is kept behind the saved register: pointers to the pieces of the first token, to the panel, to out;
-    /// bytes between tokens in out; how many times.
-    private static final int PIECES_START = 0;
-    private static final int PANEL_START = 8;
-    private static final int OUT_START = 16;
-    private static final int OUT_STRIDE = 24;
-    private static final int TIMES = 32;
+    /// Most runs of a place, each for the function's tokens, in rows of one tile.
+    private static final int RUNS = 2;
+
+    private static final Gpr[] SAVED = {RBP, RBX, R12};
+    /// What is kept behind the saved registers: pointers to the pieces of the first token, to the panel, to out;
+    /// bytes between tokens in out; how many runs are left; and how many there are now.
+    private static final int PIECES_START = 8;
+    private static final int PANEL_START = 16;
+    private static final int OUT_START = 24;
+    private static final int OUT_STRIDE = 32;
+    private static final int RUNS_LEFT = 40;
+    private static final int RUNS_NOW = 0;
 
     final Assembler a;
     final BlockCode format;
@@ -73,9 +80,9 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     final int tokens;
     /// Units of 32 in a row.
     private final int units;
-    /// Bytes of a packed row, of those of all tokens, and up to the pieces of a row.
+    /// Bytes of a packed row, of those of a run's tokens, and up to the pieces of a row.
     private final int packedBytes;
-    private final int groupBytes;
+    private final int runBytes;
     private final int piecesOffset;
     /// Bytes from the pieces of a row back to dx of its tiles.
     private final int tilesBack;
@@ -84,9 +91,10 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     private final int placeStride;
     /// Bytes of four weights of all rows.
     private final int stride;
-    /// Groups of a span, and bytes of the sums of one place in a span.
+    /// Groups of a span, bytes of a run's sums of one place in a span, and most runs of a place.
     private final int places;
     private final int sumBytes;
+    private final int runs;
 
     PanelCode(Assembler a, BlockCode format, PanelShape shape, int tokens, int n) {
         this.a = a;
@@ -95,7 +103,7 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         this.tokens = tokens;
         this.units = n / BlockCode.UNIT;
         this.packedBytes = Math.toIntExact(PackCode.packedBytes(format, n));
-        this.groupBytes = Math.multiplyExact(tokens, packedBytes);
+        this.runBytes = Math.multiplyExact(tokens, packedBytes);
         this.piecesOffset = Math.toIntExact(PackCode.piecesOffset(format, n));
         this.tilesBack = piecesOffset - Math.toIntExact(PackCode.tilesOffset(format, n));
         this.pieceBytes = PackCode.pieceBytes(format);
@@ -103,9 +111,10 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         this.stride = shape.stride();
         this.places = BlockCode.SPAN / format.group;
         this.sumBytes = tokens * stride;
+        this.runs = PackCode.tiles(n) == 1 ? RUNS : 1;
     }
 
-    /// {@return bytes of the next weights that are fetched while a panel is multiplied once}
+    /// {@return bytes of the next weights that a run fetches}
     ///
     /// @param n elements in a row
     static long fetchedBytes(BlockCode format, int n) {
@@ -145,7 +154,7 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
 
     /// Adds the sums of a tile to those of its place; for tiled formats.
     ///
-    /// @param first whether there are none yet
+    /// @param first whether there are none: the row has one tile
     /// @param scaleSums of half the rows
     abstract void emitTileSums(boolean first, IntFunction<Mem> scaleSums);
 
@@ -174,7 +183,7 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         return mem(RSI, shape.headBytes(format) + stride * step + shape.halfBytes() * half);
     }
 
-    /// {@return where the sums of a token and half the rows are between tiles}
+    /// {@return where a place's sums of a token and half the rows are}
     final Mem memory(int t, int half) {
         return mem(RDX, stride * t + shape.halfBytes() * half);
     }
@@ -190,122 +199,162 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     }
 
     private void emit() {
-        a.push(RBP);
+        for (Gpr r : SAVED) {
+            a.push(r);
+        }
         a.add(RDI, RCX);
         a.add(RDI, piecesOffset);
         a.add(RSI, PanelShape.TEMP_BYTES);
-        a.add(RDX, Assembler.stackArgument(0, SAVED));
-        a.mov(R11, Assembler.stackArgument(1, SAVED));
-        Gpr[] kept = {R9, R8, RDX, RSI, RDI};
+        a.add(RDX, Assembler.stackArgument(0, SAVED.length));
+        a.mov(R11, Assembler.stackArgument(1, SAVED.length));
+        Gpr[] kept = {R9, R8, RDX, RSI, RDI, R9};
         for (Gpr r : kept) {
             a.push(r);
         }
         a.mov(RBP, RSP);
-        a.sub(RSP, places * sumBytes);
+        a.sub(RSP, places * runs * sumBytes);
         a.and(RSP, -64);
         emitConstants();
-        String next = a.fresh("panelTokens");
+        String next = a.fresh("panelRuns");
         a.label(next);
-        emitTokens();
+        a.mov(R10, runs);
+        a.mov(R9, mem(RBP, RUNS_LEFT));
+        a.cmp(R10, R9);
+        a.cmov(If.GREATER, R10, R9);
+        a.mov(mem(RBP, RUNS_NOW), R10);
+        a.imul(RBX, R10, runBytes);
+        a.imul(R12, R10, sumBytes);
+        emitRuns();
         a.mov(R10, mem(RBP, PIECES_START));
-        a.add(R10, groupBytes);
+        a.add(R10, RBX);
         a.mov(mem(RBP, PIECES_START), R10);
-        a.mov(R10, mem(RBP, TIMES));
-        a.sub(R10, 1);
-        a.mov(mem(RBP, TIMES), R10);
+        a.mov(R10, mem(RBP, RUNS_LEFT));
+        a.mov(R9, mem(RBP, RUNS_NOW));
+        a.sub(R10, R9);
+        a.mov(mem(RBP, RUNS_LEFT), R10);
         a.j(If.GREATER, next);
         a.lea(RSP, mem(RBP, kept.length * Long.BYTES));
         a.vzeroupper();
-        a.pop(RBP);
+        for (int i = SAVED.length - 1; i >= 0; i--) {
+            a.pop(SAVED[i]);
+        }
         a.ret();
     }
 
-    /// Multiplies the panel with as many tokens as the registers hold; what is at RBP points to them.
+    /// Multiplies the panel with the tokens of some runs; what is at RBP points to them.
     ///
-    /// RSI and RDI walk through the panel and the pieces of the first token, RDX through the sums, RAX through
-    /// its dx of tiles. How many spans a tile has is known here, so nothing is decided while the code runs.
-    private void emitTokens() {
-        int wholeSpans = units * BlockCode.UNIT / BlockCode.SPAN;
+    /// RSI and RDI walk through the panel and the pieces of a run's first token, RDX through the sums, RAX
+    /// through the token's dx of tiles. RBX is how far all runs are apart in packed rows, R12 in sums. How many
+    /// spans a tile has is known here, so nothing is decided while the code runs.
+    private void emitRuns() {
+        int spans = units * BlockCode.UNIT / BlockCode.SPAN;
         int rest = units % (BlockCode.SPAN / BlockCode.UNIT);
-        int wholeTiles = wholeSpans / PanelShape.TILE;
         a.mov(RDI, mem(RBP, PIECES_START));
         a.mov(RSI, mem(RBP, PANEL_START));
+        a.mov(RDX, RSP);
         if (format.tiled) {
             a.lea(RAX, mem(RDI, -tilesBack));
         }
-        if (wholeTiles > 0) {
-            emitTile(true, PanelShape.TILE, 0);
-        }
-        if (wholeTiles > 1) {
-            String tile = a.fresh("panelTile");
-            a.mov(R9, wholeTiles - 1);
-            a.label(tile);
-            emitTile(false, PanelShape.TILE, 0);
-            a.sub(R9, 1);
-            a.j(If.NOT_ZERO, tile);
-        }
-        int lastSpans = wholeSpans % PanelShape.TILE;
-        if (lastSpans > 0 || rest > 0) {
-            emitTile(wholeTiles == 0, lastSpans, rest);
-        }
+        emitPlaces(rest, spans + 1);
+        emitPlaces(places - rest, spans);
         emitResults();
     }
 
-    /// Adds a tile to the sums of its places.
-    ///
-    /// @param first whether sums begin here
-    /// @param spans whole spans of the tile
-    /// @param rest how many places have a group in a partial span behind them
-    private void emitTile(boolean first, int spans, int rest) {
-        a.mov(RDX, RSP);
-        emitPlaces(first, rest, spans + 1);
-        emitPlaces(first, places - rest, spans);
-        a.add(RDI, PanelShape.TILE * pieceBytes - places * placeStride);
-    }
-
-    /// Adds the groups of a tile that have the same place to the place's sums, for some places.
+    /// Adds up the groups of some places, each over the whole row.
     ///
     /// @param count how many places
     /// @param spans how many groups each of them has
-    private void emitPlaces(boolean first, int count, int spans) {
+    private void emitPlaces(int count, int spans) {
         if (count == 0) {
             return;
         }
+        int tiles = (spans + PanelShape.TILE - 1) / PanelShape.TILE;
         String place = a.fresh("panelPlace");
-        String span = a.fresh("panelSpan");
+        String run = a.fresh("panelRun");
         a.mov(R8, count);
         a.label(place);
-        if (first || format.tiled) {
-            forSums((vec, memory) -> a.zero(vec));
-        } else {
-            forSums((vec, memory) -> a.vmovdqu(vec, memory));
-        }
-        if (spans > 0) {
-            emitFirstLoads();
-            a.mov(RCX, spans);
-            a.label(span);
-            emitDots();
-            emitScaling();
-            a.add(RSI, shape.blockBytes(format));
-            a.add(RDI, pieceBytes);
-            a.sub(RCX, 1);
-            a.j(If.NOT_ZERO, span);
-        }
+        a.mov(R10, mem(RBP, RUNS_NOW));
+        a.label(run);
+        emitPlace(spans, tiles);
+        a.sub(RSI, tiles * shape.tileBytes(format));
+        a.add(RDI, runBytes - spans * pieceBytes);
+        a.add(RDX, sumBytes);
         if (format.tiled) {
-            int behind = shape.scaleSums(format) - spans * shape.blockBytes(format);
-            emitTileSums(first, half -> mem(RSI, behind + shape.halfBytes() * half));
+            a.add(RAX, runBytes - tiles * PackCode.arrayBytes(format));
+        }
+        a.sub(R10, 1);
+        a.j(If.NOT_ZERO, run);
+        a.add(RSI, shape.placeBytes(format));
+        a.sub(RDI, RBX);
+        a.add(RDI, placeStride);
+        a.sub(RDX, R12);
+        a.add(RDX, runs * sumBytes);
+        if (format.tiled) {
+            a.sub(RAX, RBX);
             a.add(RAX, Float.BYTES);
         }
-        forSums((vec, memory) -> a.vmovdqu(memory, vec));
+        a.sub(R8, 1);
+        a.j(If.NOT_ZERO, place);
+    }
+
+    /// Adds up the groups of a place for one run.
+    ///
+    /// @param spans how many groups there are
+    /// @param tiles how many tiles they are in
+    private void emitPlace(int spans, int tiles) {
+        int wholeTiles = spans / PanelShape.TILE;
+        boolean several = tiles > 1;
+        if (!format.tiled || several) {
+            forSums((vec, memory) -> a.zero(vec));
+        }
+        if (format.tiled && several) {
+            forSums((vec, memory) -> a.vmovdqu(memory, vec));
+        }
+        if (wholeTiles > 0) {
+            String tile = a.fresh("panelTile");
+            a.mov(R9, wholeTiles);
+            a.label(tile);
+            emitTile(PanelShape.TILE, !several);
+            a.sub(R9, 1);
+            a.j(If.NOT_ZERO, tile);
+        }
+        if (wholeTiles < tiles) {
+            emitTile(spans % PanelShape.TILE, !several);
+        }
+        if (!format.tiled) {
+            forSums((vec, memory) -> a.vmovdqu(memory, vec));
+        }
+    }
+
+    /// Adds the groups of a tile that have the same place to the place's sums.
+    ///
+    /// @param spans how many there are
+    /// @param only whether the row has no other tile
+    private void emitTile(int spans, boolean only) {
+        String span = a.fresh("panelSpan");
+        if (format.tiled) {
+            forSums((vec, memory) -> a.zero(vec));
+        }
+        emitFirstLoads();
+        a.mov(RCX, spans);
+        a.label(span);
+        emitDots();
+        emitScaling();
+        a.add(RSI, shape.blockBytes(format));
+        a.add(RDI, pieceBytes);
+        a.sub(RCX, 1);
+        a.j(If.NOT_ZERO, span);
+        if (format.tiled) {
+            int behind = shape.scaleSums(format) - spans * shape.blockBytes(format);
+            emitTileSums(only, half -> mem(RSI, behind + shape.halfBytes() * half));
+            forSums((vec, memory) -> a.vmovdqu(memory, vec));
+            a.add(RAX, PackCode.arrayBytes(format));
+        }
         for (int i = 0; i < FETCHED_LINES; i++) {
             a.prefetchT1(mem(R11, LINE * i));
         }
         a.add(R11, LINE * FETCHED_LINES);
-        a.add(RDX, sumBytes);
-        a.add(RSI, shape.placeBytes(format) - spans * shape.blockBytes(format));
-        a.add(RDI, placeStride - spans * pieceBytes);
-        a.sub(R8, 1);
-        a.j(If.NOT_ZERO, place);
+        a.add(RSI, shape.tileBytes(format) - spans * shape.blockBytes(format));
     }
 
     private void forSums(BiConsumer<Vec, Mem> emitter) {
@@ -317,8 +366,12 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     }
 
     private void emitResults() {
+        String run = a.fresh("panelResults");
         a.mov(RDX, mem(RBP, OUT_START));
         a.mov(R10, mem(RBP, OUT_STRIDE));
+        a.mov(R9, mem(RBP, RUNS_NOW));
+        a.mov(RCX, RSP);
+        a.label(run);
         for (int t = 0; t < tokens; t++) {
             for (int h = 0; h < 2; h++) {
                 int first = 8 * (2 * t + h & 1);
@@ -327,17 +380,21 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
             }
             a.add(RDX, R10);
         }
+        a.add(RCX, sumBytes);
+        a.sub(R9, 1);
+        a.j(If.NOT_ZERO, run);
         a.mov(mem(RBP, OUT_START), RDX);
     }
 
-    /// Adds every `step`-th place from one on to a register; uses the registers behind it.
+    /// Adds every `step`-th place from one on, of the run that RCX points to, to a register; uses the registers
+    /// behind it.
     private void emitTree(int register, int sum, int place, int step) {
         if (step == places) {
-            a.vmovdqu(shape.vec(register), mem(RSP, place * sumBytes + sum));
+            a.vmovdqu(shape.vec(register), mem(RCX, runs * place * sumBytes + sum));
             return;
         }
         emitTree(register, sum, place, 2 * step);
-        Operand other = mem(RSP, (place + step) * sumBytes + sum);
+        Operand other = mem(RCX, runs * (place + step) * sumBytes + sum);
         if (2 * step < places) {
             other = shape.vec(register + 1);
             emitTree(register + 1, sum, place + step, 2 * step);

@@ -49,7 +49,7 @@ class LinearKernelTests {
 
     private static int[] lengths(TestRows.Format format) {
         return format.code().unitBytes > 0
-                ? new int[] {32, 96, 224, 256, 288, 512, 768, 1024, 1120, 2048}
+                ? new int[] {32, 96, 224, 256, 288, 512, 768, 1024, 1120, 2048, 2336}
                 : new int[] {256, 512, 768, 1024, 2048, 2816};
     }
 
