@@ -324,9 +324,9 @@ public final class BenchCommand implements TenonCommand {
                 LlamaBench program = new LlamaBench(llamaBench, LLAMA_BENCH_SECONDS);
                 boolean cpu = facts.deviceKind().equals("cpu");
                 Instant start = Instant.now();
-                long[] samples;
+                BenchRunner.Times times;
                 try (Progress bar = console.progress(test.name(), repetitions, "runs")) {
-                    samples = runner.run(test, repetitions, !noWarmUp, warmUpSeconds, kernels, done -> {
+                    times = runner.run(test, repetitions, !noWarmUp, warmUpSeconds, kernels, done -> {
                         bandwidths[done - 1] = measure(reader, test, config);
                         if (other != null) {
                             other.add(
@@ -339,7 +339,7 @@ public final class BenchCommand implements TenonCommand {
                 }
                 double bandwidth = Statistics.mean(bandwidths);
                 output.result(
-                        console.out(), new BenchResult(config, test, facts, start, samples, bandwidth, other, kernels));
+                        console.out(), new BenchResult(config, test, facts, start, times, bandwidth, other, kernels));
                 console.out().flush();
             }
         }

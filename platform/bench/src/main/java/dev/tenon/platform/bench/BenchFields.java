@@ -76,6 +76,11 @@ final class BenchFields {
         fields.put("bytes_per_second", decodes ? result.bytesPerSecond() : null);
         fields.put("read_bandwidth", measured ? result.bandwidth() : null);
         fields.put("bandwidth_share", decodes && measured ? result.bytesPerSecond() / result.bandwidth() : null);
+        boolean timed = decodes && result.tokensTimed();
+        fields.put("median_token_ns", timed ? result.medianTokenNanos() : null);
+        fields.put(
+                "median_bandwidth_share",
+                timed && measured ? result.medianBytesPerSecond() / result.bandwidth() : null);
         Comparison other = result.comparison();
         double[] ratios = other == null ? null : other.ratios(result.samplesPerSecond());
         fields.put("llama_bench_build", other == null ? null : other.build());

@@ -151,7 +151,7 @@ interface BenchOutput {
                     }
                 }
                 json.writeFieldName("samples_ns");
-                json.writeArray(result.samplesNanos(), 0, result.samplesNanos().length);
+                json.writeArray(result.times().repetitions(), 0, result.times().repetitions().length);
                 double[] speeds = result.samplesPerSecond();
                 json.writeFieldName("samples_ts");
                 json.writeArray(speeds, 0, speeds.length);

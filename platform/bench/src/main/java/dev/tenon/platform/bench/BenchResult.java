@@ -9,7 +9,7 @@ import java.util.Arrays;
 /// @param test what was timed
 /// @param model what ran
 /// @param testTime when it began
-/// @param samplesNanos time of each repetition; not copied
+/// @param times time of each repetition, and of each token
 /// @param bandwidth bytes a second that the machine's processors read, measured in the same run with as
 ///     many
 ///     threads; 0 if not measured
@@ -20,13 +20,13 @@ record BenchResult(
         BenchTest test,
         ModelFacts model,
         Instant testTime,
-        long[] samplesNanos,
+        BenchRunner.Times times,
         double bandwidth,
         Comparison comparison,
         BenchProfile profile) {
     /// Makes a result with speeds only.
-    BenchResult(BenchConfig config, BenchTest test, ModelFacts model, Instant testTime, long[] samplesNanos) {
-        this(config, test, model, testTime, samplesNanos, 0, null, null);
+    BenchResult(BenchConfig config, BenchTest test, ModelFacts model, Instant testTime, BenchRunner.Times times) {
+        this(config, test, model, testTime, times, 0, null, null);
     }
 
     /// What is known of a loaded model.
@@ -57,7 +57,7 @@ record BenchResult(
 
     /// {@return tokens a second of each repetition}
     double[] samplesPerSecond() {
-        return Arrays.stream(samplesNanos)
+        return Arrays.stream(times.repetitions())
                 .mapToDouble(ns -> 1e9 * test.tokens() / ns)
                 .toArray();
     }
@@ -80,6 +80,16 @@ record BenchResult(
     /// {@return sample standard deviation of the time of a repetition}
     long deviationNanos() {
         return Math.round(Statistics.deviation(nanos()));
+    }
+
+    /// {@return whether the times of single tokens are known: other devices work on when a call has returned}
+    boolean tokensTimed() {
+        return model.deviceKind().equals("cpu") && times.tokens().length > 0;
+    }
+
+    /// {@return the median of the times of decoded tokens, which a short disturbance does not move}
+    long medianTokenNanos() {
+        return Statistics.median(times.tokens());
     }
 
     /// {@return bytes of memory that decoding one token takes, by definition: its part of the weights,
@@ -105,12 +115,17 @@ record BenchResult(
         return bytesPerToken() * meanPerSecond();
     }
 
+    /// {@return bytes a second of the median token}
+    double medianBytesPerSecond() {
+        return 1e9 * bytesPerToken() / medianTokenNanos();
+    }
+
     /// {@return whether the test only decodes, so that bytes a token say something}
     boolean decodes() {
         return test.nPrompt() == 0;
     }
 
     private double[] nanos() {
-        return Arrays.stream(samplesNanos).mapToDouble(ns -> ns).toArray();
+        return Arrays.stream(times.repetitions()).mapToDouble(ns -> ns).toArray();
     }
 }

@@ -31,6 +31,17 @@ final class BenchRunner {
     private final int vocabulary;
     private final int bos;
     private final SplittableRandom random = new SplittableRandom(42);
+    /// Times of the decoded tokens that are under the clock, where one sequence decodes by itself; else empty.
+    private long[] tokenNanos = {};
+
+    private int timedTokens;
+
+    /// What was timed.
+    ///
+    /// @param repetitions nanoseconds of each repetition, without the profiled ones
+    /// @param tokens nanoseconds of each decoded token in them; empty where tokens were not decoded one by one
+    ///     for a single sequence
+    record Times(long[] repetitions, long[] tokens) {}
 
     BenchRunner(LoadedModel model, int nBatch) {
         this.model = model;
@@ -48,8 +59,8 @@ final class BenchRunner {
     /// @param warmUpSeconds when to stop waiting for the JIT compiler
     /// @param profile receives a second, profiled run for each repetition; null for none
     /// @param done hears the number of finished repetitions, between two of them
-    /// @return time of each repetition in nanoseconds, without the profiled ones
-    long[] run(
+    /// @return the times
+    Times run(
             BenchTest test,
             int repetitions,
             boolean warmUp,
@@ -74,6 +85,9 @@ final class BenchRunner {
             if (warmUp) {
                 untilCompiled(sessions, test, warmUpSeconds);
             }
+            boolean single = test.nGen() > 0 && test.nParallel() == 1 && !test.greedy();
+            tokenNanos = new long[single ? repetitions * test.nGen() : 0];
+            timedTokens = 0;
             for (int i = 0; i < repetitions; i++) {
                 if (profile == null) {
                     nanos[i] = timed(sessions, test);
@@ -82,10 +96,11 @@ final class BenchRunner {
                 }
                 done.accept(i + 1);
             }
+            return new Times(nanos, Arrays.copyOf(tokenNanos, timedTokens));
         } finally {
+            tokenNanos = new long[0];
             sessions.forEach(Session::close);
         }
-        return nanos;
     }
 
     private void warmUp(List<Session> sessions, BenchTest test) {
@@ -122,7 +137,9 @@ final class BenchRunner {
         long plain = profiledFirst ? 0 : timed(sessions, test);
         PlanProfiler profiler = model.profiler().orElseThrow();
         profiler.start();
+        int plainTokens = timedTokens;
         long profiled = timed(sessions, test);
+        timedTokens = plainTokens;
         PlanProfile kernels = profiler.stop();
         plain = profiledFirst ? timed(sessions, test) : plain;
         profile.add(kernels, profiled, plain);
@@ -208,8 +225,12 @@ final class BenchRunner {
             return;
         }
         for (int i = 0; i < n; i++) {
+            long start = System.nanoTime();
             session.evaluate(token, LogitRows.LAST_UNREAD, (index, logits) -> {});
             token[0] = nextToken(from);
+            if (timedTokens < tokenNanos.length) {
+                tokenNanos[timedTokens++] = System.nanoTime() - start;
+            }
         }
     }
 

@@ -158,16 +158,24 @@ final class MarkdownOutput implements BenchOutput {
                 r.kvBytes() / mib,
                 r.model().activationBytesPerToken() / mib,
                 r.bytesPerSecond() / 1e9);
-        return r.bandwidth() == 0
-                ? text
-                : text
-                        + String.format(
-                                Locale.ROOT,
-                                ", %.1f %% of %.2f GB/s that %d threads read; at most %.2f t/s",
-                                100 * r.bytesPerSecond() / r.bandwidth(),
-                                r.bandwidth() / 1e9,
-                                BenchFields.threads(r.config()),
-                                r.bandwidth() / r.bytesPerToken());
+        if (r.bandwidth() == 0) {
+            return text;
+        }
+        text += String.format(
+                Locale.ROOT,
+                ", %.1f %% of %.2f GB/s that %d threads read; at most %.2f t/s",
+                100 * r.bytesPerSecond() / r.bandwidth(),
+                r.bandwidth() / 1e9,
+                BenchFields.threads(r.config()),
+                r.bandwidth() / r.bytesPerToken());
+        if (r.tokensTimed()) {
+            text += String.format(
+                    Locale.ROOT,
+                    "; median token %.2f ms: %.1f %%",
+                    r.medianTokenNanos() / 1e6,
+                    100 * r.medianBytesPerSecond() / r.bandwidth());
+        }
+        return text;
     }
 
     @Override

@@ -1,6 +1,8 @@
 package dev.tenon.platform.bench;
 
-/// Mean and sample standard deviation.
+import java.util.Arrays;
+
+/// Mean, median and sample standard deviation.
 final class Statistics {
     private Statistics() {}
 
@@ -13,6 +15,15 @@ final class Statistics {
             sum += sample;
         }
         return samples.length == 0 ? 0 : sum / samples.length;
+    }
+
+    /// {@return the middle one, the upper of two; 0 of no samples}
+    ///
+    /// @param samples the samples; stay as they are
+    static long median(long... samples) {
+        long[] sorted = samples.clone();
+        Arrays.sort(sorted);
+        return sorted.length == 0 ? 0 : sorted[sorted.length / 2];
     }
 
     /// {@return the sample standard deviation (divisor n - 1); 0 of fewer than two samples}

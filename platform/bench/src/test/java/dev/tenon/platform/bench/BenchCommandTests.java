@@ -24,7 +24,7 @@ class BenchCommandTests {
 
     private static final String OWN_FIELDS = ",load_ns,weight_bytes_per_token,kv_bytes_per_position,"
             + "activation_bytes_per_token,n_parallel,greedy,settings,bytes_per_token,bytes_per_second,read_bandwidth,"
-            + "bandwidth_share,llama_bench_build,llama_bench_flash_attn,llama_bench_avg_ts,llama_bench_stddev_ts,llama_bench_ratio,"
+            + "bandwidth_share,median_token_ns,median_bandwidth_share,llama_bench_build,llama_bench_flash_attn,llama_bench_avg_ts,llama_bench_stddev_ts,llama_bench_ratio,"
             + "llama_bench_ratio_stddev,profile_overhead,profile_overhead_stddev";
 
     private final FakeModel model = new FakeModel();
@@ -332,7 +332,10 @@ class BenchCommandTests {
                 tg.get("bandwidth_share").asDouble(),
                 1e-9);
         String text = bench("-p", "0", "-n", "3", "-r", "1", "-t", "2", "--bandwidth-mib", "8");
-        assertTrue(text.matches("(?s).*% of [\\d.]+ GB/s that 2 threads read; at most [\\d.]+ t/s.*"), text);
+        assertTrue(
+                text.matches(
+                        "(?s).*% of [\\d.]+ GB/s that 2 threads read; at most [\\d.]+ t/s; median token [\\d.]+ ms: [\\d.]+ %.*"),
+                text);
     }
 
     @Test

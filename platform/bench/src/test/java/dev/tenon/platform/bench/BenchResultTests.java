@@ -1,6 +1,8 @@
 package dev.tenon.platform.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.PlanOptions.KvType;
 import java.nio.file.Path;
@@ -15,7 +17,7 @@ class BenchResultTests {
                 test,
                 new BenchResult.ModelFacts("t", 1, 1, "b", "d", "cpu", 1, 1, 1000, 10, 5),
                 Instant.EPOCH,
-                nanos);
+                new BenchRunner.Times(nanos, new long[0]));
     }
 
     @Test
@@ -24,6 +26,24 @@ class BenchResultTests {
         assertEquals(Math.sqrt(32 / 7.0), Statistics.deviation(2, 4, 4, 4, 5, 5, 7, 9), 1e-12);
         assertEquals(0, Statistics.deviation(3), 0);
         assertEquals(0, Statistics.mean(), 0);
+    }
+
+    @Test
+    void medianIsNotMovedByOneSlowToken() {
+        assertEquals(20, Statistics.median(30, 10, 20));
+        assertEquals(30, Statistics.median(30, 10, 20, 4000));
+        assertEquals(0, Statistics.median());
+        BenchResult plain = result(new BenchTest(0, 3, 0), 60);
+        BenchResult timed = new BenchResult(
+                plain.config(),
+                plain.test(),
+                plain.model(),
+                plain.testTime(),
+                new BenchRunner.Times(new long[] {4030}, new long[] {10, 4000, 20}));
+        assertFalse(plain.tokensTimed());
+        assertTrue(timed.tokensTimed());
+        assertEquals(20, timed.medianTokenNanos());
+        assertEquals(timed.bytesPerToken() / 20e-9, timed.medianBytesPerSecond(), 1);
     }
 
     @Test
