@@ -24,9 +24,9 @@ final class PackedLinear extends MachineKernel {
     /// Rows of results that are kept in scratch memory before they are copied out: whole panels.
     private static final int PANEL_BLOCK = 64;
 
-    /// Least tokens for which panels write to the array of results themselves; for fewer, the view of the
+    /// Least tokens for which machine code writes to the array of results itself; for fewer, the view of the
     /// array that this takes is not worth its allocation.
-    private static final int DIRECT_TOKENS = 24;
+    static final int DIRECT_TOKENS = 24;
 
     /// Products in one call of a panel function: some tens of microseconds.
     private static final int BRIEF_PRODUCTS = 3 << 20;

@@ -14,11 +14,12 @@ final class PairFunctions implements AutoCloseable {
     /// Where the functions for quads are among the others, which are by tokens.
     private static final int QUADS = 0;
 
-    /// A function and what prepares activations for it.
+    /// A function, what prepares activations for it, and what takes its results away.
     ///
-    /// @param spread spreads a packed row: [PairsCode512#emitSpread]
+    /// @param spread spreads packed rows: [PairsCode512#emitSpread]
+    /// @param copy copies results: [PairsCode512#emitCopy]
     /// @param product multiplies
-    record Functions(MemorySegment spread, MemorySegment product) {}
+    record Functions(MemorySegment spread, MemorySegment copy, MemorySegment product) {}
 
     private final BlockCode format;
     private final PairCode512 pair;
@@ -69,6 +70,9 @@ final class PairFunctions implements AutoCloseable {
         Assembler a = new Assembler(true);
         PairsCode512.emitSpread(a, format, pair);
         a.align(64);
+        int copy = a.size();
+        PairsCode512.emitCopy(a);
+        a.align(64);
         int product = a.size();
         if (which == QUADS) {
             QuadsCode512.emit(a, format, pair, quad);
@@ -77,7 +81,7 @@ final class PairFunctions implements AutoCloseable {
         }
         CodeMemory memory = new CodeMemory(a.assemble());
         memories.add(memory);
-        Functions functions = new Functions(memory.entry(0), memory.entry(product));
+        Functions functions = new Functions(memory.entry(0), memory.entry(copy), memory.entry(product));
         made.set(which, functions);
         return functions;
     }

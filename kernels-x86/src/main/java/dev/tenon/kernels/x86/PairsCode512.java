@@ -2,6 +2,7 @@ package dev.tenon.kernels.x86;
 
 import static dev.tenon.kernels.x86.Operand.Gpr.R10;
 import static dev.tenon.kernels.x86.Operand.Gpr.R11;
+import static dev.tenon.kernels.x86.Operand.Gpr.R12;
 import static dev.tenon.kernels.x86.Operand.Gpr.R13;
 import static dev.tenon.kernels.x86.Operand.Gpr.R14;
 import static dev.tenon.kernels.x86.Operand.Gpr.R15;
@@ -19,6 +20,7 @@ import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Assembler.If;
 import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
 
 /// Pairs of rows times two to eight tokens with AVX-512 VNNI, for formats that have a
 /// [PairCode512]. More tokens, and long rows: [QuadsCode512].
@@ -51,6 +53,7 @@ final class PairsCode512 {
     static final int LAST = 2;
 
     private static final int REGISTER = 64;
+    private static final int LANES = REGISTER / Float.BYTES;
     /// Most registers of sums.
     static final int SUM_REGISTERS = 16;
     /// Where sums are in scratch memory.
@@ -62,17 +65,50 @@ final class PairsCode512 {
 
     private PairsCode512() {}
 
-    /// Emits the function that spreads a packed row.
+    /// Emits the function that spreads packed rows, one after the other; all in one call, because a process that
+    /// has just started computes rows faster than it calls functions.
     ///
-    /// Arguments: packed, scratch, scratch, byte offset of the row, spans, bytes between spans in
-    /// scratch; on the stack byte offset of dx in a packed row, byte offset in scratch.
+    /// Arguments: packed, scratch, scratch, rows, spans, bytes between spans in scratch; on the stack byte offset
+    /// of dx in a packed row, rows to write (those behind the last are the last one again), bytes from one
+    /// packed row to the next.
     static void emitSpread(Assembler a, BlockCode format, PairCode512 pair) {
+        Gpr[] saved = {RBX, RBP, R12, R13};
+        for (Gpr r : saved) {
+            a.push(r);
+        }
+        String row = a.fresh("spreadRow");
+        String again = a.fresh("spreadAgain");
+        a.lea(RBX, mem(RSI, SPREAD_OFFSET));
+        a.mov(RBP, RDI);
+        a.mov(R13, Assembler.stackArgument(1, saved.length));
+        a.mov(R12, R8);
+        a.label(row);
+        a.mov(RDI, RBP);
+        a.mov(RSI, RBX);
+        a.mov(R8, R12);
+        emitSpreadRow(a, format, pair, Assembler.stackArgument(0, saved.length));
+        a.add(RBX, pair.spreadBytes);
+        a.sub(RCX, 1);
+        a.j(If.LESS_OR_EQUAL, again);
+        a.add(RBP, Assembler.stackArgument(2, saved.length));
+        a.label(again);
+        a.sub(R13, 1);
+        a.j(If.NOT_ZERO, row);
+        a.vzeroupper();
+        for (int i = saved.length - 1; i >= 0; i--) {
+            a.pop(saved[i]);
+        }
+        a.ret();
+    }
+
+    /// RDI packed row, RSI where its first span goes, R8 spans, R9 bytes between them there.
+    ///
+    /// @param dx byte offset of dx in a packed row
+    private static void emitSpreadRow(Assembler a, BlockCode format, PairCode512 pair, Mem dx) {
         String tile = a.fresh("spreadTile");
         String span = a.fresh("spread");
-        a.add(RDI, RCX);
-        a.mov(R10, Assembler.stackArgument(0, 0));
+        a.mov(R10, dx);
         a.add(R10, RDI);
-        a.add(RSI, Assembler.stackArgument(1, 0));
         a.imul(R11, R8, PackCode.scaleBytes(format));
         a.add(R11, R10);
         a.label(tile);
@@ -91,6 +127,47 @@ final class PairsCode512 {
             a.cmp(R8, 0);
             a.j(If.NOT_ZERO, tile);
         }
+    }
+
+    /// Emits the function that copies results to where they are wanted.
+    ///
+    /// Arguments: scratch, to, to, byte offset of the first token's results in `to`, tokens, results of a token;
+    /// on the stack bytes from one token's results to the next one's in `to`.
+    static void emitCopy(Assembler a) {
+        String token = a.fresh("copyToken");
+        String whole = a.fresh("copyWhole");
+        String rest = a.fresh("copyRest");
+        String single = a.fresh("copySingle");
+        String end = a.fresh("copyEnd");
+        a.add(RDX, RCX);
+        a.label(token);
+        a.mov(RSI, RDI);
+        a.mov(RCX, RDX);
+        a.mov(RAX, R9);
+        a.sub(RAX, LANES);
+        a.j(If.LESS, rest);
+        a.label(whole);
+        a.vmovdqu(zmm(0), mem(RSI));
+        a.vmovdqu(mem(RCX), zmm(0));
+        a.add(RSI, REGISTER);
+        a.add(RCX, REGISTER);
+        a.sub(RAX, LANES);
+        a.j(If.GREATER_OR_EQUAL, whole);
+        a.label(rest);
+        a.add(RAX, LANES);
+        a.j(If.ZERO, end);
+        a.label(single);
+        a.mov32(R10, mem(RSI));
+        a.mov32(mem(RCX), R10);
+        a.add(RSI, Float.BYTES);
+        a.add(RCX, Float.BYTES);
+        a.sub(RAX, 1);
+        a.j(If.NOT_ZERO, single);
+        a.label(end);
+        a.add(RDI, OUT_ROWS * Float.BYTES);
+        a.add(RDX, Assembler.stackArgument(0, 0));
+        a.sub(R8, 1);
+        a.j(If.NOT_ZERO, token);
         a.vzeroupper();
         a.ret();
     }

@@ -105,7 +105,7 @@ final class PairsRun {
                 long row = firstRow + (long) r + even;
                 tiles(f, weights, rowBytes, row, 1, spans, tile, tokens, even * Float.BYTES, scratch);
             }
-            copy(scratch, tokens, out, outOffset + r, outStride, count);
+            copy(f, scratch, tokens, out, outOffset + r, outStride, count);
         }
     }
 
@@ -138,11 +138,35 @@ final class PairsRun {
                     quads(f, weights, rowBytes, row + i, 1, 0, n, slots, i, scratch);
                 }
             }
-            copy(scratch, tokens, out, outOffset + r, outStride, count);
+            copy(f, scratch, tokens, out, outOffset + r, outStride, count);
         }
     }
 
-    private static void copy(MemorySegment scratch, int tokens, float[] out, int outOffset, int outStride, int count) {
+    private static void copy(
+            PairFunctions.Functions f,
+            MemorySegment scratch,
+            int tokens,
+            float[] out,
+            int outOffset,
+            int outStride,
+            int count) {
+        if (tokens >= PackedLinear.DIRECT_TOKENS) {
+            MemorySegment to = MemorySegment.ofArray(out);
+            CodeMemory.Call.brief(
+                    f.copy(),
+                    scratch,
+                    to,
+                    to,
+                    (long) outOffset * Float.BYTES,
+                    tokens,
+                    count,
+                    (long) outStride * Float.BYTES,
+                    0,
+                    0,
+                    0,
+                    0);
+            return;
+        }
         for (int t = 0; t < tokens; t++) {
             MemorySegment.copy(
                     scratch,
@@ -187,22 +211,19 @@ final class PairsRun {
     /// @param slots how many are spread: the last one perhaps more than once
     private void spread(
             PairFunctions.Functions f, int n, MemorySegment packed, int tokens, int slots, MemorySegment scratch) {
-        long packedBytes = PackCode.packedBytes(format, n);
-        for (int t = 0; t < slots; t++) {
-            CodeMemory.Call.plain(
-                    f.spread(),
-                    packed,
-                    scratch,
-                    scratch,
-                    Math.min(t, tokens - 1) * packedBytes,
-                    n / BlockCode.SPAN,
-                    (long) slots * pair.spreadBytes,
-                    PackCode.scalesOffset(format, n),
-                    PairsCode512.SPREAD_OFFSET + (long) t * pair.spreadBytes,
-                    0,
-                    0,
-                    0);
-        }
+        CodeMemory.Call.plain(
+                f.spread(),
+                packed,
+                scratch,
+                scratch,
+                tokens,
+                n / BlockCode.SPAN,
+                (long) slots * pair.spreadBytes,
+                PackCode.scalesOffset(format, n),
+                slots,
+                PackCode.packedBytes(format, n),
+                0,
+                0);
     }
 
     /// Multiplies an even number of rows, or one row, which is then both rows of a pair.
