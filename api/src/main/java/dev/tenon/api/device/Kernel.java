@@ -2,8 +2,8 @@ package dev.tenon.api.device;
 
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// Code for one op on one kind of device; the concrete forms are [RowKernel], [PackedKernel] and
-/// [AttentionKernel] (CPU backends), and [CudaFragment] (CUDA C, the NVIDIA backends). Stateless and safe for
+/// Code for one op on one kind of device; the concrete forms are [RowKernel], [PackedKernel], [AttentionKernel]
+/// and [ElementKernel] (CPU backends), and [CudaFragment] (CUDA C, the NVIDIA backends). Stateless and safe for
 /// any thread.
 @ConsumerType
 public interface Kernel {

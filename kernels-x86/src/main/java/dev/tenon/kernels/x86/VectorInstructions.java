@@ -313,6 +313,16 @@ abstract class VectorInstructions extends Encoder {
         op(M0F, NP, 0, 0x5E, FULL, d, a, b);
     }
 
+    /// All bits of the lanes where `a` is less than `b`, none of the others.
+    void vcmpltps(Vec d, Vec a, Operand b) {
+        vexOnly(M0F, NP, 0xC2, d, a, b, 1);
+    }
+
+    /// Takes lanes from `b` where the top bit of `mask` is set, else from `a`.
+    void vblendvps(Vec d, Vec a, Operand b, Vec mask) {
+        vexOnly(M3A, P66, 0x4A, d, a, b, mask.number() << 4);
+    }
+
     /// `d = d * a + b`.
     void vfmadd213ps(Vec d, Vec a, Operand b) {
         op(M38, P66, 0, 0xA8, FULL, d, a, b);
@@ -328,11 +338,38 @@ abstract class VectorInstructions extends Encoder {
         op(M38, P66, 0, 0xB9, 4, d.x(), a, b);
     }
 
+    // --- float64 in lane 0: encoded with VEX in either form, registers 0 to 15
+    // -------------------------------------------------------------------------------------------------------
+    void vcvtss2sd(Vec d, Vec a, Vec s) {
+        vex(M0F, PF3, 0, 0x5A, 128, d.number(), a.number(), s, -1);
+    }
+
+    void vcvtsd2ss(Vec d, Vec a, Vec s) {
+        vex(M0F, PF2, 0, 0x5A, 128, d.number(), a.number(), s, -1);
+    }
+
+    void vaddsd(Vec d, Vec a, Operand b) {
+        vex(M0F, PF2, 0, 0x58, 128, d.number(), a.number(), b, -1);
+    }
+
+    void vdivsd(Vec d, Vec a, Operand b) {
+        vex(M0F, PF2, 0, 0x5E, 128, d.number(), a.number(), b, -1);
+    }
+
+    void vsqrtsd(Vec d, Vec a, Operand b) {
+        vex(M0F, PF2, 0, 0x51, 128, d.number(), a.number(), b, -1);
+    }
+
     // --- masks: registers k1 to k7, one bit a lane
     // -------------------------------------------------------------------------------------------------------
     /// Sets the bits of the lanes where `a` is not less than `b`, or one of them is not a number.
     void vcmpnltps(int k, Vec a, Operand b) {
         masked(M0F, NP, 0xC2, k, a, b, 5, 0);
+    }
+
+    /// Sets the bits of the lanes where `a` is less than `b`.
+    void vcmpltps(int k, Vec a, Operand b) {
+        masked(M0F, NP, 0xC2, k, a, b, 1, 0);
     }
 
     /// Sets the bits of the lanes where `a` is less than `b`, signed integers.
@@ -387,6 +424,13 @@ abstract class VectorInstructions extends Encoder {
 
     private void op(int map, int pp, int w, int opcode, int tuple, Vec reg, Vec v, Operand rm, int imm) {
         vector(map, pp, w, opcode, tuple, reg.bits(), reg.number(), v == null ? 0 : v.number(), rm, imm);
+    }
+
+    private void vexOnly(int map, int pp, int opcode, Vec d, Vec a, Operand b, int imm) {
+        if (evex) {
+            throw new IllegalStateException("This instruction exists for AVX2 only.");
+        }
+        op(map, pp, 0, opcode, FULL, d, a, b, imm);
     }
 
     private void evexOnly(int map, int pp, int w, int opcode, int tuple, Vec reg, Vec v, Operand rm, int imm) {

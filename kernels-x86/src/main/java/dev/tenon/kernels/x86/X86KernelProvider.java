@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
 /// `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.formats` (or
 /// `TENON_KERNELS_X86_FORMATS`) lists the formats of weights to serve, with commas between them; without it all
 /// are served. `tenon.kernels.x86.attention` (or `TENON_KERNELS_X86_ATTENTION`) is `off` to leave attention to
-/// the backend. Stopping the bundle frees the code after running calls have returned; kernels that somebody
+/// the backend, `tenon.kernels.x86.elements` (or `TENON_KERNELS_X86_ELEMENTS`) to leave norms and activations to
+/// it. Stopping the bundle frees the code after running calls have returned; kernels that somebody
 /// still holds then throw [dev.tenon.api.error.BackendException] with [dev.tenon.api.error.ErrorCode#CLOSED].
 @Component(service = KernelProvider.class, property = "kernels.id=x86")
 @ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
@@ -34,18 +35,26 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// The name of the setting that leaves attention to others.
     static final String ATTENTION = SETTING + ".attention";
 
+    /// The name of the setting that leaves norms and activations to others.
+    static final String ELEMENTS = SETTING + ".elements";
+
     private static final String DEFAULT_FORMATS = "Q8_0,Q6_K,Q5_K,Q4_K,Q4_0,Q3_K,Q2_K,F16,BF16";
     private static final Logger LOG = LoggerFactory.getLogger(X86KernelProvider.class);
 
     private final String setting;
     private final Set<String> formats;
     private final boolean attention;
+    private final boolean elements;
     private List<Kernel> kernels;
     private String state = "not asked yet";
 
     /// Creates the provider; nothing is looked for yet.
     public X86KernelProvider() {
-        this(setting(SETTING, "auto"), setting(FORMATS, DEFAULT_FORMATS), !"off".equals(setting(ATTENTION, "on")));
+        this(
+                setting(SETTING, "auto"),
+                setting(FORMATS, DEFAULT_FORMATS),
+                !"off".equals(setting(ATTENTION, "on")),
+                !"off".equals(setting(ELEMENTS, "on")));
     }
 
     private static String setting(String name, String fallback) {
@@ -58,8 +67,10 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// @param setting `auto`, `off` or the id of a feature set
     /// @param formats formats to serve, with commas between them
     /// @param attention whether to serve attention
-    X86KernelProvider(String setting, String formats, boolean attention) {
+    /// @param elements whether to serve norms and activations
+    X86KernelProvider(String setting, String formats, boolean attention, boolean elements) {
         this.attention = attention;
+        this.elements = elements;
         this.setting = setting.strip().toLowerCase(Locale.ROOT);
         this.formats = Set.of(formats.toUpperCase(Locale.ROOT).split("[,\\s]+"));
     }
@@ -97,8 +108,10 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
         state = cpu.name() + ", " + set.id;
         Stream<MachineKernel> linear =
                 Formats.kernels(set).stream().filter(kernel -> formats.contains(kernel.format()));
-        return Stream.concat(linear, set == FeatureSet.AVX512 && attention ? attention() : Stream.empty())
-                .toList();
+        Stream<Kernel> others = Stream.concat(
+                set == FeatureSet.AVX512 && attention ? attention() : Stream.empty(),
+                elements ? Stream.of(new MachineElements(set)) : Stream.empty());
+        return Stream.concat(linear, others).toList();
     }
 
     private static Stream<Kernel> attention() {
@@ -136,6 +149,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
                 switch (kernel) {
                     case MachineKernel linear -> linear.close();
                     case MachineAttention attend -> attend.close();
+                    case MachineElements own -> own.close();
                     default -> throw new IllegalStateException(kernel.name() + " has no code to free");
                 }
             } catch (TenonException e) {

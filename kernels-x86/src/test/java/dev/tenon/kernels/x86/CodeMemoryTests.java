@@ -81,7 +81,7 @@ class CodeMemoryTests {
         try {
             BackendException e = assertThrows(BackendException.class, () -> new CodeMemory(adder()));
             assertEquals(ErrorCode.BACKEND_UNAVAILABLE, e.code());
-            try (X86KernelProvider provider = new X86KernelProvider("auto", "Q8_0", true)) {
+            try (X86KernelProvider provider = new X86KernelProvider("auto", "Q8_0", true, true)) {
                 assertEquals(0, provider.kernels().size());
                 assertEquals(true, provider.toString().contains("riscv64"), provider.toString());
             }

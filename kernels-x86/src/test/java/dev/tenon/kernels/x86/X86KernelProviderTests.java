@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.device.AttentionKernel;
+import dev.tenon.api.device.ElementKernel;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.error.BackendException;
@@ -34,17 +35,21 @@ class X86KernelProviderTests {
     @EnumSource
     void eachSetOfThisMachineOffersEveryFormat(FeatureSet set) {
         assumeTrue(LinearKernelTests.HERE.contains(set), "this machine lacks " + set.id);
-        try (X86KernelProvider provider = new X86KernelProvider(set.id, ALL, true)) {
+        try (X86KernelProvider provider = new X86KernelProvider(set.id, ALL, true, true)) {
             List<Kernel> kernels = provider.kernels();
             assertEquals(
                     Set.of("Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q4_0", "Q3_K", "Q2_K", "F16", "BF16"),
                     of(kernels, "linear"));
             assertEquals(set == FeatureSet.AVX512 ? Set.of("F32", "F16", "Q8_0") : Set.of(), of(kernels, "attention"));
+            assertEquals(Set.of("F32"), of(kernels, "elements"));
             for (Kernel kernel : kernels) {
                 assertTrue(
-                        kernel.op().equals("linear")
-                                ? kernel instanceof PackedKernel
-                                : kernel instanceof AttentionKernel);
+                        switch (kernel.op()) {
+                            case "linear" -> kernel instanceof PackedKernel;
+                            case "attention" -> kernel instanceof AttentionKernel;
+                            default -> kernel instanceof ElementKernel;
+                        },
+                        kernel.op());
                 assertTrue(kernel.name().endsWith("." + set.id), kernel.name());
                 assertEquals("cpu", kernel.deviceKind());
             }
@@ -61,14 +66,21 @@ class X86KernelProviderTests {
 
     @Test
     void attentionCanBeLeftOut() {
-        try (X86KernelProvider provider = new X86KernelProvider("auto", ALL, false)) {
+        try (X86KernelProvider provider = new X86KernelProvider("auto", ALL, false, true)) {
             assertEquals(Set.of(), of(provider.kernels(), "attention"));
         }
     }
 
     @Test
+    void elementsCanBeLeftOut() {
+        try (X86KernelProvider provider = new X86KernelProvider("auto", ALL, true, false)) {
+            assertEquals(Set.of(), of(provider.kernels(), "elements"));
+        }
+    }
+
+    @Test
     void offMeansNoKernelsAndSaysSo() {
-        try (X86KernelProvider provider = new X86KernelProvider("off", ALL, true)) {
+        try (X86KernelProvider provider = new X86KernelProvider("off", ALL, true, true)) {
             assertTrue(provider.kernels().isEmpty());
             assertTrue(provider.toString().contains("switched off"), provider.toString());
         }
@@ -76,8 +88,8 @@ class X86KernelProviderTests {
 
     @Test
     void aMisspeltSettingIsTakenAsAuto() {
-        try (X86KernelProvider wrong = new X86KernelProvider("avx1024", ALL, true);
-                X86KernelProvider auto = new X86KernelProvider("auto", ALL, true)) {
+        try (X86KernelProvider wrong = new X86KernelProvider("avx1024", ALL, true, true);
+                X86KernelProvider auto = new X86KernelProvider("auto", ALL, true, true)) {
             assertEquals(
                     auto.kernels().stream().map(Kernel::name).toList(),
                     wrong.kernels().stream().map(Kernel::name).toList());
@@ -87,7 +99,7 @@ class X86KernelProviderTests {
     @Test
     void kernelsOfAStoppedProviderFailWithATypedError() {
         assumeTrue(!LinearKernelTests.HERE.isEmpty(), "no feature set is usable on this machine");
-        X86KernelProvider provider = new X86KernelProvider("auto", ALL, true);
+        X86KernelProvider provider = new X86KernelProvider("auto", ALL, true, true);
         PackedKernel kernel = (PackedKernel) provider.kernels().getFirst();
         provider.close();
         try (Arena arena = Arena.ofConfined()) {
@@ -100,7 +112,7 @@ class X86KernelProviderTests {
 
     @Test
     void aProviderStoppedBeforeItWasAskedOffersNothing() {
-        X86KernelProvider provider = new X86KernelProvider("auto", ALL, true);
+        X86KernelProvider provider = new X86KernelProvider("auto", ALL, true, true);
         provider.close();
         assertTrue(provider.kernels().isEmpty());
     }

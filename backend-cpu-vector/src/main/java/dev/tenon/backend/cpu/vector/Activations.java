@@ -1,13 +1,17 @@
 package dev.tenon.backend.cpu.vector;
 
+import java.lang.foreign.MemorySegment;
+
 /// The array of one or more values of a graph whose lives do not overlap, `[rows, width]`.
 final class Activations {
     /// Elements in a row.
     final int width;
     /// Whether rows are those that want logits, instead of all tokens.
     final boolean selected;
-    /// The elements; may hold more rows than the step has.
-    float[] data = new float[0];
+    /// The elements; may hold more rows than the step has. Set by [#use] only.
+    float[] data;
+    /// A view of them, made once for kernels of other bundles.
+    MemorySegment view;
 
     /// Creates it without memory.
     ///
@@ -16,5 +20,14 @@ final class Activations {
     Activations(int width, boolean selected) {
         this.width = width;
         this.selected = selected;
+        use(new float[0]);
+    }
+
+    /// Gives it other memory.
+    ///
+    /// @param elements at least as many as steps need; not copied
+    void use(float[] elements) {
+        data = elements;
+        view = MemorySegment.ofArray(elements);
     }
 }

@@ -113,8 +113,11 @@ final class CpuPlan implements Plan {
             List<CoreOp.Attention> own = layers.stream()
                     .filter(layer -> !lowering.attentionKernels.containsKey(layer))
                     .toList();
-            warmup = new Warmup(kernels, own, options, arena -> {
+            warmup = new Warmup(kernels, own, lowering.ownElements, options, arena -> {
                 List<WarmupTask> tasks = WarmupTask.attention(lowering.attentionKernels, scratch[0], arena);
+                if (lowering.elements.kernel() != null) {
+                    tasks.add(WarmupTask.elements(lowering.elements.kernel()));
+                }
                 tasks.addAll(WarmupTask.linears(linears, scratch[0], arena));
                 return tasks;
             });
@@ -123,7 +126,7 @@ final class CpuPlan implements Plan {
         activations = lowering.activations();
         int selectedRows = Math.min(options.maxTokens(), options.maxSequences());
         for (Activations a : activations) {
-            a.data = floats((long) a.width * (a.selected ? selectedRows : options.maxTokens()), "activations");
+            a.use(floats((long) a.width * (a.selected ? selectedRows : options.maxTokens()), "activations"));
         }
         for (PackedRows rows : binder.packedRows()) {
             rows.use(memory(rows.bytes(options.maxTokens()), "packed activations"));
@@ -201,10 +204,10 @@ final class CpuPlan implements Plan {
             long needed = (long) rows * a.width;
             if (a.selected && a.data.length < needed) {
                 long old = (long) a.data.length * Float.BYTES;
-                a.data = new float[0];
+                a.use(new float[0]);
                 allocator.give(old);
                 arrayBytes -= old;
-                a.data = floats(needed, "logits");
+                a.use(floats(needed, "logits"));
             }
         }
     }
@@ -255,7 +258,7 @@ final class CpuPlan implements Plan {
                 if (warmup != null) {
                     warmup.close();
                 }
-                activations.forEach(a -> a.data = new float[0]);
+                activations.forEach(a -> a.use(new float[0]));
                 allocator.give(arrayBytes);
                 allocator.bindBytes(-boundBytes);
                 buffers.forEach(DeviceBuffer::close);

@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.AttentionKernel;
+import dev.tenon.api.device.ElementKernel;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.PackedKernel;
@@ -101,6 +102,21 @@ record KernelSet(boolean vector, boolean warming) {
             }
         }
         return null;
+    }
+
+    /// {@return activations, norms and sums of a plan, with a kernel that another bundle offers if there is one}
+    ///
+    /// @param offered what other bundles offer
+    Elements elements(Collection<KernelProvider> offered) {
+        for (KernelProvider provider : offered) {
+            for (Kernel kernel : provider.kernels()) {
+                if (kernel instanceof ElementKernel elements
+                        && elements.deviceKind().equals(CpuVectorBackend.KIND)) {
+                    return new Elements(elements(), elements);
+                }
+            }
+        }
+        return new Elements(elements(), null);
     }
 
     /// {@return what reports call attention}

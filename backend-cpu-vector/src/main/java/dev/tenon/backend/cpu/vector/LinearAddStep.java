@@ -7,7 +7,9 @@ package dev.tenon.backend.cpu.vector;
 /// @param residual `[rows, linear.rows]`
 /// @param out same shape
 /// @param packing packs `x`
-record LinearAddStep(Activations x, BoundLinear linear, Activations residual, Activations out, Packing packing)
+/// @param elements adds
+record LinearAddStep(
+        Activations x, BoundLinear linear, Activations residual, Activations out, Packing packing, Elements elements)
         implements CpuStep {
     @Override
     public int phases() {
@@ -31,17 +33,7 @@ record LinearAddStep(Activations x, BoundLinear linear, Activations residual, Ac
         for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
             int to = c.claimedTo(from, rows, tokens, panel);
             linear.run(x.data, tokens, from, to, out.data, out.width, c.scratch(thread));
-            for (int t = 0; t < tokens; t++) {
-                add(out.data, residual.data, t * out.width + from, t * out.width + to);
-            }
-        }
-    }
-
-    /// Adds a range in a method of its own: it is what the JIT compiler finds hot in the first step, and as a
-    /// loop of [#run] it has the whole linear kernel compiled with it.
-    private static void add(float[] out, float[] residual, int from, int to) {
-        for (int i = from; i < to; i++) {
-            out[i] += residual[i];
+            elements.add(tokens, from, to, residual, out);
         }
     }
 }

@@ -37,6 +37,10 @@ final class Lowering {
     final Map<RopeKey, RopeTable> tables = new HashMap<>();
     /// Kernels of other bundles for attention; the other layers use this backend's.
     final Map<CoreOp.Attention, AttentionKernel> attentionKernels = new LinkedHashMap<>();
+    /// Activations, norms and sums.
+    final Elements elements;
+    /// Whether this backend's own arithmetic computes some of them.
+    boolean ownElements;
     /// Weight bytes that a decoded token reads.
     long weightBytes;
     /// The share of each kernel in them.
@@ -68,6 +72,8 @@ final class Lowering {
         this.binder = binder;
         this.cache = cache;
         this.kernels = kernels;
+        this.elements = kernels.elements(binder.offered());
+        this.ownElements = elements.kernel() == null;
         this.allocator = allocator;
         this.maxTokens = maxTokens;
         this.pool = new ActivationPool(graph.ops(), graph.output());
@@ -101,7 +107,7 @@ final class Lowering {
                 add(
                         n,
                         n.weight().name(),
-                        kernels.elementsName(),
+                        elements.kernel() != null ? elements.kernel().name() : kernels.elementsName(),
                         new NormStep(x, rms(n), pool.define(n.out(), x.selected)));
             }
             case CoreOp.Linear l -> {
@@ -118,7 +124,8 @@ final class Lowering {
             case CoreOp.Multiply m -> binary(m, m.a(), m.b(), m.out(), ElementwiseStep.multiply());
             case CoreOp.Activate a -> {
                 Activations x = pool.get(a.x());
-                ElementwiseStep.Function function = ElementwiseStep.activate(a.activation(), kernels.elements());
+                ElementwiseStep.Function function = ElementwiseStep.activate(a.activation(), elements.math());
+                ownElements = true;
                 Activations out = pool.define(a.out(), x.selected);
                 add(a, a.out().name(), kernels.elementsName(), new ElementwiseStep(function, x, x, out));
             }
@@ -135,7 +142,7 @@ final class Lowering {
                 Activations residual = pool.get(f.residual());
                 BoundLinear bound = bind(f.linear());
                 Activations out = pool.define(f.add().out(), x.selected);
-                add(f, new LinearAddStep(x, bound, residual, out, Packing.before(bound)), bound);
+                add(f, new LinearAddStep(x, bound, residual, out, Packing.before(bound), elements), bound);
             }
             default -> throw new IllegalStateException("op " + op.kind() + " passed the check but has no kernel");
         }
@@ -200,6 +207,7 @@ final class Lowering {
     private void normGateUp(FusedOp.NormGateUp f) {
         Activations x = pool.get(f.norm().x());
         norm(f.norm());
+        ownElements |= !elements.kernelGates(f.activate().activation());
         BoundLinear gate = bind(f.gate());
         BoundLinear up = bind(f.up());
         Activations normed = pool.temporary(x.width, x.selected);
@@ -215,7 +223,7 @@ final class Lowering {
                         up,
                         upOut,
                         f.activate().activation(),
-                        kernels.elements(),
+                        elements,
                         out,
                         Packing.before(gate, up)),
                 gate,
@@ -245,7 +253,7 @@ final class Lowering {
     }
 
     private RmsNormMath rms(CoreOp.RmsNorm n) {
-        return new RmsNormMath(binder.vector(n.weight()), n.eps(), kernels.elements());
+        return new RmsNormMath(binder.vector(n.weight()), n.eps(), elements);
     }
 
     private void norm(CoreOp.RmsNorm n) {

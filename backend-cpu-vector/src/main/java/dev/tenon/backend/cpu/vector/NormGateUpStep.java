@@ -1,7 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.graph.Activation;
-import dev.tenon.backend.cpu.vector.kernel.ElementMath;
 
 /// Norm, gate and up projections and the gated activation.
 ///
@@ -12,7 +11,7 @@ import dev.tenon.backend.cpu.vector.kernel.ElementMath;
 /// @param up up projection
 /// @param upOut `[rows, up.rows]`, memory for the up projection
 /// @param activation activation of the gate
-/// @param math computes it
+/// @param elements computes it
 /// @param out `[rows, gate.rows]`
 /// @param packing packs the norm's result for the projections
 record NormGateUpStep(
@@ -23,7 +22,7 @@ record NormGateUpStep(
         BoundLinear up,
         Activations upOut,
         Activation activation,
-        ElementMath math,
+        Elements elements,
         Activations out,
         Packing packing)
         implements CpuStep {
@@ -57,10 +56,7 @@ record NormGateUpStep(
             }
             gate.run(normed.data, tokens, from, to, out.data, out.width, c.scratch(thread));
             up.run(normed.data, tokens, from, to, upOut.data, upOut.width, c.scratch(thread));
-            for (int t = 0; t < tokens; t++) {
-                int row = t * out.width;
-                math.gate(activation, out.data, upOut.data, row + from, row + to);
-            }
+            elements.gate(activation, tokens, from, to, out, upOut);
         }
     }
 
@@ -68,13 +64,9 @@ record NormGateUpStep(
     /// pages, and the activation would fetch each of them again.
     private void tile(StepContext c, int from, int to, int thread) {
         int tokens = c.rows(out);
-        int rows = to - from;
         GateTile tile = c.gateTile(thread);
         gate.runTile(tokens, from, to, tile.gate(), c.scratch(thread));
         up.runTile(tokens, from, to, tile.up(), c.scratch(thread));
-        math.gate(activation, tile.gate(), tile.up(), 0, tokens * rows);
-        for (int t = 0; t < tokens; t++) {
-            System.arraycopy(tile.gate(), t * rows, out.data, t * out.width + from, rows);
-        }
+        elements.gate(activation, tokens, from, to, tile, out);
     }
 }

@@ -28,7 +28,7 @@ record NormStep(Activations x, RmsNormMath norm, Activations out) implements Cpu
         int grain = c.grain(rows);
         for (int i = c.claim(grain); i < rows; i = c.claim(grain)) {
             for (int t = i; t < Math.min(i + grain, rows); t++) {
-                norm.group(x.data, t * width, out.data, t * width);
+                norm.groups(x, t * width, out, 1);
                 packing.row(out.data, t);
             }
         }
@@ -40,9 +40,7 @@ record NormStep(Activations x, RmsNormMath norm, Activations out) implements Cpu
         int groups = c.rows(out) * (out.width / group);
         int grain = c.grain(groups);
         for (int i = c.claim(grain); i < groups; i = c.claim(grain)) {
-            for (int g = i; g < Math.min(i + grain, groups); g++) {
-                norm.group(x.data, g * group, out.data, g * group);
-            }
+            norm.groups(x, i * group, out, Math.min(grain, groups - i));
         }
     }
 }

@@ -1,21 +1,30 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.backend.cpu.vector.kernel.ElementMath;
+import java.lang.foreign.MemorySegment;
 
-/// Root-mean-square norm of a group.
+/// Root-mean-square norm of groups.
 ///
 /// @param weight `[group]`, float32; not copied
+/// @param view view of `weight`
 /// @param eps added to the mean square
-/// @param math computes the sums
-record RmsNormMath(float[] weight, float eps, ElementMath math) {
-    /// Norms one group; source and target may be the same.
+/// @param elements computes it
+record RmsNormMath(float[] weight, MemorySegment view, float eps, Elements elements) {
+    /// Creates a norm.
+    ///
+    /// @param weight `[group]`, float32; not copied
+    /// @param eps added to the mean square
+    /// @param elements computes it
+    RmsNormMath(float[] weight, float eps, Elements elements) {
+        this(weight, MemorySegment.ofArray(weight), eps, elements);
+    }
+
+    /// Norms groups that follow each other; source and target may be the same.
     ///
     /// @param x source
-    /// @param xOffset where the group starts
+    /// @param at where the first group starts, in both
     /// @param out target
-    /// @param outOffset where the group starts
-    void group(float[] x, int xOffset, float[] out, int outOffset) {
-        double square = (double) math.squares(x, xOffset, weight.length) / weight.length;
-        math.scale(x, xOffset, (float) (1 / Math.sqrt(square + eps)), weight, out, outOffset);
+    /// @param count number of groups
+    void groups(Activations x, int at, Activations out, int count) {
+        elements.norm(count, x, at, weight, view, eps, out);
     }
 }

@@ -41,13 +41,11 @@ record RopeStep(Activations x, RmsNormMath norm, RopeTable table, RopeParams par
         int unit = unit();
         int perRow = out.width / unit;
         int dim = params.headDim();
+        if (norm != null && from < to) {
+            norm.groups(x, from * unit, out, (to - from) * (unit / norm.weight().length));
+        }
         for (int i = from; i < to; i++) {
             int token = c.token(out.selected, i / perRow);
-            if (norm != null) {
-                for (int g = 0; g < unit; g += norm.weight().length) {
-                    norm.group(x.data, i * unit + g, out.data, i * unit + g);
-                }
-            }
             for (int h = 0; h < unit; h += dim) {
                 table.head(token, params, norm != null ? out.data : x.data, i * unit + h, out.data, i * unit + h);
             }

@@ -52,6 +52,7 @@ final class Warmup implements AutoCloseable {
     private final Supplier<List<WarmupTask>> attention;
     private final Supplier<List<WarmupTask>> elements;
     private final boolean ownAttention;
+    private final boolean ownElements;
     private final Function<Arena, List<WarmupTask>> kernelTasks;
     private final Thread thread;
     private final long start = System.nanoTime();
@@ -65,15 +66,18 @@ final class Warmup implements AutoCloseable {
     ///
     /// @param kernels the forms of the arithmetic
     /// @param layers attention ops of the plan that no other bundle's kernel computes
+    /// @param activations whether this backend computes some of the plan's activations and norms itself
     /// @param options types of the cache
     /// @param tasks makes tasks for the linear kernels and other bundles' kernels for attention, with memory of
     ///     an arena that one thread uses; what they read must live until [#close]
     Warmup(
             KernelSet kernels,
             List<CoreOp.Attention> layers,
+            boolean activations,
             PlanOptions options,
             Function<Arena, List<WarmupTask>> tasks) {
         ownAttention = !layers.isEmpty();
+        ownElements = activations;
         attention = () -> kernels.attention() instanceof WarmAttention forms && !attentionReady
                 ? attention(forms, layers, options)
                 : List.of();
@@ -150,7 +154,7 @@ final class Warmup implements AutoCloseable {
                     task.vector();
                 }
             }
-            if (until(elements, "activations and norms")) {
+            if (ownElements && until(elements, "activations and norms")) {
                 elementsReady = true;
             }
             if (ownAttention && until(attention, "attention")) {

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.device.AttentionRows;
+import dev.tenon.api.device.ElementKernel;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
@@ -130,6 +131,30 @@ interface WarmupTask {
         }
         tasks.add(new Pair<ElementMath>(forms.vector(), forms.plain(), m -> sum[0] += m.squares(x, 0, n)).task());
         return tasks;
+    }
+
+    /// {@return the task of a kernel of another bundle that computes norms and activations}
+    ///
+    /// @param kernel the kernel
+    static WarmupTask elements(ElementKernel kernel) {
+        MemorySegment x = MemorySegment.ofArray(values(64));
+        MemorySegment out = MemorySegment.ofArray(new float[64]);
+        return new WarmupTask() {
+            @Override
+            public void vector() {
+                kernel.norm(1, x, 0, x, 1, out, 0);
+            }
+
+            @Override
+            public void plain() {
+                // This backend's own form is not compared: it is not used.
+            }
+
+            @Override
+            public boolean generatesCode() {
+                return true;
+            }
+        };
     }
 
     /// {@return tasks for kernels of other bundles that compute attention}

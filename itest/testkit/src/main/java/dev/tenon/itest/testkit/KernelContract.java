@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.device.AttentionKernel;
+import dev.tenon.api.device.ElementKernel;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.RowKernel;
+import dev.tenon.api.graph.Activation;
 import dev.tenon.api.quant.QuantFormat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -33,8 +35,9 @@ import org.junit.jupiter.api.TestFactory;
 /// What every kernel that a bundle offers to other bundles' backends has to do: extend this class, name the
 /// provider and the formats, and run it with JUnit.
 ///
-/// Kernels for CPU devices are compared with the decoder of their format in float64, those for attention with the
-/// order of additions that [AttentionKernel] gives, bit for bit. A kernel for another
+/// Kernels for CPU devices are compared with the decoder of their format in float64, those for attention and
+/// elements with the order of operations that [AttentionKernel] and [ElementKernel] give, bit for bit. A kernel for
+/// another
 /// kind of device is compared by running [BackendContract] on such a device.
 public abstract class KernelContract {
     private static final int ROWS = 11;
@@ -87,7 +90,7 @@ public abstract class KernelContract {
     Stream<DynamicTest> kernelsMultiplyAsTheirFormatDecodes() {
         List<DynamicTest> tests = new ArrayList<>();
         for (Kernel kernel : provider().kernels()) {
-            if (kernel instanceof AttentionKernel) {
+            if (kernel instanceof AttentionKernel || kernel instanceof ElementKernel) {
                 continue;
             }
             for (int blocks : new int[] {1, 2, 3, 8, 17}) {
@@ -121,6 +124,27 @@ public abstract class KernelContract {
                             tests.add(DynamicTest.dynamicTest(name, check::run));
                         }
                     }
+                }
+            }
+        }
+        return tests.stream();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> elementsAreComputedAsIsWritten() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (Kernel kernel : provider().kernels()) {
+            if (kernel instanceof ElementKernel elements) {
+                for (int n : ElementCheck.LENGTHS) {
+                    String name = kernel.name() + " " + n + " ";
+                    ElementCheck check = new ElementCheck(elements, n);
+                    for (Activation activation : Activation.values()) {
+                        if (elements.accepts(activation)) {
+                            tests.add(DynamicTest.dynamicTest(name + activation, () -> check.gate(activation)));
+                        }
+                    }
+                    tests.add(DynamicTest.dynamicTest(name + "norm", check::norm));
+                    tests.add(DynamicTest.dynamicTest(name + "add", check::add));
                 }
             }
         }
