@@ -233,7 +233,8 @@ final class CudaPlan implements Plan {
         sendPages(input, 1);
         int wanted = planned.logitsSelected() ? input.logitRows() : 0;
         int first = Math.min(wanted, planned.maxLogitRows());
-        StepShape plain = StepShape.of(input.tokenCount(), first, sequences(input));
+        StepShape plain =
+                planned.shapeAt(StepShape.of(input.tokenCount(), first, sequences(input)), lastPosition(input));
         StepShape shape = planned.canChoose() ? choices.begin(plain, input, planned.maxChosen()) : plain;
         logits.begin();
         boolean sends = shape.candidates() == 0 && logits.arrivesWith(shape.logitRows()) && !input.leavesLogits();
@@ -315,15 +316,17 @@ final class CudaPlan implements Plan {
             graphs.copyInput(shape);
             try {
                 int[] tokens = new int[input.tokenCount()];
+                int last = lastPosition(input);
                 int started = 0;
                 for (int done = 0; done < steps; done++) {
                     while (started < Math.min(steps, done + STEPS_UNDER_WAY)) {
+                        StepShape next = planned.shapeAt(shape, last + started);
                         if (profiler.on()) {
                             long begin = System.nanoTime();
-                            profile(shape, input, started);
+                            profile(next, input, started);
                             profiler.ran(input, begin);
                         } else {
-                            graphs.start(shape, false);
+                            graphs.start(next, false);
                         }
                         started++;
                     }
@@ -340,6 +343,14 @@ final class CudaPlan implements Plan {
         } finally {
             turn.unlock();
         }
+    }
+
+    private static int lastPosition(StepInput input) {
+        int last = 0;
+        for (int t = 0; t < input.tokenCount(); t++) {
+            last = Math.max(last, input.position(t));
+        }
+        return last;
     }
 
     private static int sequences(StepInput input) {

@@ -37,6 +37,12 @@ record AttentionLaunches(
     static final int LONGEST_HEAD = 256;
 
     private static final int BLOCK = 128;
+    /// Threads of a block in the kernel for long sequences with heads of 64 elements.
+    private static final int DEEP_BLOCK = 384;
+    /// First positions at which that kernel is the faster one, with heads of 64 and of 128 elements.
+    private static final int DEEP_FROM = 256;
+
+    private static final int DEEP_FROM_OF_LONG_HEADS = 128;
     private static final int APPEND_BLOCK = 32;
     private static final int MAX_SPLITS = 64;
     private static final int WARP = 32;
@@ -120,20 +126,31 @@ record AttentionLaunches(
                 pairing());
     }
 
+    /// {@return the first position from which on the step should be [StepShape#deep]; none if there is no
+    ///     other kernel for such}
+    int deepFrom(DeviceTraits traits) {
+        if (heads == null || !onTensorCores() || !traits.programmaticLaunch()) {
+            return Integer.MAX_VALUE;
+        }
+        return op.keyLength() == 64 ? DEEP_FROM : DEEP_FROM_OF_LONG_HEADS;
+    }
+
     /// The kernel that splits the positions of a sequence among blocks; with `raw`, it appends too.
     private void attend(Emission e, boolean raw) {
         int rows = e.rows(q);
         int groups = op.headCountKv() * ((op.headCount() / op.headCountKv() + HEADS_A_BLOCK - 1) / HEADS_A_BLOCK);
         int splits = splits(e, groups, rows);
+        boolean deep = raw && e.shape.deep() && deepFrom(e.traits) < Integer.MAX_VALUE;
+        int block = deep && op.keyLength() == 64 ? DEEP_BLOCK : block();
         Argument.Address none = Argument.Address.NULL;
         e.launch(
                 cache.module(Emission.ATTENTION),
-                "attention_" + cache.entry() + "_d" + variant(),
+                (deep ? "attention_deep_" : "attention_") + cache.entry() + "_d" + variant(),
                 splits,
                 groups,
                 rows,
-                block(),
-                sharedBytes(e.traits),
+                block,
+                sharedBytes(e.traits, block),
                 e.at(q),
                 raw ? e.at(k) : none,
                 raw ? e.at(v) : none,
@@ -148,7 +165,9 @@ record AttentionLaunches(
                 keys.buffer().at(0),
                 values.buffer().at(0),
                 e.out(out),
-                e.need(e.scratch.attention(), 4L * rows * op.headCount() * splits * (op.valueLength() + 2)),
+                e.need(
+                        deep ? e.scratch.attentionWords() : e.scratch.attention(),
+                        4L * rows * op.headCount() * splits * (op.valueLength() + 2)),
                 e.need(e.scratch.attentionCounters(), 4L * rows * groups * HEADS_A_BLOCK),
                 op.headCount(),
                 op.headCountKv(),
@@ -207,12 +226,12 @@ record AttentionLaunches(
 
     /// Dynamic shared memory of [#attend]: keys and values under way, as many as leave room for a block
     /// of the residual product that follows.
-    private int sharedBytes(DeviceTraits traits) {
+    private int sharedBytes(DeviceTraits traits, int block) {
         if (!onTensorCores()) {
             return 0;
         }
         int length = op.keyLength();
-        int stage = block() / WARP * cache.tileBytes(length);
+        int stage = block / WARP * cache.tileBytes(length);
         int room = traits.sharedBytes() / 2 - SET_ASIDE - STATIC_BYTES - STATIC_BYTES_OF_ELEMENT * length;
         return Math.clamp(room / stage, 1, MOST_STAGES) * stage;
     }

@@ -52,6 +52,7 @@ public final class GraphPlanner {
     private SlotPool pool;
     private int vocabulary = Integer.MAX_VALUE;
     private int tileRows;
+    private int deepFrom = Integer.MAX_VALUE;
 
     private GraphPlanner(
             Graph graph,
@@ -116,6 +117,7 @@ public final class GraphPlanner {
         }
         PlannedGraph planned = new PlannedGraph(
                 options, traits, buffers, scratch, step, pages, pageCount, ops, weights, cache, tileRows, maxSelected);
+        planned.deepFrom(deepFrom);
         planned.output(pool.get(graph.output()), vocabulary);
         planned.measure(maxRows);
         return planned;
@@ -353,6 +355,7 @@ public final class GraphPlanner {
                 pageCount,
                 context,
                 tileRows == AttentionLaunches.tileRows(a, traits) && takenInHalf(a.out()));
+        deepFrom = Math.min(deepFrom, launches.deepFrom(traits));
         add(a, a.out().name(), "attention_" + types.entry(), Support.Level.FAST, false, 0, launches::emit);
     }
 

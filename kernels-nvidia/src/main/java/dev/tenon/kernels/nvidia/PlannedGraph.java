@@ -28,6 +28,7 @@ public final class PlannedGraph {
     private final int tileRows;
     private final int maxSelected;
     private final PageTables tables;
+    private int deepFrom = Integer.MAX_VALUE;
     private Slot output;
     private int vocabulary;
 
@@ -59,6 +60,10 @@ public final class PlannedGraph {
         this.tables = new PageTables(pageCount);
     }
 
+    void deepFrom(int position) {
+        deepFrom = position;
+    }
+
     void output(Slot slot, int nVocabulary) {
         output = slot;
         vocabulary = nVocabulary;
@@ -70,6 +75,7 @@ public final class PlannedGraph {
             int most = Math.min(rows, maxSelected);
             for (int selected = rows == maxRows ? 1 : most; selected <= most; selected *= 2) {
                 measure(new StepShape(rows, selected, false));
+                measure(shapeAt(new StepShape(rows, selected, false), Integer.MAX_VALUE));
                 if (rows > StepShape.FEW) {
                     measure(new StepShape(rows, selected, true));
                 }
@@ -223,6 +229,14 @@ public final class PlannedGraph {
             emission.choose(output);
         }
         return new ArrayList<>(emission.launches());
+    }
+
+    /// {@return the shape of a step with the kernels for a depth; its input has the same layout}
+    ///
+    /// @param shape the step's sizes
+    /// @param position the largest position in the step
+    public StepShape shapeAt(StepShape shape, int position) {
+        return position >= deepFrom ? shape.withDepth() : shape;
     }
 
     private StepLayout layout(StepShape shape) {

@@ -7,6 +7,7 @@ package dev.tenon.kernels.nvidia;
 /// @param counters counters of matrix products, zero between launches
 /// @param attention partial sums of attention
 /// @param attentionCounters counters of attention, zero between launches
+/// @param attentionWords what blocks of attention leave for each other, zero between launches
 /// @param candidates the best tokens of slices of the vocabulary
 /// @param chosen the host's memory for chosen tokens, see [TokenRing]
 record Scratch(
@@ -15,6 +16,7 @@ record Scratch(
         BufferSpec counters,
         BufferSpec attention,
         BufferSpec attentionCounters,
+        BufferSpec attentionWords,
         BufferSpec candidates,
         BufferSpec chosen) {
     static Scratch of(BufferList buffers) {
@@ -24,6 +26,7 @@ record Scratch(
                 buffers.add(BufferSpec.Kind.ZEROED, "counters", 0),
                 buffers.add(BufferSpec.Kind.ACTIVATION, "partial attention", 0),
                 buffers.add(BufferSpec.Kind.ZEROED, "attention counters", 0),
+                buffers.add(BufferSpec.Kind.ZEROED, "attention words", 0),
                 buffers.add(BufferSpec.Kind.ACTIVATION, "candidates", 0),
                 buffers.add(BufferSpec.Kind.HOST, "chosen tokens", 0));
     }

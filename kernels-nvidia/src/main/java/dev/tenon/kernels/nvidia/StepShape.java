@@ -6,9 +6,11 @@ package dev.tenon.kernels.nvidia;
 /// @param logitRows bucket of the rows that want logits; 0 skips the part behind `select_rows`
 /// @param decode whether every sequence has one token; only told apart for more rows than
 ///     [#FEW]
+/// @param deep whether a sequence is so long that attention has kernels of its own for it; only told
+///     apart for up to [#FEW] rows, see [PlannedGraph#shapeAt]
 /// @param candidates most tokens that the device chooses among, see [TokenRing]; 0 leaves the
 ///     choice to the host
-public record StepShape(int rows, int logitRows, boolean decode, int candidates) {
+public record StepShape(int rows, int logitRows, boolean decode, boolean deep, int candidates) {
     /// Steps of more rows run on tensor cores.
     public static final int FEW = 4;
 
@@ -18,7 +20,17 @@ public record StepShape(int rows, int logitRows, boolean decode, int candidates)
     /// @param logitRows as above
     /// @param decode as above
     public StepShape(int rows, int logitRows, boolean decode) {
-        this(rows, logitRows, decode, 0);
+        this(rows, logitRows, decode, false, 0);
+    }
+
+    /// A shape of steps that are not deep.
+    ///
+    /// @param rows as above
+    /// @param logitRows as above
+    /// @param decode as above
+    /// @param candidates as above
+    public StepShape(int rows, int logitRows, boolean decode, int candidates) {
+        this(rows, logitRows, decode, false, candidates);
     }
 
     /// {@return the shape of a step}
@@ -44,6 +56,11 @@ public record StepShape(int rows, int logitRows, boolean decode, int candidates)
     /// @param most most tokens that it chooses among, 1 to [TokenRing#MOST_CANDIDATES]
     public StepShape choosing(int most) {
         int bucket = most == 1 ? 1 : Math.max(TokenRing.FEW_CANDIDATES, Buckets.of(most));
-        return new StepShape(rows, logitRows, decode, bucket);
+        return new StepShape(rows, logitRows, decode, deep, bucket);
+    }
+
+    /// {@return this shape, with kernels for long sequences; the layout of its input is the same}
+    StepShape withDepth() {
+        return new StepShape(rows, logitRows, decode, rows > 0 && rows <= FEW, candidates);
     }
 }

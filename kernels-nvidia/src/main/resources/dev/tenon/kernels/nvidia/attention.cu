@@ -341,8 +341,8 @@ constexpr bool ON_TENSOR_CORES = true;
 template <>
 constexpr bool ON_TENSOR_CORES<KvF32> = false;
 
-#define ATTENTION(name, Keys, Values, d, D)                                                                            \
-    extern "C" __global__ void __launch_bounds__(THREADS_OF<D>, 2) attention_##name##_##d(                             \
+#define ATTENTION(entry, threads, Keys, Values, D, DEEP)                                                               \
+    extern "C" __global__ void __launch_bounds__(threads, 2) entry(                                                    \
             const float* q, const float* k, const float* v, const float* qNorm, const float* kNorm, float eps,         \
             const float* table, const int* positions, const int* sequences, const int* pages, int maxPages,            \
             u8* kCache, u8* vCache, float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength,  \
@@ -353,7 +353,7 @@ constexpr bool ON_TENSOR_CORES<KvF32> = false;
         const KvCache cache{kCache, vCache, pages, maxPages, kvHeads};                                                 \
         const Shape shape{heads, keyLength, valueLength, scale, window, softCap};                                      \
         if constexpr (D > 0 && ON_TENSOR_CORES<Keys> && ON_TENSOR_CORES<Values>) {                                     \
-            attentionTensor<Keys, Values, D>(                                                                          \
+            attentionTensor<Keys, Values, D, DEEP>(                                                                    \
                     q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);                  \
         } else {                                                                                                       \
             attention<Keys, Values, D>(                                                                                \
@@ -362,15 +362,26 @@ constexpr bool ON_TENSOR_CORES<KvF32> = false;
     }
 
 #define ATTENTIONS(name, Keys, Values)                                                                                 \
-    ATTENTION(name, Keys, Values, d64, 64)                                                                             \
-    ATTENTION(name, Keys, Values, d128, 128)                                                                           \
-    ATTENTION(name, Keys, Values, dany, 0)
-#define ATTENTIONS_OF(name, Keys, Values) ATTENTIONS(name, Keys, Values)
+    ATTENTION(attention_##name##_d64, THREADS_OF<64>, Keys, Values, 64, false)                                         \
+    ATTENTION(attention_##name##_d128, THREADS_OF<128>, Keys, Values, 128, false)                                      \
+    ATTENTION(attention_##name##_dany, THREADS_OF<0>, Keys, Values, 0, false)
+
+// For long sequences, where blocks run beside the kernel in front of them: see attention_tensor.cuh.
+#if TENON_BULK
+#define DEEP_ATTENTIONS(name, Keys, Values)                                                                            \
+    ATTENTION(attention_deep_##name##_d64, (TENSOR_THREADS<64, true>), Keys, Values, 64, true)                         \
+    ATTENTION(attention_deep_##name##_d128, (TENSOR_THREADS<128, true>), Keys, Values, 128, true)
+#else
+#define DEEP_ATTENTIONS(name, Keys, Values)
+#endif
+#define ATTENTIONS_OF(name, Keys, Values)                                                                              \
+    ATTENTIONS(name, Keys, Values)                                                                                     \
+    DEEP_ATTENTIONS(name, Keys, Values)
 
 #ifdef TENON_KEYS
 ATTENTIONS_OF(KV_PAIR(TENON_KEYS, TENON_VALUES), KV_TYPE(TENON_KEYS), KV_TYPE(TENON_VALUES))
 #else
 ATTENTIONS(f32, KvF32, KvF32)
-ATTENTIONS(f16, KvF16, KvF16)
-ATTENTIONS(q8_0, KvQ8_0, KvQ8_0)
+ATTENTIONS_OF(f16, KvF16, KvF16)
+ATTENTIONS_OF(q8_0, KvQ8_0, KvQ8_0)
 #endif

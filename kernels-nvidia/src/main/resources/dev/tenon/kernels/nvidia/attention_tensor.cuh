@@ -1,6 +1,6 @@
-// Attention of a few rows over keys and values in halves or Q8_0, on tensor cores: a block of eight warps takes one kv
-// head, up to four of its query heads, one row of the step, and one piece of the sequence. Warps take 16 positions at
-// a time:
+// Attention of a few rows over keys and values in halves or Q8_0, on tensor cores: a block of eight or twelve warps
+// takes one kv head, up to four of its query heads, one row of the step, and one piece of the sequence. Warps take 16
+// positions at a time:
 //
 //   scores   s[16 positions][8 heads] = K[16][D] q[D][8]         (heads behind the block's are zeros)
 //   sums     o[D][8 heads] += V^T[D][16] p[16][8], p = 2^(s - maximum)
@@ -22,14 +22,24 @@
 // Aligned, since bulk copies to the middle of a line of 128 bytes take longer.
 alignas(128) extern __shared__ uint4 sharedMemory[];
 
-constexpr int TENSOR_THREADS = 256;
+// There are two kernels: one for steps whose sequences one block can do, or nearly so, and DEEP for longer ones, which
+// pays for each of its pieces less. AttentionLaunches says from which position on it is launched.
+//
+// Threads of a block: eight warps, or twelve of 80 registers, which is what a quarter of a multiprocessor has room for
+// beside a block of a product.
+template <int D, bool DEEP>
+constexpr int TENSOR_THREADS = DEEP && D == 64 ? 384 : 256;
+
+// Times 16 positions that a block asks for before the kernels in front have finished: those wait for more of them.
+template <bool DEEP>
+constexpr int EARLY = DEEP ? 16 : 1 << 30;
 
 // Positions that one block does alone, and the least that are worth a block where there are more: to join pieces takes
 // as long as one or two hundred positions.
-template <int D>
-constexpr int WHOLE = D == 64 ? 384 : 192;
-template <int D>
-constexpr int PIECE = D == 64 ? 256 : 128;
+template <int D, bool DEEP>
+constexpr int WHOLE = DEEP ? (D == 64 ? 320 : 128) : D == 64 ? 384 : 192;
+template <int D, bool DEEP>
+constexpr int PIECE = DEEP ? (D == 64 ? 192 : 128) : D == 64 ? 256 : 128;
 
 constexpr int MAX_STAGES = 2; // places of a warp for positions
 
@@ -95,14 +105,15 @@ static DEVICE void prepare(const HeadInput& in, const float* norm, const float* 
     }
 }
 
-template <class KeyType, class ValueType, int D>
+template <class KeyType, class ValueType, int D, bool DEEP>
 static DEVICE void attentionTensor(const float* q, const float* k, const float* v, const HeadInput& query,
         const HeadInput& key, const KvCache& cache, const int* positions, const int* sequences, float* out,
         float* partial, int* counters, const Shape& shape) {
     typedef Rows<KeyType, D> Keys;
     typedef Rows<ValueType, D> Values;
     typedef Tile<Keys, Values> T;
-    constexpr int WARPS = TENSOR_THREADS / 32;
+    constexpr int THREADS = TENSOR_THREADS<D, DEEP>;
+    constexpr int WARPS = THREADS / 32;
     constexpr int E = D / 32;
     __shared__ alignas(16) u16 queries[8][D + 32]; // so that the lanes of a read meet no bank twice
     __shared__ alignas(16) u16 fresh[2][MAX_ROWS][D];
@@ -110,6 +121,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     __shared__ float maxima[WARPS][GROUP];
     __shared__ float weights[WARPS][GROUP];
     __shared__ u64 barriers[WARPS][MAX_STAGES]; // of each place of a warp
+    __shared__ u32 number;                      // DEEP: how many blocks of the y have drawn theirs before this one
     launchDependents();
 
     const int warp = __shfl_sync(FULL_WARP, threadIdx.x / 32, 0); // so that the compiler knows: one for all lanes
@@ -117,13 +129,14 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     const int r = lane / 4;
     const int j = lane % 4;
     const bool fused = k != nullptr;
-    const Part part = Part::of<false>(positions, sequences, shape, cache.heads, fused, WHOLE<D>, PIECE<D>);
+    const Part part =
+            Part::of<false>(positions, sequences, shape, cache.heads, fused, WHOLE<D, DEEP>, PIECE<D, DEEP>);
     const int t = part.t;
     out += ((i64) t * shape.heads + part.chunkHead) * D;
     if (part.sequence < 0) {
         waitForInputs();
 #pragma unroll 1
-        for (int i = threadIdx.x; part.block == 0 && i < part.chunk * D; i += TENSOR_THREADS) {
+        for (int i = threadIdx.x; part.block == 0 && i < part.chunk * D; i += THREADS) {
             out[i] = 0.f;
         }
         return;
@@ -206,13 +219,16 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     }
 #pragma unroll 1
     for (int stage = 0; stage < stages; stage++) { // if fused, written in earlier steps
+        if (DEEP && fused && warp + stage * WARPS >= EARLY<DEEP>) {
+            waitForInputs();
+        }
         request(warp + stage * WARPS, stage);
     }
     const i64 appended = part.appends ? rowOf(pages[(u32) part.position / PAGE_TOKENS], part.position) : 0;
     if (part.group < 8) { // query heads that are not there
         u32* zeros = (u32*) queries[part.group];
 #pragma unroll 1
-        for (int i = threadIdx.x; i < (8 - part.group) * (D / 2 + 16); i += TENSOR_THREADS) {
+        for (int i = threadIdx.x; i < (8 - part.group) * (D / 2 + 16); i += THREADS) {
             zeros[i] = 0;
         }
     }
@@ -257,6 +273,11 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         }
     }
     __syncthreads();
+    // Behind this barrier all blocks that have a number have begun, so that the last of them may wait for the others.
+    u32 drawn = 0;
+    if (DEEP && part.pieces > 1 && threadIdx.x == THREADS - 32) {
+        drawn = drawNumber((u32*) counters + t * gridDim.y + part.y, part.blocks);
+    }
 
     WarpSums<D> run;
     const u32 queryAddress = sharedAddress(&queries[r][8 * j]);
@@ -382,12 +403,18 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
             }
         }
     }
+    if (DEEP && threadIdx.x == THREADS - 32) {
+        number = drawn;
+    }
     __syncthreads();
-    if (warp >= part.group) {
+    // a warp a head from here on, or where sequences are long one for each 64 elements of a head
+    constexpr int ELEMENTS = DEEP ? 64 : D;
+    const int g = DEEP ? warp / (D / 64) : warp;
+    if (g >= part.group) {
         return;
     }
-    const int g = warp; // a warp a head, from here on
-    constexpr int OWN = D / 32;
+    const int first = DEEP ? warp % (D / 64) * 64 : 0;
+    constexpr int OWN = ELEMENTS / 32;
     struct alignas(4 * OWN) Elements { // of a lane: lane * OWN and those behind it
         float v[OWN];
     };
@@ -401,7 +428,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
 #pragma unroll
     for (int w = 0; w < WARPS; w++) {
         const float factor = powerOfTwo(maxima[w][g] - maximum);
-        const Elements more = ((const Elements*) sumsOf(w, g))[lane];
+        const Elements more = ((const Elements*) (sumsOf(w, g) + first))[lane];
         weight += factor * weights[w][g];
 #pragma unroll
         for (int e = 0; e < OWN; e++) {
@@ -413,26 +440,37 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     for (int e = 0; e < OWN; e++) {
         sum.v[e] *= share;
     }
-    out += g * D;
+    out += g * D + first;
     if (part.pieces == 1) {
         ((Elements*) out)[lane] = sum;
         return;
     }
-    const Left<D> left(partial, shape.heads);
     const int head = part.chunkHead + g;
-    const i64 at = left.place(t, head, part.piece);
-    u32* pairs = (u32*) (left.sums + at * D) + lane * (OWN / 2);
+    if constexpr (DEEP) {
+        const Words<D> words(partial, shape.heads);
+        if (number == part.blocks - 1) {
+            const float2 own = make_float2(sum.v[0], sum.v[1]);
+            *(float2*) (out + 2 * lane) =
+                    words.join(t, head, first, part.piece, part.pieces, own, maximum, weight, lane);
+        } else {
+            words.leave(t, head, first, part.piece, halves(sum.v[0], sum.v[1]), maximum, weight, lane);
+        }
+    } else {
+        const Left<D> left(partial, shape.heads);
+        const i64 at = left.place(t, head, part.piece);
+        u32* pairs = (u32*) (left.sums + at * D) + lane * (OWN / 2);
 #pragma unroll
-    for (int e = 0; e < OWN; e += 2) {
-        pairs[e / 2] = halves(sum.v[e], sum.v[e + 1]);
-    }
-    if (lane == 0) {
-        left.stats[at] = make_float2(maximum, weight);
-    }
-    if (isLastWarp(counters + (t * gridDim.y + part.y) * GROUP + g, part.blocks)) {
+        for (int e = 0; e < OWN; e += 2) {
+            pairs[e / 2] = halves(sum.v[e], sum.v[e + 1]);
+        }
+        if (lane == 0) {
+            left.stats[at] = make_float2(maximum, weight);
+        }
+        if (isLastWarp(counters + (t * gridDim.y + part.y) * GROUP + g, part.blocks)) {
 #pragma unroll 1
-        for (int first = 0; first < D; first += 64) {
-            *(float2*) (out + first + 2 * lane) = left.join(t, head, first, part.pieces, lane);
+            for (int from = 0; from < D; from += 64) {
+                *(float2*) (out + from + 2 * lane) = left.join(t, head, from, part.pieces, lane);
+            }
         }
     }
 }

@@ -260,6 +260,53 @@ class GraphPlannerTests {
     }
 
     @Test
+    void longSequencesHaveAttentionOfTheirOwn() {
+        TestGraphs t = new TestGraphs();
+        PlannedGraph planned = plan(t, Fusion.fuse(t.decoder("Q8_0", "Q8_0", false)), TestGraphs.options(8, 4));
+        StepShape plain = new StepShape(1, 1, false);
+        assertEquals(plain, planned.shapeAt(plain, 255));
+        StepShape deep = planned.shapeAt(plain, 256);
+        assertTrue(deep.deep());
+        assertEquals(deep.choosing(1), planned.shapeAt(plain.choosing(1), 4095));
+        assertEquals(planned.stepBytes(plain), planned.stepBytes(deep));
+        StepShape many = new StepShape(8, 1, false);
+        assertEquals(many, planned.shapeAt(many, 4095));
+
+        List<Launch> launches = planned.launches(deep);
+        List<String> expected = entries(planned, plain).stream()
+                .map(e -> e.replace("attention_", "attention_deep_"))
+                .toList();
+        assertEquals(expected, launches.stream().map(Launch::entry).toList());
+        for (Launch launch : launches) {
+            if (launch.module().file().equals("attention.cu")) {
+                assertEquals(384, launch.block());
+                assertEquals(101376, launch.sharedBytes()); // two places of a warp
+                Argument.Address words = (Argument.Address) launch.arguments().get(14);
+                assertEquals(
+                        BufferSpec.Kind.ZEROED,
+                        planned.buffers().get(words.buffer()).kind());
+                // halves, and a maximum and a weight, of each piece of each head
+                long needed = (long) launch.gridX() * 8 * (2 * 64 + 8);
+                assertTrue(planned.buffers().get(words.buffer()).bytes() >= needed);
+            }
+        }
+    }
+
+    @Test
+    void olderDevicesAndOtherCachesHaveOneAttentionForAllLengths() {
+        TestGraphs t = new TestGraphs();
+        Graph graph = Fusion.fuse(t.decoder("Q8_0", "Q8_0", false));
+        PlanOptions floats = new PlanOptions(8, 1, 4096, KvType.F32, KvType.F32, true, Map.of());
+        StepShape plain = new StepShape(1, 1, false);
+        for (PlannedGraph planned : List.of(
+                GraphPlanner.plan(graph, t, TestGraphs.options(8, 1), List.of(), TestGraphs.ORIN, MvSchedule.DEFAULT),
+                plan(t, graph, floats),
+                plan(t, t.decoder("Q8_0", "Q8_0", false), TestGraphs.options(8, 1)))) {
+            assertEquals(plain, planned.shapeAt(plain, 4095));
+        }
+    }
+
+    @Test
     void aSmallDeviceTakesFewerTokensAtOnce() {
         TestGraphs t = new TestGraphs();
         Graph graph = t.decoder("Q4_K", "Q4_K", false);
