@@ -43,6 +43,8 @@ record AttentionLaunches(
     private static final int DEEP_FROM = 256;
 
     private static final int DEEP_FROM_OF_LONG_HEADS = 128;
+    /// Most pieces that it has been seen to join on a device; with more, models keep the other one.
+    private static final int DEEP_PIECES = 16;
     private static final int APPEND_BLOCK = 32;
     private static final int MAX_SPLITS = 64;
     private static final int WARP = 32;
@@ -129,16 +131,24 @@ record AttentionLaunches(
     /// {@return the first position from which on the step should be [StepShape#deep]; none if there is no
     ///     other kernel for such}
     int deepFrom(DeviceTraits traits) {
-        if (heads == null || !onTensorCores() || !traits.programmaticLaunch()) {
+        if (heads == null
+                || !onTensorCores()
+                || !traits.programmaticLaunch()
+                || traits.multiprocessors() / groups() > DEEP_PIECES) {
             return Integer.MAX_VALUE;
         }
         return op.keyLength() == 64 ? DEEP_FROM : DEEP_FROM_OF_LONG_HEADS;
     }
 
+    /// {@return blocks of a row and piece: a kv head with up to [#HEADS_A_BLOCK] of its query heads each}
+    private int groups() {
+        return op.headCountKv() * ((op.headCount() / op.headCountKv() + HEADS_A_BLOCK - 1) / HEADS_A_BLOCK);
+    }
+
     /// The kernel that splits the positions of a sequence among blocks; with `raw`, it appends too.
     private void attend(Emission e, boolean raw) {
         int rows = e.rows(q);
-        int groups = op.headCountKv() * ((op.headCount() / op.headCountKv() + HEADS_A_BLOCK - 1) / HEADS_A_BLOCK);
+        int groups = groups();
         int splits = splits(e, groups, rows);
         boolean deep = raw && e.shape.deep() && deepFrom(e.traits) < Integer.MAX_VALUE;
         int block = deep && op.keyLength() == 64 ? DEEP_BLOCK : block();

@@ -262,7 +262,10 @@ class GraphPlannerTests {
     @Test
     void longSequencesHaveAttentionOfTheirOwn() {
         TestGraphs t = new TestGraphs();
-        PlannedGraph planned = plan(t, Fusion.fuse(t.decoder("Q8_0", "Q8_0", false)), TestGraphs.options(8, 4));
+        Graph graph = Fusion.fuse(t.decoder("Q8_0", "Q8_0", false));
+        DeviceTraits few = new DeviceTraits(9, 0, 32, TestGraphs.HOPPER.sharedBytes()); // 16 pieces of two kv heads
+        PlannedGraph planned =
+                GraphPlanner.plan(graph, t, TestGraphs.options(8, 4), List.of(), few, MvSchedule.DEFAULT);
         StepShape plain = new StepShape(1, 1, false);
         assertEquals(plain, planned.shapeAt(plain, 255));
         StepShape deep = planned.shapeAt(plain, 256);
@@ -293,13 +296,14 @@ class GraphPlannerTests {
     }
 
     @Test
-    void olderDevicesAndOtherCachesHaveOneAttentionForAllLengths() {
+    void olderDevicesManyPiecesAndOtherCachesHaveOneAttentionForAllLengths() {
         TestGraphs t = new TestGraphs();
         Graph graph = Fusion.fuse(t.decoder("Q8_0", "Q8_0", false));
         PlanOptions floats = new PlanOptions(8, 1, 4096, KvType.F32, KvType.F32, true, Map.of());
         StepShape plain = new StepShape(1, 1, false);
         for (PlannedGraph planned : List.of(
                 GraphPlanner.plan(graph, t, TestGraphs.options(8, 1), List.of(), TestGraphs.ORIN, MvSchedule.DEFAULT),
+                plan(t, graph, TestGraphs.options(8, 1)), // two kv heads on 132 multiprocessors
                 plan(t, graph, floats),
                 plan(t, t.decoder("Q8_0", "Q8_0", false), TestGraphs.options(8, 1)))) {
             assertEquals(plain, planned.shapeAt(plain, 4095));
