@@ -221,7 +221,7 @@ class ReplaceIT {
                                     folder.resolve("wrong-backend.jar"),
                                     "0.2.3",
                                     "dev.tenon.backend.cpu.vector.RmsNormMath",
-                                    "group"),
+                                    "groups"),
                             "dev.tenon.backend.cpu.vector 0.2.3 failed its self-check: .*logits of a tiny model.*"),
                     Map.entry(
                             Jars.patched(

@@ -177,7 +177,7 @@ class UpdatesUnderLoadIT {
                         folder.resolve("broken-backend.jar"),
                         "2.0.0",
                         "dev.tenon.backend.cpu.vector.RmsNormMath",
-                        "group");
+                        "groups");
             // It passes its self-check and starts, but no loaded model can move to it.
             case MODELS ->
                 Jars.patched(
