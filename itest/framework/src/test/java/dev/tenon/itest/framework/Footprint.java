@@ -20,10 +20,12 @@ import javax.management.ObjectName;
 /// @param nativeKib memory of all native arenas of the process, in KiB; 0 if the JVM was started without
 ///     `-XX:NativeMemoryTracking=summary`
 /// @param mappings how often the model's file is mapped; 0 where the system does not tell
-/// @param code mappings of machine code that no file holds; 0 where the system does not tell
+/// @param codeKib memory for machine code that no file holds, in KiB; 0 where the system does not tell. Bytes
+///     and not mappings: the system joins neighbours to one mapping where it can
 /// @param threads threads of the platform and its bundles
-record Footprint(long allocated, long bound, long nativeKib, long mappings, long code, long threads) {
+record Footprint(long allocated, long bound, long nativeKib, long mappings, long codeKib, long threads) {
     private static final Path MAPS = Path.of("/proc/self/maps");
+    private static final Pattern CODE = Pattern.compile("(\\p{XDigit}+)-(\\p{XDigit}+) r-xp 0+ 00:00 0\\s*");
     /// The JVM files the memory of native arenas under this name.
     private static final Pattern ARENAS = Pattern.compile("Other \\(reserved=\\d+KB, committed=(\\d+)KB\\)");
 
@@ -76,8 +78,10 @@ record Footprint(long allocated, long bound, long nativeKib, long mappings, long
 
     private static long machineCode() throws IOException {
         return maps().stream()
-                .filter(line -> line.matches("\\S+ r-xp 0+ 00:00 0\\s*"))
-                .count();
+                .map(CODE::matcher)
+                .filter(Matcher::matches)
+                .mapToLong(m -> (Long.parseUnsignedLong(m.group(2), 16) - Long.parseUnsignedLong(m.group(1), 16)) >> 10)
+                .sum();
     }
 
     private static List<String> maps() throws IOException {

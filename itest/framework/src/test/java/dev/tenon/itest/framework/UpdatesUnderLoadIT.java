@@ -161,6 +161,21 @@ class UpdatesUnderLoadIT {
         }
     }
 
+    /// Has each width of a step be computed once that sessions may or may not have met together or when they
+    /// moved: kernels make machine code for a width when they first meet it, and keep it.
+    private static void everyWidth(LoadedModel model) throws Exception {
+        String text = "Once upon a time there was a little girl called Lily. ".repeat(8);
+        int[] tokens = model.tokenizer().encode(text, true, false);
+        for (int width : new int[] {1, 2, 3, 4, 5, 6, 7, 8, 12, 24, 48, 96}) {
+            try (Session session = model.newSession()) {
+                session.generate(
+                        new GenerationRequest(
+                                Arrays.copyOf(tokens, width), SamplingParams.greedy(), 1, List.of(), true),
+                        (token, piece) -> {});
+            }
+        }
+    }
+
     /// A version of each kind that must not take over.
     private Path broken(String piece) throws Exception {
         return switch (piece) {
@@ -216,12 +231,14 @@ class UpdatesUnderLoadIT {
             try (LoadedModel model = osgi.service(Engine.class).load(request)) {
                 update(0);
                 List<List<Integer>> expected = undisturbed(model);
+                everyWidth(model);
                 Footprint before = Footprint.settled(model);
 
                 String load = underLoad(model, expected);
 
                 update(UPDATES + 1); // places the model anew, as before the first footprint
                 assertEquals(expected, undisturbed(model));
+                everyWidth(model);
                 assertEquals(before, Footprint.await(before, model));
                 awaitCollection(loaders);
                 LOG.info("{}: {}, {} class loaders, {}", kind, load, loaders.size(), before);
