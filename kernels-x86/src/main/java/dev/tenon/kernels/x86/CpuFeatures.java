@@ -13,10 +13,15 @@ import java.util.Set;
 /// @param name the processor's name for people
 /// @param sets the feature sets whose instructions and registers are usable; unmodifiable use only
 /// @param amxInt8 whether tiles of bytes (AMX) exist and the system saves them; reported, not used
-record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8) {
+/// @param firstLevelBytes size of the first-level data cache; 0 if the processor does not tell
+record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8, int firstLevelBytes) {
     private static final int XCR0_AVX = 0x6;
     private static final int XCR0_AVX512 = 0xE6;
     private static final int XCR0_TILES = 0x60000;
+    /// Most caches that leaf 4 is asked about.
+    private static final int CACHES = 8;
+    /// Type of a data cache in leaf 4.
+    private static final int DATA = 1;
 
     /// Asks the processor, through a few bytes of generated code.
     ///
@@ -56,7 +61,7 @@ record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8) {
                 call(code.entry(xgetbv), result, 0, 0);
                 xcr0 = result.get(ValueLayout.JAVA_INT, 0);
             }
-            return of(name(cpuid), one, seven, sevenOne, xcr0);
+            return of(name(cpuid), one, seven, sevenOne, xcr0, highest >= 4 ? firstLevelBytes(cpuid) : 0);
         }
     }
 
@@ -75,8 +80,9 @@ record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8) {
     /// @param seven of leaf 7
     /// @param sevenOne of leaf 7, subleaf 1
     /// @param xcr0 which registers the operating system saves
+    /// @param firstLevelBytes size of the first-level data cache; 0 if not known
     /// @return the features
-    static CpuFeatures of(String name, int[] one, int[] seven, int[] sevenOne, int xcr0) {
+    static CpuFeatures of(String name, int[] one, int[] seven, int[] sevenOne, int xcr0, int firstLevelBytes) {
         Set<FeatureSet> sets = EnumSet.noneOf(FeatureSet.class);
         boolean avx2 = (xcr0 & XCR0_AVX) == XCR0_AVX
                 && bit(one[2], 12) // FMA
@@ -98,7 +104,32 @@ record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8) {
             }
         }
         boolean amx = bit(seven[3], 24) && bit(seven[3], 25) && (xcr0 & XCR0_TILES) == XCR0_TILES;
-        return new CpuFeatures(name, sets, amx);
+        return new CpuFeatures(name, sets, amx, firstLevelBytes);
+    }
+
+    private static int firstLevelBytes(Cpuid cpuid) {
+        for (int i = 0; i < CACHES; i++) {
+            int[] cache = cpuid.of(4, i);
+            int type = cache[0] & 0x1F;
+            if (type == 0) {
+                return 0;
+            }
+            int level = cache[0] >> 5 & 7;
+            if (level == 1 && type == DATA) {
+                return cacheBytes(cache);
+            }
+        }
+        return 0;
+    }
+
+    /// {@return the bytes of a cache: ways, partitions, bytes of a line, sets}
+    ///
+    /// @param cache EAX, EBX, ECX, EDX of leaf 4
+    static int cacheBytes(int[] cache) {
+        int ways = (cache[1] >>> 22) + 1;
+        int partitions = (cache[1] >>> 12 & 0x3FF) + 1;
+        int line = (cache[1] & 0xFFF) + 1;
+        return ways * partitions * line * (cache[2] + 1);
     }
 
     private static boolean bit(int word, int bit) {

@@ -119,7 +119,7 @@ final class HalfRowsCode {
         a.j(If.LESS, rest);
         a.align(32);
         a.label(step);
-        RowsCode512.prefetch(a, R10, 2 * lanes * Short.BYTES);
+        Prefetch.here().emit(a, R10, 2 * lanes * Short.BYTES);
         for (int part = 0; part < 2; part++) {
             Mem from = mem(R10, part * lanes * Short.BYTES);
             if (bfloat) {

@@ -242,7 +242,7 @@ final class PairsCode512 {
         a.align(32);
         a.label(span);
         for (Gpr w : PairCode512.ROWS) {
-            RowsCode512.prefetch(a, w, format.spanBytes);
+            Prefetch.here().emit(a, w, format.spanBytes);
         }
         pair.unpack(a);
         for (Gpr w : PairCode512.ROWS) {

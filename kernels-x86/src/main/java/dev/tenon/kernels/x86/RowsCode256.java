@@ -248,7 +248,7 @@ final class RowsCode256 {
     }
 
     private void emitSpan() {
-        RowsCode512.prefetch(a, R10, format.spanBytes);
+        Prefetch.here().emit(a, R10, format.spanBytes);
         format.scales256(a, R10, SCALES, MINS);
         for (int pair = 0; pair < BlockCode.SPAN / BlockCode.UNIT / 2; pair++) {
             emitLevels(2 * pair, LEVELS);

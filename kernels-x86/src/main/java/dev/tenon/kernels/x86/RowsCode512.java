@@ -60,12 +60,6 @@ final class RowsCode512 {
     /// 11.7, Q4_K 11.5 instead of 11.2.
     static final int STREAMS = 4;
 
-    /// How far ahead weights are fetched into the second-level cache. Most of that is within a 4 KiB page,
-    /// where it starts hardware prefetchers; 4 KiB ahead is slower by some percent.
-    private static final int FAR_BYTES = 1024;
-    /// How far ahead they are fetched from there into the first-level cache.
-    static final int NEAR_BYTES = 512;
-
     private static final Vec LEVELS = zmm(16);
     private static final Vec T1 = zmm(17);
     private static final Vec T2 = zmm(18);
@@ -99,20 +93,6 @@ final class RowsCode512 {
     /// Emits the function for one token and [#STREAMS] streams of rows of whole spans.
     static void emitStreams(Assembler a, BlockCode format) {
         new RowsCode512(a, format, 1, STREAMS).emit();
-    }
-
-    /// Fetches what follows some bytes of weights, in two steps: one prefetch into the first-level cache holds
-    /// one of its few line buffers for as long as memory takes. With Q6_K, two threads of a Sapphire Rapids
-    /// machine read 20.2 GB/s so, 17.0 with a single prefetch 2 KiB ahead, and 19.9 without multiplying
-    /// (medians of 70 in turns). A fetch past the end of the weights does nothing.
-    ///
-    /// @param w points to the bytes
-    /// @param bytes how many
-    static void prefetch(Assembler a, Gpr w, int bytes) {
-        for (int b = 0; b < bytes; b += 64) {
-            a.prefetchT1(mem(w, FAR_BYTES + b));
-            a.prefetchT0(mem(w, NEAR_BYTES + b));
-        }
     }
 
     /// {@return the sums of a token or a stream, one lane a group of the span}
@@ -265,7 +245,7 @@ final class RowsCode512 {
     /// @param w points to the span
     /// @param stream which one; 0 with several tokens
     private void emitSpan(Gpr w, int stream) {
-        prefetch(a, w, format.spanBytes);
+        Prefetch.here().emit(a, w, format.spanBytes);
         emitChunks(w, 0);
         if (format.words) {
             emitChunks(w, 1);

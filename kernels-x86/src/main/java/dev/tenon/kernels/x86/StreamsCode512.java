@@ -70,7 +70,7 @@ final class StreamsCode512 {
         a.align(32);
         a.label(span);
         for (Gpr w : StreamCode512.ROWS) {
-            RowsCode512.prefetch(a, w, format.spanBytes);
+            Prefetch.here().emit(a, w, format.spanBytes);
         }
         four.span(a);
         for (Gpr w : StreamCode512.ROWS) {
@@ -116,7 +116,7 @@ final class StreamsCode512 {
 
     /// Fetches what the loop does not: how each stream begins, while activations are spread.
     private static void prefetchFirst(Assembler a) {
-        for (int b = 0; b < RowsCode512.NEAR_BYTES; b += 64) {
+        for (int b = 0; b < Prefetch.here().firstBytes(); b += 64) {
             a.prefetchT0(mem(RDI, b));
             a.prefetchT0(mem(RDI, R12, 1, b));
             a.prefetchT0(mem(RDI, R12, 2, b));

@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 /// `TENON_KERNELS_X86_FORMATS`) lists the formats of weights to serve, with commas between them; without it all
 /// are served. `tenon.kernels.x86.attention` (or `TENON_KERNELS_X86_ATTENTION`) is `off` to leave attention to
 /// the backend, `tenon.kernels.x86.elements` (or `TENON_KERNELS_X86_ELEMENTS`) to leave norms and activations to
-/// it. Stopping the bundle frees the code after running calls have returned; kernels that somebody
+/// it. `tenon.kernels.x86.prefetch` is described at [Prefetch]. Stopping the bundle frees the code after running calls
+/// have returned; kernels that somebody
 /// still holds then throw [dev.tenon.api.error.BackendException] with [dev.tenon.api.error.ErrorCode#CLOSED].
 @Component(service = KernelProvider.class, property = "kernels.id=x86")
 @ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
@@ -57,7 +58,11 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
                 !"off".equals(setting(ELEMENTS, "on")));
     }
 
-    private static String setting(String name, String fallback) {
+    /// {@return a setting's value}
+    ///
+    /// @param name the system property; the variable has its name in capitals with underscores
+    /// @param fallback what it is if neither is set
+    static String setting(String name, String fallback) {
         String variable = name.toUpperCase(Locale.ROOT).replace('.', '_');
         return System.getProperty(name, System.getenv().getOrDefault(variable, fallback));
     }

@@ -122,20 +122,21 @@ class X86KernelProviderTests {
         int[] one = {0, 0, FMA | OSXSAVE_AVX_F16C, 0};
         int[] seven = {1, AVX2 | AVX512, VNNI, 1 << 24 | 1 << 25};
         int[] sevenOne = {1 << 4, 0, 0, 0};
-        assertEquals(Set.of(), CpuFeatures.of("", one, seven, sevenOne, 0).sets());
+        assertEquals(Set.of(), CpuFeatures.of("", one, seven, sevenOne, 0, 0).sets());
         assertEquals(
                 EnumSet.of(FeatureSet.AVX2, FeatureSet.AVX_VNNI),
-                CpuFeatures.of("", one, seven, sevenOne, 0x7).sets());
+                CpuFeatures.of("", one, seven, sevenOne, 0x7, 0).sets());
         assertEquals(
                 EnumSet.allOf(FeatureSet.class),
-                CpuFeatures.of("", one, seven, sevenOne, 0xE7).sets());
-        assertFalse(CpuFeatures.of("", one, seven, sevenOne, 0xE7).amxInt8());
-        assertTrue(CpuFeatures.of("", one, seven, sevenOne, 0x600E7).amxInt8());
+                CpuFeatures.of("", one, seven, sevenOne, 0xE7, 0).sets());
+        assertFalse(CpuFeatures.of("", one, seven, sevenOne, 0xE7, 0).amxInt8());
+        assertTrue(CpuFeatures.of("", one, seven, sevenOne, 0x600E7, 0).amxInt8());
         assertEquals(
                 EnumSet.of(FeatureSet.AVX2),
-                CpuFeatures.of("", one, new int[] {0, AVX2 | AVX512, 0, 0}, new int[4], 0xE7)
+                CpuFeatures.of("", one, new int[] {0, AVX2 | AVX512, 0, 0}, new int[4], 0xE7, 0)
                         .sets());
         assertEquals(
-                Set.of(), CpuFeatures.of("", new int[4], seven, sevenOne, 0xE7).sets());
+                Set.of(),
+                CpuFeatures.of("", new int[4], seven, sevenOne, 0xE7, 0).sets());
     }
 }
