@@ -26,6 +26,10 @@ import java.util.function.IntConsumer;
 /// Several sequences are as many sessions, each on a thread of its own, as if as many people asked; the
 /// engine puts their tokens into common steps.
 final class BenchRunner {
+    /// The JIT compiler is done when it works for less than this fraction of a repetition. Where all processors
+    /// compute, each slice that it gets keeps the whole team waiting.
+    private static final int QUIET = 50;
+
     private final LoadedModel model;
     private final int nBatch;
     private final int vocabulary;
@@ -124,7 +128,7 @@ final class BenchRunner {
             long before = compiler.getTotalCompilationTime();
             long nanos = timed(sessions, test);
             long compiling = TimeUnit.MILLISECONDS.toNanos(compiler.getTotalCompilationTime() - before);
-            if (compiling < nanos / 10) {
+            if (compiling < nanos / QUIET) {
                 return;
             }
         }
