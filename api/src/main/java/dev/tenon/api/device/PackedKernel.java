@@ -30,6 +30,12 @@ public interface PackedKernel extends Kernel {
         return Math.multiplyExact(tokens, packedBytes(n));
     }
 
+    /// {@return how many weight rows [#run] multiplies together when tokens are many, or a multiple of that: near the
+    /// end of a matrix threads take so many at once. 1 to 64, else the nearest of these counts}
+    default int panelRows() {
+        return 32;
+    }
+
     /// {@return bytes of scratch memory that a call of [#run] needs; may be 0}
     ///
     /// @param n elements in a row

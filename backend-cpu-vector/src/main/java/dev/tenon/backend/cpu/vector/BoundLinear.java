@@ -2,7 +2,6 @@ package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.Support;
 import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
-import dev.tenon.backend.cpu.vector.kernel.PermutedLinear;
 import dev.tenon.backend.cpu.vector.kernel.Scratch;
 import java.lang.foreign.MemorySegment;
 
@@ -25,6 +24,9 @@ record BoundLinear(
         int rows,
         int cols,
         float[] bias) {
+    /// Rows that are taken at once near the end of a matrix whose kernel multiplies them one by one.
+    private static final int LOOSE_ROWS = 32;
+
     /// Computes some rows for some tokens: `out[t * outStride + r]`.
     ///
     /// @param x `[tokens, cols]`
@@ -81,7 +83,7 @@ record BoundLinear(
 
     /// {@return rows that the kernel multiplies together with many tokens, or a multiple of them}
     int panelRows() {
-        return packed != null && packed.kernel instanceof PermutedLinear ? 64 : 32;
+        return packed != null ? Math.clamp(packed.kernel.panelRows(), 1, StepContext.PANEL_ROWS) : LOOSE_ROWS;
     }
 
     /// {@return what reports call the kernel}

@@ -14,7 +14,8 @@ final class StepContext {
     /// Tokens from which on threads take whole panels of rows, where there is one for each of them.
     private static final int PANEL_TOKENS = 12;
 
-    private static final int PANEL_ROWS = 64;
+    /// Most rows of a panel.
+    static final int PANEL_ROWS = 64;
     private static final int LEAST_ROWS = 16;
 
     /// From how many tokens on rows take so long that a thread should not come late with many of them, and how

@@ -12,12 +12,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class WarmupTaskTests {
     private static final int COLS = 32;
 
     /// A kernel that needs more scratch memory the more tokens there are, and says what it was given.
-    private static final class Hungry implements PackedKernel {
+    private static class Hungry implements PackedKernel {
         final List<Integer> tokensSeen = new ArrayList<>();
 
         @Override
@@ -86,6 +88,23 @@ class WarmupTaskTests {
             List<WarmupTask> tasks = WarmupTask.linears(List.of(linear), ofThePlan, arena);
             tasks.forEach(WarmupTask::vector);
             assertEquals(List.of(1, 12), kernel.tokensSeen);
+        }
+    }
+
+    /// Rows are taken in panels near a matrix's end; a kernel that names none, or too many, must not stop that.
+    @ParameterizedTest
+    @CsvSource({"0, 1", "-5, 1", "48, 48", "1000, 64"})
+    void panelsOfAKernelHaveOneToSixtyFourRows(int named, int taken) {
+        Hungry kernel = new Hungry() {
+            @Override
+            public int panelRows() {
+                return named;
+            }
+        };
+        try (Arena arena = Arena.ofConfined()) {
+            BoundLinear linear = new BoundLinear(
+                    "matrix", null, new PackedRows(kernel, 256), arena.allocate(256), 210, 1, 256, new float[0]);
+            assertEquals(taken, linear.panelRows());
         }
     }
 

@@ -220,6 +220,11 @@ public abstract class PermutedLinear implements PackedKernel {
     }
 
     @Override
+    public final int panelRows() {
+        return 64;
+    }
+
+    @Override
     public final String name() {
         return format.toLowerCase(Locale.ROOT) + ".vector" + Species.BITS;
     }
