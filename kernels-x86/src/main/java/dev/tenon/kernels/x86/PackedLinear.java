@@ -267,12 +267,14 @@ final class PackedLinear extends MachineKernel {
             int stride) {
         PanelFunctions.Length functions = k.panels.of(n);
         int most = Math.max(1, BRIEF_PRODUCTS / (shape.rows() * shape.many() * n));
-        long fetched = PanelCode.fetchedBytes(format, n);
+        int fetches = PanelCode.fetches(format, n, shape.rows(), shape.runs(tokens));
+        long fetched = fetches * PanelCode.fetchedBytes(format, n);
         for (int p = 0; p < rows; p += shape.rows()) {
             unpackPanel(k, weights, rowBytes, row + p, rows - p, n, scratch);
             long to = at + (long) p * Float.BYTES;
             long next = (row + p + shape.rows()) * rowBytes;
             long end = (row + Math.min(p + 2 * shape.rows(), rows)) * rowBytes;
+            long ahead = next;
             int t = 0;
             while (t < tokens) {
                 int left = tokens - t;
@@ -282,7 +284,7 @@ final class PackedLinear extends MachineKernel {
                 times = Math.max(times, 1);
                 // The last tokens may be computed twice rather than one by one.
                 int first = Math.min(t, tokens - times * size);
-                long ahead = next + t / shape.many() * fetched;
+                boolean fetch = ahead < end;
                 panel(
                         many ? functions.many() : functions.few(),
                         n,
@@ -293,7 +295,9 @@ final class PackedLinear extends MachineKernel {
                         results,
                         to,
                         stride,
-                        ahead < end ? weights.address() + ahead : scratch.address());
+                        fetch ? weights.address() + ahead : scratch.address(),
+                        fetch ? fetches : 1);
+                ahead += times * fetched;
                 t = first + times * size;
             }
         }
@@ -333,7 +337,8 @@ final class PackedLinear extends MachineKernel {
             MemorySegment results,
             long at,
             int stride,
-            long ahead) {
+            long ahead,
+            int fetches) {
         long packedStride = PackCode.packedBytes(format, n);
         CodeMemory.Call.brief(
                 function,
@@ -345,7 +350,7 @@ final class PackedLinear extends MachineKernel {
                 times,
                 at + (long) token * stride * Float.BYTES,
                 ahead,
-                0,
+                fetches,
                 0,
                 0);
     }

@@ -58,20 +58,23 @@ import java.util.function.IntFunction;
 /// address of weights that come next: each place of a tile fetches a few lines of them to the second-level cache.
 abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     private static final int LINE = 64;
-    /// Lines of the next weights that a place fetches: with 128 tokens those of the next panel.
+    /// Lines of the next weights that a place fetches at a time.
     private static final int FETCHED_LINES = 3;
+    /// How often it does so at most: with more lines at once, few tokens would wait for them.
+    private static final int MOST_FETCHES = 4;
 
     /// Most runs of a place, each for the function's tokens, in rows of one tile.
     private static final int RUNS = 2;
 
     private static final Gpr[] SAVED = {RBP, RBX, R12};
     /// What is kept behind the saved registers: pointers to the pieces of the first token, to the panel, to out;
-    /// bytes between tokens in out; how many runs are left; and how many there are now.
+    /// bytes between tokens in out; how many runs are left, and how many there are now; how often a place fetches.
     private static final int PIECES_START = 8;
     private static final int PANEL_START = 16;
     private static final int OUT_START = 24;
     private static final int OUT_STRIDE = 32;
     private static final int RUNS_LEFT = 40;
+    private static final int FETCHES = 48;
     private static final int RUNS_NOW = 0;
 
     final Assembler a;
@@ -114,11 +117,21 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         this.runs = PackCode.tiles(n) == 1 ? RUNS : 1;
     }
 
-    /// {@return bytes of the next weights that a run fetches}
+    /// {@return bytes of the next weights that a run fetches for each time that its places do}
     ///
     /// @param n elements in a row
     static long fetchedBytes(BlockCode format, int n) {
         return PackCode.tiles(n) * (BlockCode.SPAN / format.group) * FETCHED_LINES * LINE;
+    }
+
+    /// {@return how often each place has to fetch, so that some runs fetch a whole panel, or most of it}
+    ///
+    /// @param n elements in a row
+    /// @param rows rows of a panel
+    /// @param runs how many runs there are, of either function
+    static int fetches(BlockCode format, int n, int rows, int runs) {
+        long all = runs * fetchedBytes(format, n);
+        return (int) Math.min((rows * format.rowBytes(n) + all - 1) / all, MOST_FETCHES);
     }
 
     /// Emits the function.
@@ -207,7 +220,8 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         a.add(RSI, PanelShape.TEMP_BYTES);
         a.add(RDX, Assembler.stackArgument(0, SAVED.length));
         a.mov(R11, Assembler.stackArgument(1, SAVED.length));
-        Gpr[] kept = {R9, R8, RDX, RSI, RDI, R9};
+        a.mov(R10, Assembler.stackArgument(2, SAVED.length));
+        Gpr[] kept = {R10, R9, R8, RDX, RSI, RDI, R9};
         for (Gpr r : kept) {
             a.push(r);
         }
@@ -350,11 +364,20 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
             forSums((vec, memory) -> a.vmovdqu(memory, vec));
             a.add(RAX, PackCode.arrayBytes(format));
         }
+        emitFetches();
+        a.add(RSI, shape.tileBytes(format) - spans * shape.blockBytes(format));
+    }
+
+    private void emitFetches() {
+        String fetch = a.fresh("panelFetch");
+        a.mov(RCX, mem(RBP, FETCHES));
+        a.label(fetch);
         for (int i = 0; i < FETCHED_LINES; i++) {
             a.prefetchT1(mem(R11, LINE * i));
         }
         a.add(R11, LINE * FETCHED_LINES);
-        a.add(RSI, shape.tileBytes(format) - spans * shape.blockBytes(format));
+        a.sub(RCX, 1);
+        a.j(If.NOT_ZERO, fetch);
     }
 
     private void forSums(BiConsumer<Vec, Mem> emitter) {

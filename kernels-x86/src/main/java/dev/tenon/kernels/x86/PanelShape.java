@@ -54,6 +54,14 @@ record PanelShape(int rows, int many, int few) {
         return tokens / many - (rest > 0 && many + rest <= 2 * few ? 1 : 0);
     }
 
+    /// {@return how often the wide function and the narrow one run for some tokens together}
+    ///
+    /// @param tokens how many there are
+    int runs(int tokens) {
+        int wide = runsOfMany(tokens);
+        return wide + (Math.max(0, tokens - wide * many) + few - 1) / few;
+    }
+
     /// {@return bytes of four weights, or of one float, of all rows}
     int stride() {
         return rows * Float.BYTES;
