@@ -145,12 +145,25 @@ final class Columns {
         a.vcvtph2ps(v, a.evex ? v.y() : v.x());
     }
 
-    /// Stores four levels of each row.
+    /// Makes floats of the half-precision numbers in a column, with AVX-512.
+    ///
+    /// @param column its dwords
+    /// @param upper whether they are the upper halves of these
+    /// @param v receives them
+    void halves(Vec column, boolean upper, Vec v) {
+        if (upper) {
+            a.vpsrld(v, column, 16);
+        }
+        a.vpmovdw(v.y(), upper ? v : column);
+        a.vcvtph2ps(v, v.y());
+    }
+
+    /// Stores 32 bits of levels of each row: four of them, or two words.
     ///
     /// @param weight the first of them in the span
     /// @param v one row a lane
     void levels(int weight, Vec v) {
-        a.vmovdqu(mem(RSI, shape.levels(format, weight / 4)), v);
+        a.vmovdqu(mem(RSI, shape.levels(format, weight * format.levelBytes() / Integer.BYTES)), v);
     }
 
     /// Stores the scale of a group of each row.

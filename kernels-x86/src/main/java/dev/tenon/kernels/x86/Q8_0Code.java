@@ -18,6 +18,11 @@ import dev.tenon.kernels.x86.Operand.Vec;
 final class Q8_0Code extends BlockCode {
     private static final int BLOCK = 34;
     private static final int QS = 2;
+    /// Bytes that are transposed at a time: seventeen times as many are a span.
+    private static final int PIECE = 16;
+    /// Spread the bytes of the lower, or upper, half of each dword to the upper bytes of two words.
+    private static final Vec LOWER = constantZ(0);
+    private static final Vec UPPER = constantZ(1);
 
     Q8_0Code() {
         super("Q8_0", BLOCK);
@@ -25,7 +30,13 @@ final class Q8_0Code extends BlockCode {
 
     @Override
     void constants512(Assembler a) {
-        // none are needed
+        loadZ(a, 0, i -> spread(i, 0));
+        loadZ(a, 1, i -> spread(i, 2));
+    }
+
+    private static int spread(int lane, int from) {
+        int at = lane % 4 * Integer.BYTES + from;
+        return 0x80 | at << 8 | 0x80 << 16 | at + 1 << 24;
     }
 
     @Override
@@ -55,6 +66,41 @@ final class Q8_0Code extends BlockCode {
     @Override
     StreamCode512 streams512() {
         return new Q8_0Streams();
+    }
+
+    @Override
+    boolean hasColumns() {
+        return true;
+    }
+
+    /// Two neighbouring bytes of a span, from an even one on, are a scale or two levels.
+    @Override
+    void columns(Assembler a, Columns span) {
+        Operand lower = a.evex ? LOWER : a.constant(i -> spread(i, 0));
+        Operand upper = a.evex ? UPPER : a.constant(i -> spread(i, 2));
+        Vec t = span.vec(8);
+        Vec d = span.vec(9);
+        for (int piece = 0; piece < spanBytes; piece += PIECE) {
+            span.load(piece);
+            for (int at = 0; at < PIECE; at += 2) {
+                Vec column = span.vec(at / Integer.BYTES);
+                boolean high = at % Integer.BYTES != 0;
+                int block = (piece + at) / BLOCK;
+                int inBlock = (piece + at) % BLOCK;
+                if (inBlock >= QS) {
+                    a.vpshufb(t, column, high ? upper : lower);
+                    a.vpsraw(t, t, 8);
+                    span.levels(UNIT * block + inBlock - QS, t);
+                } else {
+                    if (a.evex) {
+                        span.halves(column, high, d);
+                    } else {
+                        span.halves(BLOCK * block, d, t);
+                    }
+                    span.scale(block, d);
+                }
+            }
+        }
     }
 
     @Override
