@@ -80,17 +80,12 @@ final class Columns {
         };
     }
 
-    /// Fetches what comes next in each row, and the rows of the next half panel, which no hardware prefetcher
-    /// guesses.
+    /// Fetches what comes next in each row. (The next panel is fetched while this one is multiplied, by [PanelCode].)
     void prefetch(int spanBytes) {
         for (int r = 0; r < shape.half(); r++) {
             a.lea(RAX, row(r, 0));
             for (int b = 0; b < spanBytes; b += 64) {
                 a.prefetchT0(mem(RAX, spanBytes + b));
-            }
-            a.lea(RAX, mem(RAX, R8, 8, 0));
-            for (int b = 0; b < spanBytes; b += 64) {
-                a.prefetchT1(mem(RAX, R8, 8, b));
             }
         }
     }

@@ -178,7 +178,7 @@ final class UnpackCode {
     }
 
     private void emitSpanOfRow() {
-        // As in Columns.
+        // What comes next in the row, and the same span of the next half panel, which no hardware prefetcher guesses.
         a.lea(RBX, mem(R11, R8, 8, 0));
         for (int b = 0; b < format.spanBytes; b += 64) {
             a.prefetchT0(mem(R11, format.spanBytes + b));
