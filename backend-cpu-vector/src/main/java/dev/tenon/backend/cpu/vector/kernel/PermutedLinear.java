@@ -5,6 +5,8 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 import dev.tenon.api.device.PackedKernel;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
 
 /// Frame of the kernels that put activations into an order of their own, once for all rows.
 ///
@@ -15,6 +17,11 @@ import java.util.Locale;
 /// too large, the activation is made `2^k` times smaller, which is exact. What a format adds to
 /// its scaled levels, such as minima, is a vector of sixteen more products a block, with sums
 /// of activations.
+///
+/// One token's levels need no conversion to float32 either. A level in the lower 23 bits of an int
+/// becomes `2^23 + level` by setting the bits of `2^23`, and one multiply-add with the scale `d` and
+/// `-2^23 d` makes `level * d` of it. That has no rounding: the scale of a block (11 bits), that of
+/// a sub-block (7) and a level (6) fill 24 bits at most, so any way to multiply them gives the same.
 ///
 /// A packed row of `b` blocks is `[8b, 16]` floats, the even vectors, then `[8b, 16]`, the odd
 /// ones, then `[b, 16]`, the sums. Each of the three has sixteen strands, summed in ascending
@@ -38,13 +45,20 @@ public abstract class PermutedLinear implements PackedKernel {
     /// Bytes of the floats that a vector of this machine holds.
     static final int STEP = LANES * Float.BYTES;
 
+    /// Bits of the float `2^23`, in which an int below `2^23` can be set as it is.
+    static final IntVector UNIT = IntVector.broadcast(Species.I, 0x4B000000);
+
+    /// What takes that `2^23` away again.
+    static final FloatVector MINUS_UNIT = FloatVector.broadcast(Species.F, -0x1p23f);
+
     /// From so many tokens on, decoding a panel pays.
     private static final int PANEL_TOKENS = 3;
     /// Rows that advance together: as many streams through memory hide more of its latency than
     /// one.
     private static final int STREAMS = 4;
-    /// Most weights of a row before it is the next row's turn.
-    private static final int TURN = 1024;
+    /// Most weights of a row before it is the next row's turn: where they are not decoded to memory
+    /// first, more of them spare calls.
+    private static final int TURN = LANES == 16 ? 2048 : 1024;
     /// Most blocks of a row before it is the next row's turn.
     private static final int TURN_BLOCKS = 16;
     /// Where scales lie in scratch memory, behind the strands.

@@ -29,16 +29,23 @@ final class Q4_KLinear extends PermutedLinear {
     private static final int QS = 16;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(Species.LE);
 
-    /// The levels of an int that are in low nibbles.
-    private static final IntVector LEVEL_0 = IntVector.broadcast(I, 15);
-    private static final IntVector LEVEL_1 = IntVector.broadcast(I, 15 << 8);
-    private static final IntVector LEVEL_2 = IntVector.broadcast(I, 15 << 16);
-    private static final IntVector LEVEL_3 = IntVector.broadcast(I, 15 << 24);
+    /// The levels of an int's lower half: low nibbles of two bytes, and high ones.
+    private static final IntVector LOW_0 = IntVector.broadcast(I, 15);
+    private static final IntVector LOW_1 = IntVector.broadcast(I, 15 << 8);
+    private static final IntVector HIGH_0 = IntVector.broadcast(I, 15 << 4);
+    private static final IntVector HIGH_1 = IntVector.broadcast(I, 15 << 12);
+    /// The same where the int is part of a float that begins with [#UNIT].
+    private static final IntVector LOWER = IntVector.broadcast(I, 0xFFFF);
+    private static final IntVector UNIT_LOW_0 = UNIT.or(LOW_0);
+    private static final IntVector UNIT_LOW_1 = UNIT.or(LOW_1);
+    private static final IntVector UNIT_HIGH_0 = UNIT.or(HIGH_0);
+    private static final IntVector UNIT_HIGH_1 = UNIT.or(HIGH_1);
     /// Sixteen ints are of two quarters: eight have the first scale, eight the one after the next.
     private static final VectorShuffle<Float> SPREAD = VectorShuffle.fromOp(F, i -> i / 8 * 2);
-    /// For sixteen lanes: the scales of the high nibbles, and those of the other half block.
-    private static final VectorShuffle<Float> SPREAD_NEXT = VectorShuffle.fromOp(F, i -> (1 + i / 8 * 2) % LANES);
-    private static final VectorShuffle<Float> NEXT_HALF = VectorShuffle.fromOp(F, i -> (i + 4) % LANES);
+    /// For sixteen lanes: the scales of the high nibbles, and both for the other half block.
+    private static final VectorShuffle<Float> SPREAD_1 = VectorShuffle.fromOp(F, i -> (1 + i / 8 * 2) % LANES);
+    private static final VectorShuffle<Float> SPREAD_2 = VectorShuffle.fromOp(F, i -> (4 + i / 8 * 2) % LANES);
+    private static final VectorShuffle<Float> SPREAD_3 = VectorShuffle.fromOp(F, i -> (5 + i / 8 * 2) % LANES);
 
     /// For eight scales, then eight minima: which words of a block's head their low bits come
     /// from, how far those are shifted, and which bits count; then the same for the two high
@@ -84,7 +91,7 @@ final class Q4_KLinear extends PermutedLinear {
                 int chunk = i / 64;
                 int nibble = i / 32 % 2;
                 int vector = chunk / 2 * 8 + nibble * 4 + i % 4;
-                put(i, vector, chunk % 2 * 8 + i % 32 / 4, 1f / (1 << 8 * (i % 4)));
+                put(i, vector, chunk % 2 * 8 + i % 32 / 4, 1f / (1 << 8 * (i % 2) + 4 * nibble));
             }
         }
 
@@ -154,8 +161,7 @@ final class Q4_KLinear extends PermutedLinear {
         }
     }
 
-    /// Half a block at a time: four levels of each int that are low nibbles, then four that are
-    /// high ones. For sixteen lanes.
+    /// A block at a time, for sixteen lanes; no conversion of levels, as [PermutedLinear] describes.
     private static void dot(
             MemorySegment weights,
             long at,
@@ -180,6 +186,8 @@ final class Q4_KLinear extends PermutedLinear {
         long end = at + (long) blocks * BYTES;
         do {
             p &= Memory.ADDRESS;
+            y &= Memory.ADDRESS;
+            z &= Memory.ADDRESS;
             g &= Memory.ADDRESS;
             int head = w.get(INT, p);
             FloatVector factors = FloatVector.broadcast(F, Float.float16ToFloat((short) head))
@@ -193,46 +201,106 @@ final class Q4_KLinear extends PermutedLinear {
                     .and(HIGH_MASK);
             FloatVector scale = ((FloatVector) low.or(high).convert(VectorOperators.I2F, 0)).mul(factors);
             a2 = scale.fma(FloatVector.fromMemorySegment(F, x, g, Species.LE), a2);
+            FloatVector d;
+            FloatVector e;
+            v = IntVector.fromMemorySegment(I, w, p + QS, Species.LE);
+            IntVector u = v.lanewise(VectorOperators.LSHR, 16).or(UNIT);
+            v = v.and(LOWER).or(UNIT);
+            d = scale.rearrange(SPREAD);
+            e = d.mul(MINUS_UNIT);
+            a0 = v.and(LOW_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+            a1 = v.and(LOW_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
+            a0 = u.and(LOW_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
+            a1 = u.and(LOW_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
+            d = scale.rearrange(SPREAD_1);
+            e = d.mul(MINUS_UNIT);
+            a0 = v.and(HIGH_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
+            a1 = v.and(HIGH_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
+            a0 = u.and(HIGH_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
+            a1 = u.and(HIGH_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
+            v = IntVector.fromMemorySegment(I, w, p + QS + 64, Species.LE);
+            u = v.lanewise(VectorOperators.LSHR, 16).or(UNIT);
+            v = v.and(LOWER).or(UNIT);
+            d = scale.rearrange(SPREAD_2);
+            e = d.mul(MINUS_UNIT);
+            a0 = v.and(LOW_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
+            a1 = v.and(LOW_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 4 * VECTOR, Species.LE), a1);
+            a0 = u.and(LOW_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a0);
+            a1 = u.and(LOW_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 5 * VECTOR, Species.LE), a1);
+            d = scale.rearrange(SPREAD_3);
+            e = d.mul(MINUS_UNIT);
+            a0 = v.and(HIGH_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
+            a1 = v.and(HIGH_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 6 * VECTOR, Species.LE), a1);
+            a0 = u.and(HIGH_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a0);
+            a1 = u.and(HIGH_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 7 * VECTOR, Species.LE), a1);
+            p += BYTES;
+            y += 8 * VECTOR;
+            z += 8 * VECTOR;
             g += VECTOR;
-            p += QS;
-            long half = p + 128;
-            do {
-                p &= Memory.ADDRESS;
-                y &= Memory.ADDRESS;
-                z &= Memory.ADDRESS;
-                v = IntVector.fromMemorySegment(I, w, p, Species.LE);
-                FloatVector d = scale.rearrange(SPREAD);
-                a0 = ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-                a1 = ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
-                a0 = ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
-                a1 = ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
-                v = v.lanewise(VectorOperators.LSHR, 4);
-                d = scale.rearrange(SPREAD_NEXT);
-                a0 = ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
-                a1 = ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
-                a0 = ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
-                a1 = ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
-                scale = scale.rearrange(NEXT_HALF);
-                p += 64;
-                y += 4 * VECTOR;
-                z += 4 * VECTOR;
-            } while (p != half);
         } while (p != end);
         a0.intoMemorySegment(s, t, Species.LE);
         a1.intoMemorySegment(s, t + VECTOR, Species.LE);
@@ -264,32 +332,32 @@ final class Q4_KLinear extends PermutedLinear {
                 y &= Memory.ADDRESS;
                 z &= Memory.ADDRESS;
                 IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
+                IntVector u = v.lanewise(VectorOperators.LSHR, 16);
                 FloatVector d =
                         FloatVector.fromMemorySegment(F, s, e, Species.LE).rearrange(SPREAD);
-                ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                ((FloatVector) v.and(LOW_0).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, y, Species.LE);
-                ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                ((FloatVector) v.and(LOW_1).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, z, Species.LE);
-                ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                ((FloatVector) u.and(LOW_0).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, y + VECTOR, Species.LE);
-                ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
+                ((FloatVector) u.and(LOW_1).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, z + VECTOR, Species.LE);
-                v = v.lanewise(VectorOperators.LSHR, 4);
                 d = FloatVector.fromMemorySegment(F, s, e + 4, Species.LE).rearrange(SPREAD);
-                ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                ((FloatVector) v.and(HIGH_0).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, y + 2 * VECTOR, Species.LE);
-                ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                ((FloatVector) v.and(HIGH_1).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, z + 2 * VECTOR, Species.LE);
-                ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                ((FloatVector) u.and(HIGH_0).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, y + 3 * VECTOR, Species.LE);
-                ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
+                ((FloatVector) u.and(HIGH_1).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, z + 3 * VECTOR, Species.LE);
                 p += 64;
@@ -371,31 +439,31 @@ final class Q4_KLinear extends PermutedLinear {
                 y &= Memory.ADDRESS;
                 z &= Memory.ADDRESS;
                 IntVector v = IntVector.fromMemorySegment(I, s, p, Species.LE);
-                IntVector u = v.lanewise(VectorOperators.LSHR, 4);
+                IntVector u = v.lanewise(VectorOperators.LSHR, 16);
                 FloatVector d = FloatVector.fromMemorySegment(F, s, g, Species.LE);
                 FloatVector e = FloatVector.fromMemorySegment(F, s, g + apart & Memory.ADDRESS, Species.LE);
-                ((FloatVector) v.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                ((FloatVector) v.and(LOW_0).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, y, Species.LE);
-                ((FloatVector) v.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                ((FloatVector) v.and(LOW_1).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, z, Species.LE);
-                ((FloatVector) v.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                ((FloatVector) u.and(LOW_0).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, y + 1 * WIDTH, Species.LE);
-                ((FloatVector) v.and(LEVEL_3).convert(VectorOperators.I2F, 0))
+                ((FloatVector) u.and(LOW_1).convert(VectorOperators.I2F, 0))
                         .mul(d)
                         .intoMemorySegment(s, z + 1 * WIDTH, Species.LE);
-                ((FloatVector) u.and(LEVEL_0).convert(VectorOperators.I2F, 0))
+                ((FloatVector) v.and(HIGH_0).convert(VectorOperators.I2F, 0))
                         .mul(e)
                         .intoMemorySegment(s, y + 2 * WIDTH, Species.LE);
-                ((FloatVector) u.and(LEVEL_1).convert(VectorOperators.I2F, 0))
+                ((FloatVector) v.and(HIGH_1).convert(VectorOperators.I2F, 0))
                         .mul(e)
                         .intoMemorySegment(s, z + 2 * WIDTH, Species.LE);
-                ((FloatVector) u.and(LEVEL_2).convert(VectorOperators.I2F, 0))
+                ((FloatVector) u.and(HIGH_0).convert(VectorOperators.I2F, 0))
                         .mul(e)
                         .intoMemorySegment(s, y + 3 * WIDTH, Species.LE);
-                ((FloatVector) u.and(LEVEL_3).convert(VectorOperators.I2F, 0))
+                ((FloatVector) u.and(HIGH_1).convert(VectorOperators.I2F, 0))
                         .mul(e)
                         .intoMemorySegment(s, z + 3 * WIDTH, Species.LE);
                 p += STEP;

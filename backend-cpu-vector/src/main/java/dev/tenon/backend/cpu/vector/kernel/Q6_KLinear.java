@@ -41,12 +41,14 @@ final class Q6_KLinear extends PermutedLinear {
     private static final IntVector LEVEL_2 = IntVector.broadcast(I, 63 << 16);
     /// Four ints have the same scale.
     private static final VectorShuffle<Float> SPREAD = VectorShuffle.fromOp(F, i -> i / 4);
-    /// For sixteen lanes: the scales of the next 64 levels, and those of the other half block.
-    private static final VectorShuffle<Float> SPREAD_NEXT = VectorShuffle.fromOp(F, i -> (4 + i / 4) % LANES);
-    private static final VectorShuffle<Float> NEXT_HALF = VectorShuffle.fromOp(F, i -> (i + 8) % LANES);
-    /// 32 bytes twice, and how far the bits of their second copy are shifted. Only for sixteen
-    /// lanes.
+    /// For sixteen lanes: the scales of the next 64 levels, and of those behind them.
+    private static final VectorShuffle<Float> SPREAD_1 = VectorShuffle.fromOp(F, i -> (4 + i / 4) % LANES);
+    private static final VectorShuffle<Float> SPREAD_2 = VectorShuffle.fromOp(F, i -> (8 + i / 4) % LANES);
+    private static final VectorShuffle<Float> SPREAD_3 = VectorShuffle.fromOp(F, i -> (12 + i / 4) % LANES);
+    /// 32 bytes twice, the second 32 twice, and how far the bits of their second copy are shifted.
+    /// Only for sixteen lanes.
     private static final VectorShuffle<Integer> TWICE = VectorShuffle.fromOp(I, i -> i % 8);
+    private static final VectorShuffle<Integer> NEXT_TWICE = VectorShuffle.fromOp(I, i -> (8 + i % 8) % LANES);
     private static final IntVector SHIFT =
             IntVector.zero(I).addIndex(1).lanewise(VectorOperators.LSHR, 3).mul(2);
 
@@ -114,8 +116,7 @@ final class Q6_KLinear extends PermutedLinear {
         }
     }
 
-    /// Half a block at a time: 64 levels with low nibbles, then 64 with high ones. For sixteen
-    /// lanes.
+    /// A block at a time, for sixteen lanes; no conversion of levels, as [PermutedLinear] describes.
     private static void dot(
             MemorySegment weights,
             long at,
@@ -140,6 +141,8 @@ final class Q6_KLinear extends PermutedLinear {
         long end = at + (long) blocks * BYTES;
         do {
             p &= Memory.ADDRESS;
+            y &= Memory.ADDRESS;
+            z &= Memory.ADDRESS;
             g &= Memory.ADDRESS;
             float factor = Float.float16ToFloat(w.get(HALF, p + D));
             FloatVector scale = ((FloatVector)
@@ -147,55 +150,113 @@ final class Q6_KLinear extends PermutedLinear {
                                     .convertShape(VectorOperators.B2F, F, 0))
                     .mul(FloatVector.broadcast(F, factor));
             a2 = scale.fma(FloatVector.fromMemorySegment(F, x, g, Species.LE), a2);
+            IntVector both = IntVector.fromMemorySegment(I, w, p + QH, Species.LE);
+            IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
+            IntVector high = both.rearrange(TWICE).lanewise(VectorOperators.LSHR, SHIFT);
+            IntVector l = v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).lanewise(VectorOperators.AND_NOT, LOW));
+            FloatVector d;
+            FloatVector e;
+            d = scale.rearrange(SPREAD);
+            e = d.mul(MINUS_UNIT);
+            a0 = l.and(LEVEL_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+            a1 = l.and(LEVEL_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
+            a0 = l.and(LEVEL_2)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
+            a1 = l.lanewise(VectorOperators.LSHR, 24)
+                    .and(LEVEL_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
+            l = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.lanewise(VectorOperators.AND_NOT, LOW));
+            d = scale.rearrange(SPREAD_1);
+            e = d.mul(MINUS_UNIT);
+            a0 = l.and(LEVEL_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
+            a1 = l.and(LEVEL_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
+            a0 = l.and(LEVEL_2)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
+            a1 = l.lanewise(VectorOperators.LSHR, 24)
+                    .and(LEVEL_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
+            v = IntVector.fromMemorySegment(I, w, p + 64, Species.LE);
+            high = both.rearrange(NEXT_TWICE).lanewise(VectorOperators.LSHR, SHIFT);
+            l = v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).lanewise(VectorOperators.AND_NOT, LOW));
+            d = scale.rearrange(SPREAD_2);
+            e = d.mul(MINUS_UNIT);
+            a0 = l.and(LEVEL_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
+            a1 = l.and(LEVEL_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 4 * VECTOR, Species.LE), a1);
+            a0 = l.and(LEVEL_2)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a0);
+            a1 = l.lanewise(VectorOperators.LSHR, 24)
+                    .and(LEVEL_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 5 * VECTOR, Species.LE), a1);
+            l = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.lanewise(VectorOperators.AND_NOT, LOW));
+            d = scale.rearrange(SPREAD_3);
+            e = d.mul(MINUS_UNIT);
+            a0 = l.and(LEVEL_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
+            a1 = l.and(LEVEL_1)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 6 * VECTOR, Species.LE), a1);
+            a0 = l.and(LEVEL_2)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a0);
+            a1 = l.lanewise(VectorOperators.LSHR, 24)
+                    .and(LEVEL_0)
+                    .or(UNIT)
+                    .reinterpretAsFloats()
+                    .fma(d, e)
+                    .fma(FloatVector.fromMemorySegment(F, x, z + 7 * VECTOR, Species.LE), a1);
+            p += BYTES;
+            y += 8 * VECTOR;
+            z += 8 * VECTOR;
             g += VECTOR;
-            long h = p + QH;
-            long half = p + 128;
-            do {
-                p &= Memory.ADDRESS;
-                y &= Memory.ADDRESS;
-                z &= Memory.ADDRESS;
-                h &= Memory.ADDRESS;
-                IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
-                IntVector high = ((IntVector) IntVector.fromMemorySegment(IntVector.SPECIES_256, w, h, Species.LE)
-                                .reinterpretShape(I, 0))
-                        .rearrange(TWICE)
-                        .lanewise(VectorOperators.LSHR, SHIFT);
-                IntVector l =
-                        v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).and(HIGH));
-                IntVector u = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.and(HIGH));
-                FloatVector d = scale.rearrange(SPREAD);
-                a0 = ((FloatVector) l.and(LEVEL_0).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-                a1 = ((FloatVector) l.and(LEVEL_1).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
-                a0 = ((FloatVector) l.and(LEVEL_2).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
-                a1 = ((FloatVector) l.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
-                d = scale.rearrange(SPREAD_NEXT);
-                a0 = ((FloatVector) u.and(LEVEL_0).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
-                a1 = ((FloatVector) u.and(LEVEL_1).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
-                a0 = ((FloatVector) u.and(LEVEL_2).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
-                a1 = ((FloatVector) u.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
-                scale = scale.rearrange(NEXT_HALF);
-                p += 64;
-                y += 4 * VECTOR;
-                z += 4 * VECTOR;
-                h += 32;
-            } while (p != half);
-            p += BYTES - 128;
         } while (p != end);
         a0.intoMemorySegment(s, t, Species.LE);
         a1.intoMemorySegment(s, t + VECTOR, Species.LE);

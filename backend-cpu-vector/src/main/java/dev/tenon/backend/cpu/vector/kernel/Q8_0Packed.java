@@ -5,6 +5,8 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
@@ -16,6 +18,7 @@ final class Q8_0Packed extends PermutedLinear {
     private static final int BYTES = 34;
     private static final int QS = 2;
     private static final int WORDS = 8;
+    private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(Species.LE);
     private static final int WIDTH = PermutedPanel.WIDTH;
 
     Q8_0Packed() {
@@ -48,6 +51,7 @@ final class Q8_0Packed extends PermutedLinear {
         }
     }
 
+    /// Two blocks at a time.
     private static void dot(
             MemorySegment weights,
             long at,
@@ -67,18 +71,50 @@ final class Q8_0Packed extends PermutedLinear {
         long p = at;
         long y = even;
         long z = odd;
-        long end = at + (long) blocks * BYTES;
-        do {
+        long pairs = at + (long) (blocks & -2) * BYTES;
+        if (p != pairs) {
+            do {
+                p &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                z &= Memory.ADDRESS;
+                FloatVector d0 = FloatVector.broadcast(F, Float.float16ToFloat(w.get(HALF, p)));
+                a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d0)
+                        .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+                a1 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS + LANES, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d0)
+                        .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
+                FloatVector d1 = FloatVector.broadcast(F, Float.float16ToFloat(w.get(HALF, p + BYTES)));
+                a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + BYTES + QS, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d1)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) ByteVector.fromMemorySegment(
+                                        ByteVector.SPECIES_128, w, p + BYTES + QS + LANES, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d1)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
+                p += 2 * BYTES;
+                y += 2 * VECTOR;
+                z += 2 * VECTOR;
+            } while (p != pairs);
+        }
+        if ((blocks & 1) != 0) {
             p &= Memory.ADDRESS;
             y &= Memory.ADDRESS;
             z &= Memory.ADDRESS;
-            FloatVector d = FloatVector.broadcast(F, Species.half(w, p));
-            a0 = Species.floats(w, p + QS).mul(d).fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-            a1 = Species.floats(w, p + QS + LANES).mul(d).fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
-            p += BYTES;
-            y += VECTOR;
-            z += VECTOR;
-        } while (p != end);
+            FloatVector d = FloatVector.broadcast(F, Float.float16ToFloat(w.get(HALF, p)));
+            a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
+                            .convertShape(VectorOperators.B2F, F, 0))
+                    .mul(d)
+                    .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+            a1 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS + LANES, Species.LE)
+                            .convertShape(VectorOperators.B2F, F, 0))
+                    .mul(d)
+                    .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
+        }
         a0.intoMemorySegment(s, t, Species.LE);
         a1.intoMemorySegment(s, t + VECTOR, Species.LE);
     }
