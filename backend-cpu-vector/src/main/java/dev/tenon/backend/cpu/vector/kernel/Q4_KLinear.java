@@ -208,45 +208,37 @@ final class Q4_KLinear extends PermutedLinear {
             v = v.and(LOWER).or(UNIT);
             d = scale.rearrange(SPREAD);
             e = d.mul(MINUS_UNIT);
-            a0 = v.and(LOW_0)
-                    .or(UNIT)
+            a0 = v.and(UNIT_LOW_0)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-            a1 = v.and(LOW_1)
-                    .or(UNIT)
+            a1 = v.and(UNIT_LOW_1)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
-            a0 = u.and(LOW_0)
-                    .or(UNIT)
+            a0 = u.and(UNIT_LOW_0)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
-            a1 = u.and(LOW_1)
-                    .or(UNIT)
+            a1 = u.and(UNIT_LOW_1)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
             d = scale.rearrange(SPREAD_1);
             e = d.mul(MINUS_UNIT);
-            a0 = v.and(HIGH_0)
-                    .or(UNIT)
+            a0 = v.and(UNIT_HIGH_0)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
-            a1 = v.and(HIGH_1)
-                    .or(UNIT)
+            a1 = v.and(UNIT_HIGH_1)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
-            a0 = u.and(HIGH_0)
-                    .or(UNIT)
+            a0 = u.and(UNIT_HIGH_0)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
-            a1 = u.and(HIGH_1)
-                    .or(UNIT)
+            a1 = u.and(UNIT_HIGH_1)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
@@ -255,45 +247,37 @@ final class Q4_KLinear extends PermutedLinear {
             v = v.and(LOWER).or(UNIT);
             d = scale.rearrange(SPREAD_2);
             e = d.mul(MINUS_UNIT);
-            a0 = v.and(LOW_0)
-                    .or(UNIT)
+            a0 = v.and(UNIT_LOW_0)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
-            a1 = v.and(LOW_1)
-                    .or(UNIT)
+            a1 = v.and(UNIT_LOW_1)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, z + 4 * VECTOR, Species.LE), a1);
-            a0 = u.and(LOW_0)
-                    .or(UNIT)
+            a0 = u.and(UNIT_LOW_0)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a0);
-            a1 = u.and(LOW_1)
-                    .or(UNIT)
+            a1 = u.and(UNIT_LOW_1)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, z + 5 * VECTOR, Species.LE), a1);
             d = scale.rearrange(SPREAD_3);
             e = d.mul(MINUS_UNIT);
-            a0 = v.and(HIGH_0)
-                    .or(UNIT)
+            a0 = v.and(UNIT_HIGH_0)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
-            a1 = v.and(HIGH_1)
-                    .or(UNIT)
+            a1 = v.and(UNIT_HIGH_1)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, z + 6 * VECTOR, Species.LE), a1);
-            a0 = u.and(HIGH_0)
-                    .or(UNIT)
+            a0 = u.and(UNIT_HIGH_0)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a0);
-            a1 = u.and(HIGH_1)
-                    .or(UNIT)
+            a1 = u.and(UNIT_HIGH_1)
                     .reinterpretAsFloats()
                     .fma(d, e)
                     .fma(FloatVector.fromMemorySegment(F, x, z + 7 * VECTOR, Species.LE), a1);
