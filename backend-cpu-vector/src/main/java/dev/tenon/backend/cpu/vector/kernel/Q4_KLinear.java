@@ -35,7 +35,6 @@ final class Q4_KLinear extends PermutedLinear {
     private static final IntVector HIGH_0 = IntVector.broadcast(I, 15 << 4);
     private static final IntVector HIGH_1 = IntVector.broadcast(I, 15 << 12);
     /// The same where the int is part of a float that begins with [#UNIT].
-    private static final IntVector LOWER = IntVector.broadcast(I, 0xFFFF);
     private static final IntVector UNIT_LOW_0 = UNIT.or(LOW_0);
     private static final IntVector UNIT_LOW_1 = UNIT.or(LOW_1);
     private static final IntVector UNIT_HIGH_0 = UNIT.or(HIGH_0);
@@ -205,7 +204,7 @@ final class Q4_KLinear extends PermutedLinear {
             FloatVector e;
             v = IntVector.fromMemorySegment(I, w, p + QS, Species.LE);
             IntVector u = v.lanewise(VectorOperators.LSHR, 16).or(UNIT);
-            v = v.and(LOWER).or(UNIT);
+            v = v.or(UNIT);
             d = scale.rearrange(SPREAD);
             e = d.mul(MINUS_UNIT);
             a0 = v.and(UNIT_LOW_0)
@@ -244,7 +243,7 @@ final class Q4_KLinear extends PermutedLinear {
                     .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
             v = IntVector.fromMemorySegment(I, w, p + QS + 64, Species.LE);
             u = v.lanewise(VectorOperators.LSHR, 16).or(UNIT);
-            v = v.and(LOWER).or(UNIT);
+            v = v.or(UNIT);
             d = scale.rearrange(SPREAD_2);
             e = d.mul(MINUS_UNIT);
             a0 = v.and(UNIT_LOW_0)
