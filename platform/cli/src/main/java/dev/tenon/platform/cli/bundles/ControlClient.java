@@ -11,18 +11,23 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.osgi.framework.BundleContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// A running platform of this installation, as its control channel shows it.
 ///
 /// @param pid number of the process
 /// @param socket its control channel
 record ControlClient(long pid, Path socket) {
+    private static final Logger LOG = LoggerFactory.getLogger(ControlClient.class);
 
     /// {@return the folder with a file for each running platform of an installation}
     ///
@@ -49,7 +54,7 @@ record ControlClient(long pid, Path socket) {
                 if (ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isEmpty()) {
                     Files.deleteIfExists(file); // killed
                 } else if (pid != ProcessHandle.current().pid()) {
-                    found.add(new ControlClient(pid, Path.of(Files.readString(file))));
+                    socket(file).ifPresent(socket -> found.add(new ControlClient(pid, socket)));
                 }
             }
         } catch (IOException | NumberFormatException e) {
@@ -58,6 +63,15 @@ record ControlClient(long pid, Path socket) {
         }
         found.sort(Comparator.comparing(ControlClient::started).reversed());
         return found;
+    }
+
+    private static Optional<Path> socket(Path file) throws IOException {
+        try {
+            return Optional.of(Path.of(Files.readString(file)));
+        } catch (NoSuchFileException e) {
+            LOG.debug("The platform of {} ended while the others were listed", file, e);
+            return Optional.empty();
+        }
     }
 
     private java.time.Instant started() {

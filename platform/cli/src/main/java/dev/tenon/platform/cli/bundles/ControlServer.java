@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.function.Supplier;
@@ -67,16 +68,27 @@ public final class ControlServer {
             if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
                 Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
             }
-            Files.createDirectories(pointer.getParent());
-            Files.deleteIfExists(pointer);
-            Files.createFile(pointer, ownerOnly());
-            Files.writeString(pointer, socket.toString());
+            announce(pointer, socket);
         } catch (IOException | RuntimeException e) {
             server.close();
             LOG.warn("'tenon bundles' cannot reach this process: {}", e.toString());
             throw e;
         }
         Thread.ofPlatform().daemon().name("tenon-control").start(this::serve);
+    }
+
+    /// Says where the socket is, in a file that others see whole or not at all.
+    ///
+    /// @param pointer the file, replaced if a process of the same number left one
+    /// @param socket the socket, which is open already
+    /// @throws IOException if the file cannot be written
+    static void announce(Path pointer, Path socket) throws IOException {
+        Files.createDirectories(pointer.getParent());
+        Path draft = pointer.resolveSibling("." + pointer.getFileName());
+        Files.deleteIfExists(draft);
+        Files.createFile(draft, ownerOnly());
+        Files.writeString(draft, socket.toString());
+        Files.move(draft, pointer, StandardCopyOption.ATOMIC_MOVE);
     }
 
     private static FileAttribute<?>[] ownerOnly() {
