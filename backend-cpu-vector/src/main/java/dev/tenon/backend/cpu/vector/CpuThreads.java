@@ -7,12 +7,14 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
 
 /// A fixed team of threads: the caller and a number of daemon workers, with a barrier and a work counter.
 ///
-/// Waiting spins for a moment and then parks. Nothing is allocated while a job runs. Jobs of several
-/// callers run
-/// one after the other. Whoever created the team closes it.
+/// Waiting spins for a moment and then parks; at once where another thread of the team was seen on the
+/// same processor, because that one cannot come while this one spins. Nothing is allocated while a job
+/// runs, but for what the first parking inside one takes. Jobs of several callers run one after the other.
+/// Whoever created the team closes it.
 final class CpuThreads implements AutoCloseable {
     /// How long a waiting thread spins before it parks: several times what waking it takes. With less,
     /// a thread that was late once makes the others park, which are late then, and so on.
@@ -21,6 +23,8 @@ final class CpuThreads implements AutoCloseable {
     private static final long CROWDED_SPIN_NANOS = 40_000;
     /// Spins between two looks at the clock.
     private static final int SPINS = 64;
+    /// Places between the entries of two threads, so that no two are in one cache line.
+    private static final int APART = 16;
 
     /// What each thread of the team does.
     interface Job {
@@ -51,6 +55,13 @@ final class CpuThreads implements AutoCloseable {
     private final CpuPinning pinning;
     private final Thread[] threads;
     private final AtomicIntegerArray parked;
+    /// Tells the calling thread's processor; see [CurrentProcessor#index()].
+    private final IntSupplier processor;
+    /// One more than the processor that a thread was on when it last came out of a barrier; 0 if not known.
+    private final AtomicIntegerArray places;
+    /// Whether places are noted: from the first time on that a thread parked in a job. On processors of
+    /// their own they do not, and need not look for the system's function.
+    private volatile boolean placed;
     private final ReentrantLock turn = new ReentrantLock();
     private final AtomicInteger arrived = new AtomicInteger();
     private final AtomicInteger next = new AtomicInteger();
@@ -79,11 +90,27 @@ final class CpuThreads implements AutoCloseable {
     /// @param size threads, the caller included; at least 1
     /// @param pinning binds them to processors; null leaves that to the system
     CpuThreads(int size, CpuPinning pinning) {
+        this(
+                size,
+                pinning,
+                size > Runtime.getRuntime().availableProcessors() ? CROWDED_SPIN_NANOS : SPIN_NANOS,
+                CurrentProcessor::index);
+    }
+
+    /// Starts the workers.
+    ///
+    /// @param size threads, the caller included; at least 1
+    /// @param pinning binds them to processors; null leaves that to the system
+    /// @param spinNanos how long a waiting thread spins before it parks
+    /// @param processor tells the calling thread's processor, or [CurrentProcessor#UNKNOWN]
+    CpuThreads(int size, CpuPinning pinning, long spinNanos, IntSupplier processor) {
         if (size < 1) {
             throw new IllegalArgumentException("a team of " + size + " threads; expected at least 1");
         }
         this.size = size;
-        this.spinNanos = size > Runtime.getRuntime().availableProcessors() ? CROWDED_SPIN_NANOS : SPIN_NANOS;
+        this.spinNanos = spinNanos;
+        this.processor = processor;
+        this.places = new AtomicIntegerArray(size * APART);
         this.pinning = pinning;
         this.threads = new Thread[size];
         this.parked = new AtomicIntegerArray(size);
@@ -152,9 +179,11 @@ final class CpuThreads implements AutoCloseable {
             next.set(0);
             generation = now + 1;
             wakeAll(thread);
+            place(thread);
             return;
         }
         await(stillOpen, now, thread);
+        place(thread);
         if (generation == now) {
             throw ABANDONED;
         }
@@ -193,7 +222,12 @@ final class CpuThreads implements AutoCloseable {
             }
             if (began == 0) {
                 began = System.nanoTime();
-            } else if (System.nanoTime() - began > spinNanos) {
+            }
+            boolean late = System.nanoTime() - began > spinNanos;
+            if (late || shared(thread)) {
+                if (job != null) {
+                    noticeProcessors();
+                }
                 parked.set(thread, 1);
                 if (still.holds(since)) {
                     LockSupport.park(this);
@@ -201,6 +235,31 @@ final class CpuThreads implements AutoCloseable {
                 parked.set(thread, 0);
             }
         }
+    }
+
+    /// Lets places be noted from now on.
+    void noticeProcessors() {
+        if (!placed) {
+            placed = true;
+        }
+    }
+
+    /// Notes where a thread runs.
+    private void place(int thread) {
+        if (placed) {
+            places.setOpaque(thread * APART, processor.getAsInt() + 1);
+        }
+    }
+
+    /// {@return whether another thread was last seen on the processor of this one, which waits}
+    private boolean shared(int thread) {
+        int here = placed ? processor.getAsInt() + 1 : 0;
+        for (int i = 0; here > 0 && i < size; i++) {
+            if (i != thread && places.getOpaque(i * APART) == here) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void wakeAll(int except) {
@@ -213,6 +272,7 @@ final class CpuThreads implements AutoCloseable {
 
     private void runOne(Job current, int thread) {
         try {
+            place(thread);
             current.run(thread);
         } catch (Throwable t) {
             // Everything is caught, errors included: the other threads must be released and the caller

@@ -4,9 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
@@ -122,6 +127,49 @@ class CpuThreadsTests {
             caller.run();
             other.join();
             assertEquals(0, overlaps.get());
+        }
+    }
+
+    /// No thread would park by time here, so who parks does it for the processor that it shares.
+    @Test
+    void whoSharesAProcessorWithAnotherThreadParksInsteadOfSpinning() {
+        long hour = TimeUnit.HOURS.toNanos(1);
+        try (CpuThreads team = new CpuThreads(2, null, hour, () -> 7)) {
+            team.noticeProcessors();
+            Thread[] worker = new Thread[2];
+            team.run(thread -> worker[thread] = Thread.currentThread());
+            AtomicInteger sum = new AtomicInteger();
+            for (int run = 0; run < 100; run++) {
+                team.run(thread -> {
+                    team.barrier(thread);
+                    while (thread == 0 && worker[1].getState() != Thread.State.WAITING) {
+                        Thread.onSpinWait();
+                    }
+                    sum.incrementAndGet();
+                    team.barrier(thread);
+                });
+            }
+            assertEquals(200, sum.get());
+        }
+    }
+
+    @Test
+    void aThreadSaysWhichProcessorItIsOn() throws Exception {
+        assumeTrue(System.getProperty("os.name").startsWith("Linux"), "only Linux tells");
+        assertTrue(CurrentProcessor.index() >= 0);
+        try (Arena arena = Arena.ofConfined()) {
+            Affinity affinity = new Affinity("Linux");
+            MemorySegment before = affinity.mask(arena);
+            affinity.get(before);
+            int[] allowed = Affinity.processors(before);
+            try {
+                for (int cpu : allowed) {
+                    affinity.set(affinity.mask(arena, cpu));
+                    assertEquals(cpu, CurrentProcessor.index());
+                }
+            } finally {
+                affinity.set(before);
+            }
         }
     }
 }
