@@ -27,6 +27,11 @@ final class StepContext {
     /// How often each thread takes a single panel near the end of a matrix then.
     private static final int LAST_CLAIMS = 4;
 
+    /// The share of rows of few tokens that is taken in smaller claims near the end, and how much smaller.
+    private static final int LATE_SHARE = 4;
+    /// Most rows of such a claim.
+    private static final int MOST_LATE_ROWS = 256;
+
     private final CpuThreads team;
     private final Scratch[] scratch;
     private final Tiles[] tiles;
@@ -148,8 +153,8 @@ final class StepContext {
         return Math.max(1, total / (4 * team.size()));
     }
 
-    /// Takes the next rows of a phase's matrices: of many tokens panels one by one near the end, so that no
-    /// thread waits long for another.
+    /// Takes the next rows of a phase's matrices: fewer at once near the end, so that no thread waits long for
+    /// another; of many tokens panels one by one.
     ///
     /// @param rows all rows
     /// @param tokens how many each row is multiplied with
@@ -157,10 +162,11 @@ final class StepContext {
     /// @return the first one; work is over when it is not below `rows`
     int claimRows(int rows, int tokens, int panel) {
         int grain = rowGrain(rows, tokens);
-        int early = earlyRows(rows, tokens, panel, grain);
+        int late = lateGrain(tokens, panel, grain);
+        int early = earlyRows(rows, tokens, late, grain);
         int claim = team.claim(1);
         int claims = early / grain;
-        return claim < claims ? claim * grain : (int) Math.min(early + (claim - claims) * (long) panel, rows);
+        return claim < claims ? claim * grain : (int) Math.min(early + (claim - claims) * (long) late, rows);
     }
 
     /// {@return the row behind those that [#claimRows] has taken}
@@ -171,15 +177,27 @@ final class StepContext {
     /// @param panel rows that a kernel multiplies together
     int claimedTo(int from, int rows, int tokens, int panel) {
         int grain = rowGrain(rows, tokens);
-        return Math.min(from + (from < earlyRows(rows, tokens, panel, grain) ? grain : panel), rows);
+        int late = lateGrain(tokens, panel, grain);
+        return Math.min(from + (from < earlyRows(rows, tokens, late, grain) ? grain : late), rows);
+    }
+
+    /// {@return how many rows are taken at once near the end: of few tokens a quarter of `grain`, whole panels;
+    /// claims that are small already stay, because each begins with waiting for memory}
+    private static int lateGrain(int tokens, int panel, int grain) {
+        if (tokens >= MANY_TOKENS) {
+            return panel;
+        }
+        return grain < LATE_SHARE * PANEL_ROWS
+                ? grain
+                : Math.min(grain / LATE_SHARE / PANEL_ROWS * PANEL_ROWS, MOST_LATE_ROWS);
     }
 
     /// {@return how many rows are taken in claims of `grain`, a multiple of it; at least all rows if all are}
-    private int earlyRows(int rows, int tokens, int panel, int grain) {
-        if (tokens < MANY_TOKENS || grain <= panel) {
+    private int earlyRows(int rows, int tokens, int late, int grain) {
+        if (grain <= late) {
             return (rows + grain - 1) / grain * grain;
         }
-        int last = Math.min(rows / 2, LAST_CLAIMS * panel * team.size());
+        int last = tokens < MANY_TOKENS ? rows / LATE_SHARE : Math.min(rows / 2, LAST_CLAIMS * late * team.size());
         return (rows - last) / grain * grain;
     }
 
