@@ -166,7 +166,7 @@ class DeviceGenerationTests {
 
     @Test
     void whoComesWhileARunIsOnWaitsForAStepNotForTheRun() throws Exception {
-        try (LoadedModel model = engine.load(request().withMaxSequences(2).withContextLength(400));
+        try (LoadedModel model = engine.load(request().withMaxSequences(2).withContextLength(40_000));
                 Session first = model.newSession();
                 Session second = model.newSession();
                 var threads = Executors.newSingleThreadExecutor()) {

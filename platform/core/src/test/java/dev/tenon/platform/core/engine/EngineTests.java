@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
@@ -195,13 +196,19 @@ class EngineTests {
         try (LoadedModel model =
                         engine.load(request().withMaxSequences(sessions).withContextLength(64));
                 var threads = Executors.newFixedThreadPool(sessions)) {
+            // Nobody goes on behind the first token before all have one: else they might come one after the other.
+            CyclicBarrier together = new CyclicBarrier(sessions);
             List<Future<List<Integer>>> results = new ArrayList<>();
             for (int s = 0; s < sessions; s++) {
                 int first = s + 3;
                 results.add(threads.submit(() -> {
+                    List<Integer> tokens = new ArrayList<>();
                     try (Session session = model.newSession()) {
-                        return generate(session, greedy(20, first, first));
+                        tokens.addAll(generate(session, greedy(1, first, first)));
+                        together.await();
+                        tokens.addAll(generate(session, greedy(19)));
                     }
+                    return tokens;
                 }));
             }
             for (int s = 0; s < sessions; s++) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Who waits for whom. Waits are an hour or nothing, so that no outcome depends on the machine's speed.
-@Timeout(60)
+@Timeout(600)
 class StepSchedulerTests {
     private static final LongBinaryOperator AN_HOUR = (stepNanos, missing) -> TimeUnit.HOURS.toNanos(1);
     private static final int MAX_SEQUENCES = 8;

@@ -13,14 +13,13 @@ import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.platform.core.InTime;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -78,11 +77,12 @@ class GgufMalformedTests {
     private static void refused(JsonNode entry) {
         List<String> expected = new ArrayList<>();
         entry.get("expect").forEach(node -> expected.add(node.asText()));
-        TenonException error = Assertions.assertTimeout(
-                Duration.ofSeconds(1),
+        TenonException error = InTime.of(
+                1,
                 () -> assertThrows(
                         TenonException.class,
-                        () -> TestFiles.open(TestFiles.malformed(file(entry))).close()));
+                        () -> TestFiles.open(TestFiles.malformed(file(entry))).close()),
+                () -> file(entry));
         String kind = switch (error) {
             case ModelFormatException e -> "format";
             case UnsupportedModelException e -> "unsupported";

@@ -2,12 +2,11 @@ package dev.tenon.platform.core.text;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.UnsupportedModelException;
-import java.time.Duration;
+import dev.tenon.platform.core.InTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -177,12 +176,15 @@ class PreTokenizersTests {
                 for (String end : new String[] {"", "x", "1", "\n", "\u0001"}) {
                     String text = unit.repeat(n / unit.length()) + end;
                     int[] at = new int[1];
-                    assertTimeoutPreemptively(
-                            Duration.ofSeconds(10),
-                            () -> splitter.split(text, 0, text.length(), (from, to) -> {
-                                assertTrue(from == at[0] && to > from);
-                                at[0] = to;
-                            }),
+                    InTime.of(
+                            10,
+                            () -> {
+                                splitter.split(text, 0, text.length(), (from, to) -> {
+                                    assertTrue(from == at[0] && to > from);
+                                    at[0] = to;
+                                });
+                                return at;
+                            },
                             () -> name + " of " + unit);
                     assertEquals(text.length(), at[0], name);
                 }

@@ -4,14 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.text.Tokenizer;
-import java.time.Duration;
+import dev.tenon.platform.core.InTime;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,8 +53,7 @@ class SmallVocabularyTests {
         int n = 1 << 20;
         for (String unit : new String[] {"a", " ", "7", "\n", ".", "é", "😀", "'", "<", "<|", "\u00a0", " \n", "e t"}) {
             String text = unit.repeat(n / unit.length());
-            int[] ids = assertTimeoutPreemptively(
-                    Duration.ofSeconds(20), () -> tokenizer.encode(text, false, true), () -> "units of " + unit);
+            int[] ids = InTime.of(20, () -> tokenizer.encode(text, false, true), () -> "units of " + unit);
             assertEquals(text, tokenizer.decode(ids));
         }
     }
