@@ -5,6 +5,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.ToIntFunction;
 import javax.xml.parsers.FactoryConfigurationError;
 import javax.xml.parsers.ParserConfigurationException;
@@ -42,7 +43,9 @@ public final class Main {
             code = run(args, begin, VectorModule.loadBeside());
             VectorModule.load("last");
         } catch (PlatformException e) {
-            System.err.println("tenon: " + e.getMessage());
+            if (!stopping) {
+                System.err.println("tenon: " + e.getMessage());
+            }
             code = FAILED;
         } catch (Throwable e) {
             if (!stopping) {
@@ -100,13 +103,19 @@ public final class Main {
     static int run(String[] args, long begin, Runnable vectorModule) {
         System.setProperty("java.util.logging.SimpleFormatter.format", "%4$s %3$s - %5$s%6$s%n");
         takeXmlParser();
-        Platform platform = Platform.boot(Home.find(), args.length == 0 ? "" : args[0]);
+        AtomicReference<Platform> booted = new AtomicReference<>();
         Runnable close = () -> {
             stopping = true;
-            platform.close();
+            Platform running = booted.get();
+            if (running != null) {
+                running.close();
+            }
         };
-        Thread stop = new Thread(close, "tenon-stop");
-        Runtime.getRuntime().addShutdownHook(stop);
+        // First of all: none can be added once a signal has come. The folder of a platform that a signal meets while
+        // it boots is swept away by a later start.
+        Runtime.getRuntime().addShutdownHook(new Thread(close, "tenon-stop"));
+        Platform platform = Platform.boot(Home.find(), args.length == 0 ? "" : args[0]);
+        booted.set(platform);
         try {
             ToIntFunction<String[]> cli = platform.cli();
             if (log().isDebugEnabled()) {

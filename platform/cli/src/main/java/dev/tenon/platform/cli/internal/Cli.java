@@ -100,8 +100,9 @@ final class Cli {
             line.setUsageHelpAutoWidth(false);
             line.setUsageHelpWidth(100);
             line.setUsageHelpLongOptionsMaxWidth(28);
-            line.setParameterExceptionHandler(
-                    (error, params) -> CliErrors.usage(error, streams.err(), root.debug() || debugAsked));
+            line.setParameterExceptionHandler((error, params) -> ending.getAsBoolean()
+                    ? CliErrors.FAILED
+                    : CliErrors.usage(error, streams.err(), root.debug() || debugAsked));
             line.setExecutionExceptionHandler((error, command, result) -> {
                 streams.out().flush();
                 if (ending.getAsBoolean()) {
@@ -201,6 +202,9 @@ final class Cli {
                 line.getSubcommands().get(parent).addSubcommand(own, sub);
             }
         } catch (RuntimeException | LinkageError e) {
+            if (ending.getAsBoolean()) {
+                throw e; // for want of what was stopped
+            }
             streams.err()
                     .println("tenon: Command '" + source.name() + "' of " + source.origin() + " cannot be used: "
                             + e.getMessage() + ". Update or remove the bundle. [" + ErrorCode.ENV_PLATFORM + "]");

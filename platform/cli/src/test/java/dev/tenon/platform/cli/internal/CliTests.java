@@ -194,6 +194,19 @@ class CliTests {
     }
 
     @Test
+    void aCommandThatCannotBeMadeWhileTheProcessIsEndingIsNoNewsEither() {
+        TestCli cli = new TestCli(folder);
+        cli.sources.clear();
+        cli.add("run", () -> {
+            cli.ending = true;
+            throw new NoClassDefFoundError("a class of a bundle that is gone");
+        });
+        TestCli.Result result = cli.run("run", "-p", "x");
+        assertEquals(1, result.status());
+        assertEquals("", result.err());
+    }
+
+    @Test
     void commandWithoutEngineSaysSo() {
         TestCli cli = new TestCli(folder);
         cli.sources.clear();
