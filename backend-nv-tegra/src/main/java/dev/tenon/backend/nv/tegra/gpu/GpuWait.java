@@ -45,7 +45,8 @@ public final class GpuWait {
             } else {
                 LockSupport.parkNanos(PARK_NANOS);
             }
-            if (waited > timeoutNanos) {
+            // Once more: the process itself may have stood still since the last look, and the GPU not.
+            if (waited > timeoutNanos && !done.getAsBoolean()) {
                 String known = gpu.diagnosis();
                 failure = "The GPU did not come back within " + timeoutNanos / 1_000_000 + " ms, waiting for " + what
                         + ". " + (known.isEmpty() ? "The driver reports no error." : known);
