@@ -135,7 +135,11 @@ class LlamaBenchTests {
     }
 
     private void refused(String text, String expected) throws IOException {
-        LlamaBench program = new LlamaBench(text == null ? "/nowhere/llama-bench" : script(text), 2);
+        refused(text, 600, expected);
+    }
+
+    private void refused(String text, int limitSeconds, String expected) throws IOException {
+        LlamaBench program = new LlamaBench(text == null ? "/nowhere/llama-bench" : script(text), limitSeconds);
         TenonException e = assertThrows(
                 TenonException.class, () -> program.run(config(KvType.F16), new BenchTest(0, 3, 0), true, false));
         assertTrue(e.getMessage().contains(expected), e.getMessage());
@@ -150,7 +154,7 @@ class LlamaBenchTests {
         refused("#!/bin/sh\necho '[ { \"n_prompt\": 0, \"n_gen\": 4, \"avg_ts\": 1 } ]'\n", "printed no result of tg3");
         refused("#!/bin/sh\necho '[ { \"n_prompt\": 0, '\n", "printed no JSON");
         refused("#!/bin/sh\n:\n", "printed no result of tg3: (nothing)");
-        refused("#!/bin/sh\nexec sleep 30\n", "took longer than 2 s");
+        refused("#!/bin/sh\nexec sleep 600\n", 2, "took longer than 2 s");
     }
 
     @Test

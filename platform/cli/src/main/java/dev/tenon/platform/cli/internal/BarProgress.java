@@ -10,13 +10,16 @@ import me.tongfei.progressbar.ProgressBarStyle;
 
 /// A progress bar on a terminal, which appears only when the task has lasted a while. Safe for any thread.
 final class BarProgress implements Progress {
-    private static final long DELAY_MILLIS = 700;
+    /// How long a task lasts before the bar appears.
+    static final long DELAY_MILLIS = 700;
+
     private static final long MIB = 1 << 20;
 
     private final String task;
     private final String unit;
     private final PrintStream terminal;
     private final int columns;
+    private final long delayMillis;
     private final Thread timer;
     private long done;
     private long total;
@@ -24,17 +27,22 @@ final class BarProgress implements Progress {
     private boolean closed;
 
     BarProgress(String task, long total, String unit, PrintStream terminal, int columns) {
+        this(task, total, unit, terminal, columns, DELAY_MILLIS);
+    }
+
+    BarProgress(String task, long total, String unit, PrintStream terminal, int columns, long delayMillis) {
         this.task = task;
         this.total = total;
         this.unit = unit;
         this.terminal = terminal;
         this.columns = columns;
+        this.delayMillis = delayMillis;
         this.timer = Thread.ofPlatform().daemon().name("tenon-progress").start(this::appear);
     }
 
     private void appear() {
         try {
-            Thread.sleep(DELAY_MILLIS);
+            Thread.sleep(delayMillis);
         } catch (InterruptedException e) {
             return;
         }
@@ -50,7 +58,7 @@ final class BarProgress implements Progress {
                     .setStyle(ProgressBarStyle.ASCII)
                     .setUnit(bytes ? " MiB" : " " + unit, bytes ? MIB : 1)
                     .clearDisplayOnFinish()
-                    .startsFrom(0, Duration.ofMillis(DELAY_MILLIS))
+                    .startsFrom(0, Duration.ofMillis(delayMillis))
                     .setConsumer(new Line(terminal, columns));
             if (bytes) {
                 builder.showSpeed();
