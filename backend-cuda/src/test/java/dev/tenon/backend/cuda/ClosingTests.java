@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// What is given back when a plan or device is closed, and when: on a stand-in for the driver.
-@Timeout(120)
+@Timeout(600)
 class ClosingTests {
     private static StandInDriver driver;
 

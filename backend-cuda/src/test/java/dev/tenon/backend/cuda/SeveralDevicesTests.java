@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Choosing among devices, and using two of them at once: on a stand-in for the driver.
-@Timeout(120)
+@Timeout(600)
 class SeveralDevicesTests {
     private static StandInDriver driver;
 

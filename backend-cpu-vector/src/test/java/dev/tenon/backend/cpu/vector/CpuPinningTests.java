@@ -23,7 +23,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(600)
 class CpuPinningTests {
     private static final String OS = System.getProperty("os.name");
     /// The calling thread's folder below `/proc/self/task`.

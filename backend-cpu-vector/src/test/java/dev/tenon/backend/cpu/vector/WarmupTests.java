@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class WarmupTests {
-    private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(3);
+    private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private final TinyModel model = TinyModel.create(11, new Q6_KFormat(), true);
     private Device device;

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.TestFactory;
 class MalformedModelTests {
     private static final Path FOLDER =
             GoldenData.projectRoot().resolve("platform/core/src/test/resources/golden/malformed");
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final Map<String, Set<String>> CODES = Map.of(
             "missing_key", Set.of(ErrorCode.MODEL_KEY_MISSING),
             "wrong_type", Set.of(ErrorCode.MODEL_KEY_VALUE),

@@ -46,7 +46,8 @@ import org.junit.jupiter.api.TestFactory;
 /// that the
 /// architecture knows.
 public abstract class ArchitectureContract {
-    private static final Duration AT_ONCE = Duration.ofSeconds(10);
+    /// Some milliseconds in truth; the rest is for a machine that stands still.
+    private static final Duration AT_ONCE = Duration.ofMinutes(1);
     /// What the reference computes within seconds.
     private static final long MOST_WEIGHTS = 20_000_000;
 
@@ -332,7 +333,7 @@ public abstract class ArchitectureContract {
         return tests.stream();
     }
 
-    /// Whatever the number: a definition or a typed error, within seconds, and nothing else.
+    /// Whatever the number: a definition or a typed error, soon, and nothing else.
     private void definesOrRefuses(String key, GgufValue value) {
         definesOrRefuses(key + " = " + value.value(), with(key, value));
     }
