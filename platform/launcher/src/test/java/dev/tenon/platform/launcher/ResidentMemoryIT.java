@@ -29,7 +29,7 @@ class ResidentMemoryIT {
     Path folder;
 
     @Test
-    @Timeout(value = 300, unit = TimeUnit.SECONDS)
+    @Timeout(value = 20, unit = TimeUnit.MINUTES)
     void weightsAndCacheAreJoinedByAQuarterOfAGigabyteAtMost() throws IOException, InterruptedException {
         assumeTrue(
                 Files.isReadable(PROC.resolve("self/status")),
