@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.jar.JarOutputStream;
 import java.util.zip.ZipEntry;
 import javax.tools.FileObject;
@@ -22,6 +23,9 @@ import javax.tools.ToolProvider;
 
 /// Makes small bundles on the fly: sources are compiled in memory and packed with a manifest.
 final class FakeBundle {
+    /// Classes by their names and sources: many tests start from the same ones.
+    private static final Map<String, Map<String, byte[]>> COMPILED = new ConcurrentHashMap<>();
+
     private final Map<String, String> manifest = new LinkedHashMap<>();
     private final Map<String, byte[]> entries = new LinkedHashMap<>();
 
@@ -39,6 +43,12 @@ final class FakeBundle {
 
     /// Adds the class of a source text.
     FakeBundle type(String name, String source) {
+        COMPILED.computeIfAbsent(name + "\n" + source, key -> compile(name, source))
+                .forEach((type, bytes) -> entries.put(type.replace('.', '/') + ".class", bytes));
+        return this;
+    }
+
+    private static Map<String, byte[]> compile(String name, String source) {
         Map<String, ByteArrayOutputStream> classes = new HashMap<>();
         var compiler = ToolProvider.getSystemJavaCompiler();
         var text =
@@ -65,8 +75,9 @@ final class FakeBundle {
         if (!compiler.getTask(null, files, null, options, null, List.of(text)).call()) {
             throw new IllegalArgumentException("The source of " + name + " does not compile");
         }
-        classes.forEach((type, bytes) -> entries.put(type.replace('.', '/') + ".class", bytes.toByteArray()));
-        return this;
+        Map<String, byte[]> bytes = new LinkedHashMap<>();
+        classes.forEach((type, written) -> bytes.put(type, written.toByteArray()));
+        return bytes;
     }
 
     /// Adds a file, and names it in the header `Service-Component`.
