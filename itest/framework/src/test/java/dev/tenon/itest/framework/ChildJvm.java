@@ -53,7 +53,7 @@ final class ChildJvm {
         return java(options);
     }
 
-    /// Runs `java` with options, at most two minutes.
+    /// Runs `java` with options, at most ten minutes.
     static Result java(List<String> options) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -65,9 +65,9 @@ final class ChildJvm {
                     .redirectErrorStream(true)
                     .redirectOutput(output.toFile())
                     .start();
-            if (!process.waitFor(2, TimeUnit.MINUTES)) {
+            if (!process.waitFor(10, TimeUnit.MINUTES)) {
                 process.destroyForcibly().waitFor();
-                throw new AssertionError("still running after two minutes: " + command + "\n"
+                throw new AssertionError("still running after ten minutes: " + command + "\n"
                         + Files.readString(output, StandardCharsets.UTF_8));
             }
             return new Result(process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));

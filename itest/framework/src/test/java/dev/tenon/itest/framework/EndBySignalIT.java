@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /// A command that is told to end does so with the shell's status and without complaints about bundles
 /// that were stopped under it.
-@Timeout(value = 5, unit = TimeUnit.MINUTES)
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class EndBySignalIT {
     private static final long SIGINT_BIT = 1 << 2 - 1;
 
@@ -48,7 +48,7 @@ class EndBySignalIT {
             Process kill = new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start();
             assertEquals(0, kill.waitFor());
             out.transferTo(Writer.nullWriter());
-            assertTrue(process.waitFor(2, TimeUnit.MINUTES), "the command does not end");
+            assertTrue(process.waitFor(10, TimeUnit.MINUTES), "the command does not end");
         } finally {
             process.destroyForcibly();
         }

@@ -69,7 +69,7 @@ record Installation(Path home, Map<String, String> environment) {
         Process process = start(err, args);
         process.outputWriter().close();
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(2, TimeUnit.MINUTES), "the process does not end");
+        assertTrue(process.waitFor(10, TimeUnit.MINUTES), "the process does not end");
         return new Result(process.exitValue(), out, Files.readString(err));
     }
 }

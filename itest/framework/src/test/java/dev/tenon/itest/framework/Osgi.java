@@ -15,11 +15,13 @@ import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleEvent;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
+import org.osgi.framework.FrameworkEvent;
 import org.osgi.framework.InvalidSyntaxException;
 import org.osgi.framework.ServiceReference;
 import org.osgi.framework.SynchronousBundleListener;
@@ -36,6 +38,8 @@ final class Osgi implements AutoCloseable {
 
     private static final String LOGGING = "org.slf4j;version=2.0.18,org.slf4j.event;version=2.0.18,"
             + "org.slf4j.helpers;version=2.0.18,org.slf4j.spi;version=2.0.18";
+
+    private static final long STOP_MILLIS = TimeUnit.MINUTES.toMillis(5);
 
     private final URLClassLoader loader;
     private final Framework framework;
@@ -158,15 +162,15 @@ final class Osgi implements AutoCloseable {
         return framework.getBundleContext().getService(found.getFirst());
     }
 
-    /// Waits until a condition holds, at most ten seconds.
+    /// Waits until a condition holds, at most five minutes.
     static void await(String what, Callable<Boolean> condition) throws Exception {
-        for (int i = 0; i < 500; i++) {
-            if (condition.call()) {
-                return;
+        long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(5);
+        while (!condition.call()) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError("did not happen within five minutes: " + what);
             }
             Thread.sleep(20);
         }
-        throw new AssertionError("did not happen within ten seconds: " + what);
     }
 
     static String state(Bundle bundle) {
@@ -185,7 +189,10 @@ final class Osgi implements AutoCloseable {
     public void close() {
         try {
             framework.stop();
-            framework.waitForStop(20_000);
+            FrameworkEvent end = framework.waitForStop(STOP_MILLIS);
+            if (end.getType() == FrameworkEvent.WAIT_TIMEDOUT) {
+                throw new AssertionError("the framework does not stop within " + STOP_MILLIS + " ms");
+            }
             loader.close();
         } catch (BundleException | IOException e) {
             throw new AssertionError("the framework does not stop", e);

@@ -44,7 +44,7 @@ import org.osgi.framework.Bundle;
 import org.osgi.framework.ServiceReference;
 
 /// Bundles that are replaced, refused and taken away while models generate, in real frameworks.
-@Timeout(value = 20, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 60, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class ReplaceIT {
     private static final int TOKENS = 160;
 

@@ -10,7 +10,6 @@ import dev.tenon.itest.framework.Installation.Result;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// The distribution's script as processes: one that chats, and others that change its bundles.
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class RunningPlatformIT {
     private static final String MODELS = "dev.tenon.models.qwen3";
 
@@ -61,7 +60,7 @@ class RunningPlatformIT {
                 "-n",
                 "24");
         Path running = home.resolve("cache/running").resolve(Long.toString(chat.pid()));
-        for (int i = 0; i < 2400 && !Files.exists(running) && chat.isAlive(); i++) {
+        for (int i = 0; i < 12_000 && !Files.exists(running) && chat.isAlive(); i++) {
             Thread.sleep(50);
         }
         assertTrue(Files.exists(running), () -> "no control channel: " + read(log));
@@ -77,16 +76,16 @@ class RunningPlatformIT {
     }
 
     private void awaitLog(String text) throws Exception {
-        for (int i = 0; i < 1200 && !read(log).contains(text); i++) {
+        for (int i = 0; i < 6000 && !read(log).contains(text); i++) {
             Thread.sleep(50);
         }
-        assertTrue(read(log).contains(text), () -> "not logged within a minute: " + text + "\n" + read(log));
+        assertTrue(read(log).contains(text), () -> "not logged within minutes: " + text + "\n" + read(log));
     }
 
     private static void end(Process chat) throws Exception {
         chat.outputWriter().close();
         chat.getInputStream().readAllBytes();
-        assertTrue(chat.waitFor(1, TimeUnit.MINUTES), "the chat does not end");
+        assertTrue(chat.waitFor(10, TimeUnit.MINUTES), "the chat does not end");
     }
 
     @Test
@@ -105,7 +104,8 @@ class RunningPlatformIT {
             assertTrue(doctor.out().contains("jar deploy/models.jar"), doctor::toString);
             Files.write(jar, whole);
             awaitLog(MODELS + " 0.1.0 was replaced by " + MODELS + " 0.5.0");
-            Files.copy(version("0.6.0"), jar, StandardCopyOption.REPLACE_EXISTING);
+            // Over it: a file that is seen to be gone in between brings the distribution's version back first.
+            Files.write(jar, Files.readAllBytes(version("0.6.0")));
             awaitLog(MODELS + " 0.5.0 was replaced by " + MODELS + " 0.6.0");
             Files.delete(jar);
             awaitLog(MODELS + " 0.6.0 was replaced by " + MODELS + " 0.1.0");

@@ -43,7 +43,7 @@ import org.slf4j.LoggerFactory;
 
 /// Eight sessions generate all the while that formats, architecture and backend are updated again and
 /// again, and once each by a broken version. `-Dtenon.itest.updates=50` sets how often.
-@Timeout(value = 60, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 120, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class UpdatesUnderLoadIT {
     private static final Logger LOG = LoggerFactory.getLogger(UpdatesUnderLoadIT.class);
     private static final int UPDATES = Integer.getInteger("tenon.itest.updates", 2);
