@@ -33,7 +33,8 @@ import jdk.incubator.vector.IntVector;
 /// strands ([PermutedPacking]).
 ///
 /// Q8_0, whose blocks are 32 weights, has one even and one odd vector a block and no sums, which
-/// is the order of [Strands]. It is packed for the sake of aligned loads, and of the panel.
+/// is the order of [Strands]. It is packed for the sake of aligned loads, and of the panel; each odd
+/// vector lies behind its even one.
 ///
 /// The parts that are compiled by themselves call nothing but the Vector API: beyond C2's limit
 /// of nodes it still inlines what the JDK asks it to, but no method of ours.
@@ -89,7 +90,8 @@ public abstract class PermutedLinear implements PackedKernel {
         /// @param scratch memory of the strands
         /// @param strands where they are
         /// @param packed activations
-        /// @param even where the first even vector is
+        /// @param even where the first even vector is; where the next one is says
+        ///     [PermutedPacking#apart]
         /// @param odd where the first odd vector is
         /// @param sums where the first vector of sums is
         void add(
@@ -420,13 +422,14 @@ public abstract class PermutedLinear implements PackedKernel {
             MemorySegment scratch,
             long s) {
         int blocks = n / block;
-        long odd = (long) half * blocks * VECTOR;
+        long odd = packing.odd(n);
+        long sumsAt = 2L * half * blocks * VECTOR;
         for (int r = 0; r < each; r++) {
             PermutedPanel.clear(scratch, s, streams);
             for (int b = 0; b < blocks; b += turn) {
                 int count = Math.min(turn, blocks - b);
-                long even = x + (long) half * b * VECTOR;
-                long rest = x + 2 * odd + (long) b * VECTOR;
+                long even = x + (long) half * b * packing.apart;
+                long rest = x + sumsAt + (long) b * VECTOR;
                 for (int stream = 0; stream < streams; stream++) {
                     long p = at + (r + (long) stream * each) * rowBytes + (long) b * blockBytes;
                     long strands = s + stream * PermutedPanel.PAIR;

@@ -27,6 +27,8 @@ class PermutedPacking {
     final int half;
     /// Vectors of sums that a block has, 0 or 1.
     final int sums;
+    /// Bytes from an even vector to the next one.
+    final int apart;
 
     private final int[] elements;
     private final float[] factors;
@@ -36,9 +38,20 @@ class PermutedPacking {
     /// @param block weights of a block, a multiple of 32
     /// @param sums vectors of sums that a block has, 0 or 1
     PermutedPacking(int block, int sums) {
+        this(block, sums, false);
+    }
+
+    /// Creates an order, to be told by [#put].
+    ///
+    /// @param block weights of a block, a multiple of 32
+    /// @param sums vectors of sums that a block has, 0 or 1
+    /// @param pairs whether each odd vector follows its even one, instead of all odd ones all even
+    ///     ones
+    PermutedPacking(int block, int sums, boolean pairs) {
         this.block = block;
         this.half = block / 32;
         this.sums = sums;
+        this.apart = pairs ? 2 * VECTOR : VECTOR;
         this.elements = new int[block];
         this.factors = new float[block];
     }
@@ -102,6 +115,13 @@ class PermutedPacking {
         return (int) Math.min(PermutedPanel.CHUNK, packed.byteSize() / bothBytes(n) - from);
     }
 
+    /// {@return bytes from the first even vector of a row to its first odd one}
+    ///
+    /// @param n elements in it
+    final long odd(int n) {
+        return apart == VECTOR ? (long) n / block * half * VECTOR : VECTOR;
+    }
+
     /// Packs a row.
     ///
     /// @param x holds the row
@@ -116,13 +136,14 @@ class PermutedPacking {
         int blocks = n / block;
         int length = half * blocks;
         long even = at + t * rowBytes(n);
-        long odd = even + (long) length * VECTOR;
-        long rest = odd + (long) length * VECTOR;
+        long kind = (long) length * VECTOR;
+        long odd = even + odd(n);
+        long rest = even + 2 * kind;
         permute(x, xOffset, blocks, packed, even, odd, rest);
         long strands = at + held * rowBytes(n);
-        strands(packed, even, strands, length, held, t);
-        strands(packed, odd, strands + held * (odd - even), length, held, t);
-        strands(packed, rest, strands + held * (rest - even), sums * blocks, held, t);
+        strands(packed, even, apart, strands, length, held, t);
+        strands(packed, odd, apart, strands + held * kind, length, held, t);
+        strands(packed, rest, VECTOR, strands + 2 * held * kind, sums * blocks, held, t);
     }
 
     /// Writes the vectors of a row.
@@ -139,7 +160,7 @@ class PermutedPacking {
         for (int b = 0; b < blocks; b++) {
             int at = xOffset + b * block;
             for (int v = 0; v < 2 * half; v++) {
-                long vector = ((v & 1) == 0 ? even : odd) + ((long) b * half + (v >> 1)) * VECTOR;
+                long vector = ((v & 1) == 0 ? even : odd) + ((long) b * half + (v >> 1)) * apart;
                 for (int i = 0; i < 16; i += LANES) {
                     FloatVector.fromArray(F, x, at, elements, 16 * v + i)
                             .mul(FloatVector.fromArray(F, factors, 16 * v + i))
@@ -157,21 +178,22 @@ class PermutedPacking {
     ///
     /// @param packed memory of both
     /// @param from where the first vector is
+    /// @param next bytes from a vector to the next one
     /// @param to where all rows' strands of that kind are
     /// @param count how many vectors
     /// @param held how many rows lie together
     /// @param t which of them it is
-    private static void strands(MemorySegment packed, long from, long to, int count, int held, int t) {
+    private static void strands(MemorySegment packed, long from, int next, long to, int count, int held, int t) {
         MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
         int tile = PermutedPanel.TOKENS;
         long first = to + 4L * (t / tile * tile * count + t % tile);
-        long apart = 4L * held * count;
+        long strand = 4L * held * count;
         // Lanes are so far apart that first-level caches hold few of their lines at once.
         for (int lane = 0; lane < 16; lane++) {
             long vector = from + 4L * lane;
-            long at = first + lane * apart;
+            long at = first + lane * strand;
             for (int i = 0; i < count; i++) {
-                int value = m.get(INT, vector + (long) i * VECTOR & Memory.ADDRESS);
+                int value = m.get(INT, vector + (long) i * next & Memory.ADDRESS);
                 m.set(INT, at + 4L * tile * i & Memory.ADDRESS, value);
             }
         }

@@ -33,17 +33,17 @@ final class Q8_0Packed extends PermutedLinear {
                 1);
     }
 
-    /// Vectors lie as the activations do.
+    /// Vectors lie as the activations do, odd ones behind even ones.
     private static final class Packing extends PermutedPacking {
         Packing() {
-            super(BLOCK, 0);
+            super(BLOCK, 0, true);
         }
 
         @Override
         void permute(float[] x, int xOffset, int blocks, MemorySegment packed, long even, long odd, long rest) {
             MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
             for (int b = 0; b < blocks; b++) {
-                long to = (long) b * VECTOR;
+                long to = (long) b * apart;
                 int at = xOffset + b * BLOCK;
                 FloatVector.fromArray(F, x, at).intoMemorySegment(m, even + to, Species.LE);
                 FloatVector.fromArray(F, x, at + LANES).intoMemorySegment(m, odd + to, Species.LE);
@@ -51,7 +51,8 @@ final class Q8_0Packed extends PermutedLinear {
         }
     }
 
-    /// Two blocks at a time.
+    /// Four blocks at a time, then those that are left. The first loop counts ints down to 0: a
+    /// comparison of longs, at the end of a loop, costs four instructions.
     private static void dot(
             MemorySegment weights,
             long at,
@@ -65,55 +66,81 @@ final class Q8_0Packed extends PermutedLinear {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
+        float[] halves = Halves.FLOATS;
         long t = strands & Memory.ADDRESS;
         FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
         FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
+        FloatVector d;
         long p = at;
         long y = even;
-        long z = odd;
-        long pairs = at + (long) (blocks & -2) * BYTES;
-        if (p != pairs) {
+        int left = blocks & -4;
+        if (left != 0) {
             do {
                 p &= Memory.ADDRESS;
                 y &= Memory.ADDRESS;
-                z &= Memory.ADDRESS;
-                FloatVector d0 = FloatVector.broadcast(F, Float.float16ToFloat(w.get(HALF, p)));
+                d = FloatVector.broadcast(F, halves[w.get(HALF, p) & 0xFFFF]);
                 a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
                                 .convertShape(VectorOperators.B2F, F, 0))
-                        .mul(d0)
+                        .mul(d)
                         .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
                 a1 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS + LANES, Species.LE)
                                 .convertShape(VectorOperators.B2F, F, 0))
-                        .mul(d0)
-                        .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
-                FloatVector d1 = FloatVector.broadcast(F, Float.float16ToFloat(w.get(HALF, p + BYTES)));
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a1);
+                d = FloatVector.broadcast(F, halves[w.get(HALF, p + BYTES) & 0xFFFF]);
                 a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + BYTES + QS, Species.LE)
                                 .convertShape(VectorOperators.B2F, F, 0))
-                        .mul(d1)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
                 a1 = ((FloatVector) ByteVector.fromMemorySegment(
                                         ByteVector.SPECIES_128, w, p + BYTES + QS + LANES, Species.LE)
                                 .convertShape(VectorOperators.B2F, F, 0))
-                        .mul(d1)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
-                p += 2 * BYTES;
-                y += 2 * VECTOR;
-                z += 2 * VECTOR;
-            } while (p != pairs);
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a1);
+                d = FloatVector.broadcast(F, halves[w.get(HALF, p + 2 * BYTES) & 0xFFFF]);
+                a0 = ((FloatVector)
+                                ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + 2 * BYTES + QS, Species.LE)
+                                        .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) ByteVector.fromMemorySegment(
+                                        ByteVector.SPECIES_128, w, p + 2 * BYTES + QS + LANES, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a1);
+                d = FloatVector.broadcast(F, halves[w.get(HALF, p + 3 * BYTES) & 0xFFFF]);
+                a0 = ((FloatVector)
+                                ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + 3 * BYTES + QS, Species.LE)
+                                        .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) ByteVector.fromMemorySegment(
+                                        ByteVector.SPECIES_128, w, p + 3 * BYTES + QS + LANES, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a1);
+                p += 4 * BYTES;
+                y += 8 * VECTOR;
+                left -= 4;
+            } while (left != 0);
         }
-        if ((blocks & 1) != 0) {
-            p &= Memory.ADDRESS;
-            y &= Memory.ADDRESS;
-            z &= Memory.ADDRESS;
-            FloatVector d = FloatVector.broadcast(F, Float.float16ToFloat(w.get(HALF, p)));
-            a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
-                            .convertShape(VectorOperators.B2F, F, 0))
-                    .mul(d)
-                    .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-            a1 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS + LANES, Species.LE)
-                            .convertShape(VectorOperators.B2F, F, 0))
-                    .mul(d)
-                    .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
+        long end = at + (long) blocks * BYTES;
+        if (p != end) {
+            do {
+                p &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                d = FloatVector.broadcast(F, halves[w.get(HALF, p) & 0xFFFF]);
+                a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+                a1 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS + LANES, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a1);
+                p += BYTES;
+                y += 2 * VECTOR;
+            } while (p != end);
         }
         a0.intoMemorySegment(s, t, Species.LE);
         a1.intoMemorySegment(s, t + VECTOR, Species.LE);
