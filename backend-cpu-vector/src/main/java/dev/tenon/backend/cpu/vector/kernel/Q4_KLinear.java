@@ -174,6 +174,7 @@ final class Q4_KLinear extends PermutedLinear {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
+        float[] halves = Halves.FLOATS;
         long t = strands & Memory.ADDRESS;
         FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
         FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
@@ -182,15 +183,17 @@ final class Q4_KLinear extends PermutedLinear {
         long y = even;
         long z = odd;
         long g = sums;
-        long end = at + (long) blocks * BYTES;
+        // Ints counted down to 0: a comparison of longs, at the end of a loop, costs four
+        // instructions. By 2, because of a step of 1 C2 makes three loops.
+        int left = 2 * blocks;
         do {
             p &= Memory.ADDRESS;
             y &= Memory.ADDRESS;
             z &= Memory.ADDRESS;
             g &= Memory.ADDRESS;
             int head = w.get(INT, p);
-            FloatVector factors = FloatVector.broadcast(F, Float.float16ToFloat((short) head))
-                    .blend(-Float.float16ToFloat((short) (head >> 16)), UPPER);
+            FloatVector factors = FloatVector.broadcast(F, halves[head & 0xFFFF])
+                    .blend(FloatVector.broadcast(F, halves[head >>> 16 ^ 0x8000]), UPPER);
             IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
             IntVector low = v.rearrange(LOW_FROM)
                     .lanewise(VectorOperators.LSHR, LOW_SHIFT)
@@ -284,7 +287,8 @@ final class Q4_KLinear extends PermutedLinear {
             y += 8 * VECTOR;
             z += 8 * VECTOR;
             g += VECTOR;
-        } while (p != end);
+            left -= 2;
+        } while (left != 0);
         a0.intoMemorySegment(s, t, Species.LE);
         a1.intoMemorySegment(s, t + VECTOR, Species.LE);
         a2.intoMemorySegment(s, t + 2 * VECTOR, Species.LE);

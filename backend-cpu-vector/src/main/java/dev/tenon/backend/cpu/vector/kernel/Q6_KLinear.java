@@ -130,6 +130,7 @@ final class Q6_KLinear extends PermutedLinear {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
+        float[] halves = Halves.FLOATS;
         long t = strands & Memory.ADDRESS;
         FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
         FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
@@ -138,13 +139,14 @@ final class Q6_KLinear extends PermutedLinear {
         long y = even;
         long z = odd;
         long g = sums;
-        long end = at + (long) blocks * BYTES;
+        // Ints counted down, by 2, as Q4_K does.
+        int left = 2 * blocks;
         do {
             p &= Memory.ADDRESS;
             y &= Memory.ADDRESS;
             z &= Memory.ADDRESS;
             g &= Memory.ADDRESS;
-            float factor = Float.float16ToFloat(w.get(HALF, p + D));
+            float factor = halves[w.get(HALF, p + D) & 0xFFFF];
             FloatVector scale = ((FloatVector)
                             ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + SUB_SCALES, Species.LE)
                                     .convertShape(VectorOperators.B2F, F, 0))
@@ -257,7 +259,8 @@ final class Q6_KLinear extends PermutedLinear {
             y += 8 * VECTOR;
             z += 8 * VECTOR;
             g += VECTOR;
-        } while (p != end);
+            left -= 2;
+        } while (left != 0);
         a0.intoMemorySegment(s, t, Species.LE);
         a1.intoMemorySegment(s, t + VECTOR, Species.LE);
         a2.intoMemorySegment(s, t + 2 * VECTOR, Species.LE);
