@@ -51,7 +51,7 @@ final class Q8_0Packed extends PermutedLinear {
         }
     }
 
-    /// Four blocks at a time, then those that are left. The first loop counts ints down to 0: a
+    /// Two blocks at a time, then the one that may be left. The loop counts ints down to 0: a
     /// comparison of longs, at the end of a loop, costs four instructions.
     private static void dot(
             MemorySegment weights,
@@ -73,7 +73,7 @@ final class Q8_0Packed extends PermutedLinear {
         FloatVector d;
         long p = at;
         long y = even;
-        int left = blocks & -4;
+        int left = blocks & -2;
         if (left != 0) {
             do {
                 p &= Memory.ADDRESS;
@@ -97,50 +97,23 @@ final class Q8_0Packed extends PermutedLinear {
                                 .convertShape(VectorOperators.B2F, F, 0))
                         .mul(d)
                         .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a1);
-                d = FloatVector.broadcast(F, halves[w.get(HALF, p + 2 * BYTES) & 0xFFFF]);
-                a0 = ((FloatVector)
-                                ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + 2 * BYTES + QS, Species.LE)
-                                        .convertShape(VectorOperators.B2F, F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
-                a1 = ((FloatVector) ByteVector.fromMemorySegment(
-                                        ByteVector.SPECIES_128, w, p + 2 * BYTES + QS + LANES, Species.LE)
-                                .convertShape(VectorOperators.B2F, F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a1);
-                d = FloatVector.broadcast(F, halves[w.get(HALF, p + 3 * BYTES) & 0xFFFF]);
-                a0 = ((FloatVector)
-                                ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + 3 * BYTES + QS, Species.LE)
-                                        .convertShape(VectorOperators.B2F, F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
-                a1 = ((FloatVector) ByteVector.fromMemorySegment(
-                                        ByteVector.SPECIES_128, w, p + 3 * BYTES + QS + LANES, Species.LE)
-                                .convertShape(VectorOperators.B2F, F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a1);
-                p += 4 * BYTES;
-                y += 8 * VECTOR;
-                left -= 4;
+                p += 2 * BYTES;
+                y += 4 * VECTOR;
+                left -= 2;
             } while (left != 0);
         }
-        long end = at + (long) blocks * BYTES;
-        if (p != end) {
-            do {
-                p &= Memory.ADDRESS;
-                y &= Memory.ADDRESS;
-                d = FloatVector.broadcast(F, halves[w.get(HALF, p) & 0xFFFF]);
-                a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
-                                .convertShape(VectorOperators.B2F, F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-                a1 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS + LANES, Species.LE)
-                                .convertShape(VectorOperators.B2F, F, 0))
-                        .mul(d)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a1);
-                p += BYTES;
-                y += 2 * VECTOR;
-            } while (p != end);
+        if ((blocks & 1) != 0) {
+            p &= Memory.ADDRESS;
+            y &= Memory.ADDRESS;
+            d = FloatVector.broadcast(F, halves[w.get(HALF, p) & 0xFFFF]);
+            a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
+                            .convertShape(VectorOperators.B2F, F, 0))
+                    .mul(d)
+                    .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+            a1 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS + LANES, Species.LE)
+                            .convertShape(VectorOperators.B2F, F, 0))
+                    .mul(d)
+                    .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a1);
         }
         a0.intoMemorySegment(s, t, Species.LE);
         a1.intoMemorySegment(s, t + VECTOR, Species.LE);
