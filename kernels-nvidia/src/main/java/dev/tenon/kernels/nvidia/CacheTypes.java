@@ -12,8 +12,6 @@ import java.util.Map;
 /// @param values of values
 record CacheTypes(KvType keys, KvType values) {
     private static final int TILE_ROWS = 16;
-    /// Behind each four values in halves, so that reads of shared memory meet no bank twice.
-    private static final int HALF_VALUES_GAP = 32;
 
     /// {@return the part of an entry's name, such as `f16` or `f16_q8_0`}
     String entry() {
@@ -37,8 +35,7 @@ record CacheTypes(KvType keys, KvType values) {
     /// {@return bytes of 16 keys and values of `length` elements in shared memory, where that runs on
     ///     tensor cores}
     int tileBytes(int length) {
-        int gaps = values == KvType.F16 ? TILE_ROWS / 4 * HALF_VALUES_GAP : 0;
-        return TILE_ROWS * (rowBytes(keys, length) + rowBytes(values, length)) + gaps;
+        return TILE_ROWS * (rowBytes(keys, length) + rowBytes(values, length));
     }
 
     private static int rowBytes(KvType type, int length) {

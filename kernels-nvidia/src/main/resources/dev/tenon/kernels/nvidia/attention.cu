@@ -29,7 +29,7 @@ struct Slice {
     static constexpr int LANES = D / 8;
     typename Kv::Eight raw;
 
-    DEVICE void load(const u8* row, int n, int lane) { raw = Kv::load8(row, n, 8 * lane); }
+    DEVICE void load(const KvRow& row, int n, int lane) { raw = Kv::load8(row, n, 8 * lane); }
 
     DEVICE void decode(float (&to)[8]) const { Kv::decode8(raw, to); }
 
@@ -41,7 +41,7 @@ struct Slice<Kv, 0> {
     static constexpr int LANES = 32;
     float values[8];
 
-    DEVICE void load(const u8* row, int n, int lane) {
+    DEVICE void load(const KvRow& row, int n, int lane) {
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             values[j] = lane + 32 * j < n ? Kv::read(row, n, lane + 32 * j) : 0.f;
@@ -274,10 +274,10 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     }
     if (part.appends) {
         if (warp == 0) {
-            u8* row = cache.row(cache.keys, part.sequence, part.position, kvHead, keyBytes);
+            const KvRow row = cache.row(cache.keys, part.sequence, part.position, kvHead, keyBytes);
             Keys::write(row, freshKeys[0], keyLength, threadIdx.x % 32);
         } else if (warp == 1) {
-            u8* row = cache.row(cache.values, part.sequence, part.position, kvHead, valueBytes);
+            const KvRow row = cache.row(cache.values, part.sequence, part.position, kvHead, valueBytes);
             Values::write(row, freshValues[0], valueLength, threadIdx.x % 32);
         }
     }

@@ -11,7 +11,8 @@
 //              o = o exp(m - m') + e V       tensor cores
 //
 //   A row of a page in shared memory has D / 8 pieces of 16 bytes; piece c of row r stands at place c ^ (r % 8), so
-//   that matrix loads meet no bank twice.
+//   that matrix loads meet no bank twice. So it does in the cache (kv_cache.cuh), if it holds halves and D is a
+//   multiple of 64.
 #include "tensor_core.cuh"
 
 constexpr int PAGE_TOKENS = 64;
@@ -38,7 +39,7 @@ template <int D> struct CacheF16 {
 #pragma unroll
         for (int i = threadIdx.x; i < PAGE_TOKENS * D / 8; i += ATTENTION_THREADS) {
             int row = i / (D / 8);
-            copyAsync(pieceAddress<D>(to, row, i % (D / 8)), from + i * 16, row < count);
+            copyAsync(D % 64 == 0 ? to + i * 16 : pieceAddress<D>(to, row, i % (D / 8)), from + i * 16, row < count);
         }
     }
 };

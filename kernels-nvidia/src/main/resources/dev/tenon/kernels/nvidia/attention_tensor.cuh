@@ -8,9 +8,9 @@
 // Lane 4r + j of a product of 16 x 8 has rows r and r + 8, columns 2j and 2j + 1. Rows and columns may be numbered at
 // will, and are numbered so that a lane reads its elements side by side, from shared memory:
 //
-//   K, halves   a lane has elements 32c + 8j .. + 7 (c = 0 .. D/32 - 1) of two positions
-//   K, Q8_0     32c + 4j .. + 3 and 32c + 16 + 4j .. + 3, as halves without their scales
-//   V, halves   64h + 8r .. + 7 (h = 0 .. D/64 - 1) of positions 4j .. 4j + 3
+//   K, halves   a lane has elements 64h + 16j .. + 15 (h = 0 .. D/64 - 1) of two positions
+//   K, Q8_0     32c + 4j .. + 3 and 32c + 16 + 4j .. + 3 (c = 0 .. D/32 - 1), as halves without their scales
+//   V, halves   64h + 8r .. + 7 of four positions
 //   V, Q8_0     64h + 4r .. + 3 and 64h + 32 + 4r .. + 3, times their scales
 //
 // A warp has up to twice 16 positions under way, asked for before the kernels in front have finished. The rows of this
@@ -115,7 +115,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     constexpr int THREADS = TENSOR_THREADS<D, DEEP>;
     constexpr int WARPS = THREADS / 32;
     constexpr int E = D / 32;
-    __shared__ alignas(16) u16 queries[8][D + 32]; // so that the lanes of a read meet no bank twice
+    __shared__ alignas(16) u16 queries[8][D + 8]; // so that the lanes of a read meet no bank twice
     __shared__ alignas(16) u16 fresh[2][MAX_ROWS][D];
     __shared__ float scratch[WARPS][D];
     __shared__ float maxima[WARPS][GROUP];
@@ -175,22 +175,18 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
             const u8* values = cache.values + row * Values::ROW;
             const u32 to = place(stage);
 #if TENON_BULK
-            constexpr int PARTS = Values::VALUE_GAP == 0 ? 1 : 4; // of the values, each for a copy
             const Mailbox mail(&barriers[warp][stage]);
-            if (chosenLane()) { // few copies: each takes some time to begin
-                mail.expect(T::KEYS + 4 * T::FOUR);
+            if (chosenLane()) { // two copies: each takes some time to begin
+                mail.expect(T::BYTES);
                 mail.copy(to, keys, T::KEYS);
-#pragma unroll
-                for (int n = 0; n < PARTS; n++) {
-                    mail.copy(to + T::KEYS + n * T::APART, values + n * T::FOUR, 4 / PARTS * T::FOUR);
-                }
+                mail.copy(to + T::KEYS, values, T::VALUES);
             }
 #else
             for (int b = 16 * lane; b < T::KEYS; b += 512) {
                 copy16(to + b, keys + b, true);
             }
-            for (int b = 16 * lane; b < 4 * T::FOUR; b += 512) {
-                copy16(to + T::KEYS + b + b / T::FOUR * Values::VALUE_GAP, values + b, true);
+            for (int b = 16 * lane; b < T::VALUES; b += 512) {
+                copy16(to + T::KEYS + b, values + b, true);
             }
 #endif
         }
@@ -225,10 +221,11 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         request(warp + stage * WARPS, stage);
     }
     const i64 appended = part.appends ? rowOf(pages[(u32) part.position / PAGE_TOKENS], part.position) : 0;
+    const int token = (u32) part.position % PAGE_TOKENS;
     if (part.group < 8) { // query heads that are not there
         u32* zeros = (u32*) queries[part.group];
 #pragma unroll 1
-        for (int i = threadIdx.x; i < (8 - part.group) * (D / 2 + 16); i += THREADS) {
+        for (int i = threadIdx.x; i < (8 - part.group) * (D / 2 + 4); i += THREADS) {
             zeros[i] = 0;
         }
     }
@@ -265,9 +262,9 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
 #pragma unroll
             for (int e = 0; e < E; e++) {
                 if (isValue) {
-                    ValueType::put(cache.values + appended * Values::ROW, D, lane + 32 * e, x[e]);
+                    ValueType::put(KvRow(cache.values + appended * Values::ROW, token), D, lane + 32 * e, x[e]);
                 } else {
-                    KeyType::put(cache.keys + appended * Keys::ROW, D, lane + 32 * e, x[e]);
+                    KeyType::put(KvRow(cache.keys + appended * Keys::ROW, token), D, lane + 32 * e, x[e]);
                 }
             }
         }
@@ -280,34 +277,34 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     }
 
     WarpSums<D> run;
-    const u32 queryAddress = sharedAddress(&queries[r][8 * j]);
+    const u32 queryAddress = sharedAddress(&queries[r][16 * j]);
     int stage = 0;
     u32 phase = 0;
-    // rows r and r + 8 of a product are positions `own` and own + 2 of the 16, so that columns 2j, 2j + 1, 2j + 8 and
-    // 2j + 9 are positions 4j .. 4j + 3
-    const int own = r / 2 * 4 + r % 2;
+    const int own[2] = {Values::position(r), Values::position(r + 8)}; // the lane's positions of the 16
 #pragma unroll 1
     for (int i = warp; i < all; i += WARPS) {
-        const u32 offset = base + 16 * i + own - part.from;
-        bool valid = offset < (u32) (part.end - part.from);
-        bool valid8 = offset + 2 < (u32) (part.end - part.from);
+        bool valid[2];
         uint4 k[2][D / 32];
         float scale[2][D / 32]; // of keys
         uint4 v[4][D / 64];
-        int count; // of the lane's four positions
+        int there; // of the 16 positions
         if (i < tiles) {
             await(stage, phase);
             Keys::keys(place(stage), own, j, k, scale);
             Values::values(place(stage) + T::KEYS, r, j, v);
-            count = part.end - (base + 16 * i + 4 * j);
-        } else { // the rows of this step, backwards
-            valid = own < part.fresh && part.position - own >= part.low;
-            valid8 = own + 2 < part.fresh && part.position - own - 2 >= part.low;
+            there = part.end - (base + 16 * i);
 #pragma unroll
             for (int n = 0; n < 2; n++) {
+                valid[n] = (u32) (base + 16 * i + own[n] - part.from) < (u32) (part.end - part.from);
+            }
+        } else { // the rows of this step, backwards
+            there = part.fresh;
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+                valid[n] = own[n] < part.fresh && part.position - own[n] >= part.low;
 #pragma unroll
                 for (int c = 0; c < D / 32; c++) {
-                    k[n][c] = *(const uint4*) &fresh[0][(own + 2 * n) % MAX_ROWS][32 * c + 8 * j];
+                    k[n][c] = *(const uint4*) &fresh[0][own[n] % MAX_ROWS][c / 2 * 64 + 16 * j + c % 2 * 8];
                     scale[n][c] = 1.f;
                 }
             }
@@ -315,20 +312,19 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
             for (int n = 0; n < 4; n++) {
 #pragma unroll
                 for (int h = 0; h < D / 64; h++) {
-                    v[n][h] = *(const uint4*) &fresh[1][(4 * j + n) % MAX_ROWS][64 * h + 8 * r];
+                    const int row = Values::position(rowOfProduct(j, n)) % MAX_ROWS;
+                    v[n][h] = *(const uint4*) &fresh[1][row][64 * h + 8 * r];
                 }
             }
-            count = part.fresh - 4 * j;
         }
-        if (__any_sync(FULL_WARP, count < 4)) { // others are anything, even no numbers
+        if (there < 16) { // others are anything, even no numbers
 #pragma unroll
             for (int n = 0; n < 4; n++) {
+                const bool is = Values::position(rowOfProduct(j, n)) < there;
 #pragma unroll
                 for (int h = 0; h < D / 64; h++) {
                     const uint4 value = v[n][h];
-                    const bool there = n < count;
-                    v[n][h] = make_uint4(there ? value.x : 0, there ? value.y : 0, there ? value.z : 0,
-                            there ? value.w : 0);
+                    v[n][h] = make_uint4(is ? value.x : 0, is ? value.y : 0, is ? value.z : 0, is ? value.w : 0);
                 }
             }
         }
@@ -345,7 +341,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
         float scores[2][4] = {};
 #pragma unroll
         for (int c = 0; c < D / 32; c++) {
-            const uint4 b = readShared16(queryAddress + 64 * c);
+            const uint4 b = readShared16(queryAddress + c / 2 * 128 + c % 2 * 16);
             const uint4 top = k[0][c];
             const uint4 low = k[1][c];
             const u32 a0[4] = {top.x, low.x, top.y, low.y};
@@ -373,7 +369,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
             s[n] *= LOG2_E;
         }
         u32 p[2];
-        run.weigh(s, valid, valid8, p);
+        run.weigh(s, valid[0], valid[1], p);
         run.add(v, p);
     }
 

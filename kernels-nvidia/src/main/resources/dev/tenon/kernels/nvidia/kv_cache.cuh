@@ -3,13 +3,23 @@
 //   a layer's keys     | page 0 | page 1 | ...          page    | kv head 0 | kv head 1 | ...
 //   a head in a page   | row of token 0 | ... | row of token 63 |
 //   row (n elements)   f32   float[n], up to a multiple of 16 bytes
-//                      f16   f16[n], up to a multiple of 16 bytes
+//                      f16   f16[n], up to a multiple of 16 bytes; where n is a multiple of 64, the 16 bytes number c
+//                            stand at place c ^ (token % 8), so that tensor cores, whose lanes read 16 bytes of eight
+//                            rows at once, meet no bank of shared memory twice in a copy of rows as they are
 //                      q8_0  int8[n up to a multiple of 32], then f16 scale[one per 32]: 34 bytes for each 32 elements
 #pragma once
 #include "common.cuh"
 
 constexpr int PAGE_TOKENS = 64;
 constexpr int MAX_HEAD = 256; // longest key or value head
+
+// Where a row is, and which token of its page it belongs to.
+struct KvRow {
+    u8* bytes;
+    int token;
+
+    DEVICE KvRow(u8* bytes, int token) : bytes(bytes), token(token) {}
+};
 
 // One layer's cache and the step's page tables.
 struct KvCache {
@@ -20,9 +30,10 @@ struct KvCache {
     int heads;
 
     // the row of a position, in `keys` or `values`
-    DEVICE u8* row(u8* base, int sequence, int position, int head, int rowBytes) const {
+    DEVICE KvRow row(u8* base, int sequence, int position, int head, int rowBytes) const {
         const i64 page = pages[(i64) sequence * maxPages + position / PAGE_TOKENS];
-        return base + ((page * heads + head) * PAGE_TOKENS + position % PAGE_TOKENS) * rowBytes;
+        const int token = position % PAGE_TOKENS;
+        return KvRow(base + ((page * heads + head) * PAGE_TOKENS + token) * rowBytes, token);
     }
 };
 
@@ -41,10 +52,11 @@ struct KvF32 {
 
     static DEVICE int rowBytes(int n) { return (n * 4 + 15) & ~15; }
 
-    static DEVICE float read(const u8* row, int, int i) { return ((const float*) row)[i]; }
+    static DEVICE float read(const KvRow& row, int, int i) { return ((const float*) row.bytes)[i]; }
 
-    static DEVICE Eight load8(const u8* row, int, int i) {
-        return Eight{((const float4*) row)[i / 4], ((const float4*) row)[i / 4 + 1]};
+    static DEVICE Eight load8(const KvRow& row, int, int i) {
+        const float4* at = (const float4*) row.bytes + i / 4;
+        return Eight{at[0], at[1]};
     }
 
     static DEVICE void decode8(const Eight& e, float (&to)[8]) {
@@ -52,13 +64,13 @@ struct KvF32 {
         to[4] = e.b.x, to[5] = e.b.y, to[6] = e.b.z, to[7] = e.b.w;
     }
 
-    static DEVICE void write(u8* row, const float* from, int n, int lane) {
+    static DEVICE void write(const KvRow& row, const float* from, int n, int lane) {
         for (int i = lane; i < n; i += 32) {
             put(row, n, i, from[i]);
         }
     }
 
-    static DEVICE void put(u8* row, int, int i, float value) { ((float*) row)[i] = value; }
+    static DEVICE void put(const KvRow& row, int, int i, float value) { ((float*) row.bytes)[i] = value; }
 
     static DEVICE float rounded(float value) { return value; }
 };
@@ -70,22 +82,31 @@ struct KvF16 {
 
     static DEVICE int rowBytes(int n) { return (n * 2 + 15) & ~15; }
 
-    static DEVICE float read(const u8* row, int, int i) { return halfToFloat(((const u16*) row)[i]); }
+    // where element i of a row of n stands
+    static DEVICE int place(const KvRow& row, int n, int i) { return n % 64 == 0 ? i ^ row.token % 8 * 8 : i; }
 
-    static DEVICE Eight load8(const u8* row, int, int i) { return Eight{((const uint4*) row)[i / 8]}; }
+    static DEVICE float read(const KvRow& row, int n, int i) {
+        return halfToFloat(((const u16*) row.bytes)[place(row, n, i)]);
+    }
+
+    static DEVICE Eight load8(const KvRow& row, int n, int i) {
+        return Eight{((const uint4*) row.bytes)[place(row, n, i) / 8]};
+    }
 
     static DEVICE void decode8(const Eight& e, float (&to)[8]) {
         to[0] = lowHalf(e.v.x), to[1] = highHalf(e.v.x), to[2] = lowHalf(e.v.y), to[3] = highHalf(e.v.y);
         to[4] = lowHalf(e.v.z), to[5] = highHalf(e.v.z), to[6] = lowHalf(e.v.w), to[7] = highHalf(e.v.w);
     }
 
-    static DEVICE void write(u8* row, const float* from, int n, int lane) {
+    static DEVICE void write(const KvRow& row, const float* from, int n, int lane) {
         for (int i = lane; i < n; i += 32) {
             put(row, n, i, from[i]);
         }
     }
 
-    static DEVICE void put(u8* row, int, int i, float value) { ((u16*) row)[i] = floatToHalf(value); }
+    static DEVICE void put(const KvRow& row, int n, int i, float value) {
+        ((u16*) row.bytes)[place(row, n, i)] = floatToHalf(value);
+    }
 
     static DEVICE float rounded(float value) { return halfToFloat(floatToHalf(value)); }
 };
@@ -100,13 +121,13 @@ struct KvQ8_0 {
 
     static DEVICE int rowBytes(int n) { return padded(n) + padded(n) / 16; }
 
-    static DEVICE float read(const u8* row, int n, int i) {
-        return halfToFloat(((const u16*) (row + padded(n)))[i / 32]) * ((const i8*) row)[i];
+    static DEVICE float read(const KvRow& row, int n, int i) {
+        return halfToFloat(((const u16*) (row.bytes + padded(n)))[i / 32]) * ((const i8*) row.bytes)[i];
     }
 
-    static DEVICE Eight load8(const u8* row, int n, int i) {
-        const u32* q = (const u32*) row + i / 4; // n is a multiple of 64 here, so rows begin at multiples of 4
-        return Eight{make_uint2(q[0], q[1]), ((const u16*) (row + padded(n)))[i / 32]};
+    static DEVICE Eight load8(const KvRow& row, int n, int i) {
+        const u32* q = (const u32*) row.bytes + i / 4; // n is a multiple of 64 here, so rows begin at multiples of 4
+        return Eight{make_uint2(q[0], q[1]), ((const u16*) (row.bytes + padded(n)))[i / 32]};
     }
 
     static DEVICE void decode8(const Eight& e, float (&to)[8]) {
@@ -118,18 +139,18 @@ struct KvQ8_0 {
         }
     }
 
-    static DEVICE void write(u8* row, const float* from, int n, int lane) {
+    static DEVICE void write(const KvRow& row, const float* from, int n, int lane) {
         for (int i = lane; i < padded(n); i += 32) {
             put(row, n, i, i < n ? from[i] : 0.f);
         }
     }
 
-    static DEVICE void put(u8* row, int n, int i, float value) {
+    static DEVICE void put(const KvRow& row, int n, int i, float value) {
         const float largest = maxOver(fabsf(value), 32);
         const float inverse = largest > 0.f ? 127.f / largest : 0.f;
-        ((i8*) row)[i] = (i8) __float2int_rn(value * inverse);
+        ((i8*) row.bytes)[i] = (i8) __float2int_rn(value * inverse);
         if (i % 32 == 0) {
-            ((u16*) (row + padded(n)))[i / 32] = floatToHalf(largest * (1.f / 127));
+            ((u16*) (row.bytes + padded(n)))[i / 32] = floatToHalf(largest * (1.f / 127));
         }
     }
 
