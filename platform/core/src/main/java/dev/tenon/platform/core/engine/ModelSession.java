@@ -16,6 +16,11 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /// A session of a [PlacedModel].
 final class ModelSession implements Session {
+    /// Tokens in front of a reply that its decoder is shown: more than enough for the bytes of a character that is
+    /// still
+    /// cut, and as many for a long sequence as for a short one.
+    private static final int DECODED_BEFORE = 64;
+
     private final PlacedModel model;
     private final TokenSequence sequence = new TokenSequence();
     private final StepItem item;
@@ -192,7 +197,10 @@ final class ModelSession implements Session {
             }
             for (int i = 0; i < sequence.length(); i++) {
                 sampler.accept(sequence.token(i));
-                decoder.next(sequence.token(i)); // so that the reply is decoded as what follows, not as a beginning
+            }
+            // So that the reply is decoded as what follows, not as a beginning.
+            for (int i = Math.max(0, sequence.length() - DECODED_BEFORE); i < sequence.length(); i++) {
+                decoder.next(sequence.token(i));
             }
             prompt = item.pending();
             limit = request.maxTokens() < 0 ? Integer.MAX_VALUE : request.maxTokens();

@@ -25,6 +25,7 @@ import dev.tenon.platform.core.text.ByteLevelBpeProvider;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,6 +33,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class EngineTests {
@@ -113,6 +115,32 @@ class EngineTests {
         assertEquals(ErrorCode.DUPLICATE_ID, e.code());
         engine.configure(EngineConfig.of(Map.of("prefer.backend.fast", "FakeBackend"), Map.of()));
         engine.load(request()).close();
+    }
+
+    @Test
+    void aReplyGoesOnWithACharacterThatThePromptCutsHoweverLongThatIs() {
+        try (LoadedModel model = engine.load(request())) {
+            int lead = ofByte(model, 0xc3);
+            int next = ofByte(model, 0xa9);
+            for (int length : new int[] {2, 63, 64, 65, 100}) {
+                int[] prompt = new int[length];
+                Arrays.fill(prompt, 7);
+                prompt[length - 1] = lead;
+                prompt[0] = Math.floorMod(next - Arrays.stream(prompt).skip(1).sum(), VOCAB); // makes `next` follow
+                StringBuilder text = new StringBuilder();
+                try (Session session = model.newSession()) {
+                    session.generate(greedy(1, prompt), (token, piece) -> text.append(piece));
+                }
+                assertEquals("é", text.toString(), length + " tokens");
+            }
+        }
+    }
+
+    private static int ofByte(LoadedModel model, int value) {
+        return IntStream.range(0, VOCAB)
+                .filter(id -> Arrays.equals(model.tokenizer().bytes(id), new byte[] {(byte) value}))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
