@@ -196,7 +196,8 @@ public final class BenchCommand implements TenonCommand {
 
     @Option(
             names = "--warmup-seconds",
-            description = "Most seconds of untimed runs while the JIT compiler is busy (default: ${DEFAULT-VALUE}).",
+            description =
+                    "Most seconds of untimed runs, at least four and on while the JIT compiler is busy (default: ${DEFAULT-VALUE}).",
             defaultValue = "20")
     private int warmUpSeconds;
 

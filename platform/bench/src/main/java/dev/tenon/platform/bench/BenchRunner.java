@@ -29,6 +29,9 @@ final class BenchRunner {
     /// The JIT compiler is done when it works for less than this fraction of a repetition. Where all processors
     /// compute, each slice that it gets keeps the whole team waiting.
     private static final int QUIET = 50;
+    /// Least time of untimed repetitions: what runs once a token is compiled after some ten thousand of them, and until
+    /// then the compiler may be idle for longer than a short repetition.
+    private static final long LEAST_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     private final LoadedModel model;
     private final int nBatch;
@@ -116,22 +119,29 @@ final class BenchRunner {
         }
     }
 
-    /// Runs untimed repetitions until one passes in which the JIT compiler hardly worked: what comes after is
-    /// the speed that stays.
+    /// Runs untimed repetitions for some seconds, and on until one passes in which the JIT compiler hardly worked:
+    /// what comes after is the speed that stays.
     private void untilCompiled(List<Session> sessions, BenchTest test, int seconds) {
         CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
         if (compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {
             return;
         }
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-        while (System.nanoTime() < end) {
+        long begin = System.nanoTime();
+        while (System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(seconds)) {
             long before = compiler.getTotalCompilationTime();
             long nanos = timed(sessions, test);
             long compiling = TimeUnit.MILLISECONDS.toNanos(compiler.getTotalCompilationTime() - before);
-            if (compiling < nanos / QUIET) {
+            if (isWarm(compiling, nanos, System.nanoTime() - begin)) {
                 return;
             }
         }
+    }
+
+    /// {@return whether it is time to begin timing, from the nanoseconds that the JIT compiler worked in a repetition,
+    /// those
+    ///     of the repetition, and those of all so far}
+    static boolean isWarm(long compiling, long repetition, long all) {
+        return all >= LEAST_NANOS && compiling < repetition / QUIET;
     }
 
     /// Runs a repetition without profiler and one with it, in turns first, so that a machine that gets
