@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -135,8 +137,8 @@ class ClosingTests {
                 Plan plan = device.compiler().compile(SmallModel.request(128))) {
             CountDownLatch go = new CountDownLatch(1);
             CountDownLatch inside = new CountDownLatch(1);
-            Thread generates = Thread.ofPlatform()
-                    .start(() -> plan.generator()
+            FutureTask<Void> generates = new FutureTask<>(
+                    () -> plan.generator()
                             .orElseThrow()
                             .generate(SmallModel.step(), List.of(TokenChoice.GREEDY), 2, tokens -> {
                                 inside.countDown();
@@ -146,17 +148,25 @@ class ClosingTests {
                                     throw new IllegalStateException(e);
                                 }
                                 return true;
-                            }));
-            inside.await();
+                            }),
+                    null);
+            Thread.ofPlatform().start(generates);
+            while (!inside.await(50, TimeUnit.MILLISECONDS)) {
+                if (generates.isDone()) {
+                    generates.get(); // throws why
+                    throw new AssertionError("the generation ended without a token");
+                }
+            }
             int before = driver.count(DriverCall.cuMemcpyDtoDAsync_v2);
-            Thread copies = Thread.ofPlatform().start(() -> plan.kvPages().copy(0, 1));
-            while (copies.isAlive() && copies.getState() != Thread.State.WAITING) {
+            FutureTask<Void> copies = new FutureTask<>(() -> plan.kvPages().copy(0, 1), null);
+            Thread copier = Thread.ofPlatform().start(copies);
+            while (copier.isAlive() && copier.getState() != Thread.State.WAITING) {
                 Thread.onSpinWait();
             }
             int meanwhile = driver.count(DriverCall.cuMemcpyDtoDAsync_v2);
             go.countDown();
-            copies.join();
-            generates.join();
+            copies.get();
+            generates.get();
             assertEquals(before, meanwhile, "copied while a generation was under way");
             assertEquals(before + 2, driver.count(DriverCall.cuMemcpyDtoDAsync_v2));
         }

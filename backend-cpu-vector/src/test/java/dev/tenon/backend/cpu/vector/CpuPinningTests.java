@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -81,14 +82,14 @@ class CpuPinningTests {
     }
 
     @Test
-    void aVirtualThreadIsNotBound() throws InterruptedException {
+    void aVirtualThreadIsNotBound() throws Exception {
         requireLinux();
         assumeTrue(processors() > 1, "with one processor nothing can be told apart");
         String[] masks = new String[1];
         try (CpuThreads team = new CpuThreads(1, new CpuPinning(new Affinity(OS), 1))) {
-            Thread.ofVirtual()
-                    .start(() -> team.run(thread -> masks[thread] = allowed()))
-                    .join();
+            FutureTask<Void> run = new FutureTask<>(() -> team.run(thread -> masks[thread] = allowed()), null);
+            Thread.ofVirtual().start(run);
+            run.get();
             assertEquals(allowed(), masks[0]);
             team.run(thread -> masks[thread] = allowed());
             assertNotEquals(allowed(), masks[0]);

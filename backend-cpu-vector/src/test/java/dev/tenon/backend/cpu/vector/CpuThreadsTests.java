@@ -11,6 +11,7 @@ import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -105,7 +106,7 @@ class CpuThreadsTests {
     }
 
     @Test
-    void jobsOfSeveralCallersRunOneAfterTheOther() throws InterruptedException {
+    void jobsOfSeveralCallersRunOneAfterTheOther() throws Exception {
         try (CpuThreads team = new CpuThreads(2)) {
             AtomicInteger inside = new AtomicInteger();
             AtomicInteger overlaps = new AtomicInteger();
@@ -123,9 +124,10 @@ class CpuThreadsTests {
                     });
                 }
             };
-            Thread other = Thread.ofPlatform().start(caller);
+            FutureTask<Void> other = new FutureTask<>(caller, null);
+            Thread.ofPlatform().start(other);
             caller.run();
-            other.join();
+            other.get();
             assertEquals(0, overlaps.get());
         }
     }

@@ -20,6 +20,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -168,17 +171,12 @@ abstract class GoldenContract {
         try (LoadedModel model = engine.load(
                 request("llama-gqa.q8_0").withMaxSequences(prompts.size()).withBatchTokens(64))) {
             List<float[]> alone = prompts.stream().map(p -> last(model, p)).toList();
-            float[][] together = new float[prompts.size()][];
-            List<Thread> threads = new ArrayList<>();
-            for (int i = 0; i < prompts.size(); i++) {
-                int index = i;
-                threads.add(Thread.ofPlatform().start(() -> together[index] = last(model, prompts.get(index))));
-            }
-            for (Thread thread : threads) {
-                thread.join();
-            }
-            for (int i = 0; i < prompts.size(); i++) {
-                assertSame(together[i], alone.get(i), "sequence " + i);
+            try (ExecutorService threads = Executors.newFixedThreadPool(prompts.size())) {
+                List<Future<float[]>> together = new ArrayList<>();
+                prompts.forEach(prompt -> together.add(threads.submit(() -> last(model, prompt))));
+                for (int i = 0; i < prompts.size(); i++) {
+                    assertSame(together.get(i).get(), alone.get(i), "sequence " + i);
+                }
             }
         }
     }

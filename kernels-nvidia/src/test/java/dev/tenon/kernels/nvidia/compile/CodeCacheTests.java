@@ -2,7 +2,6 @@ package dev.tenon.kernels.nvidia.compile;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +13,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -69,19 +74,28 @@ class CodeCacheTests {
 
     @Test
     void manyWritersLeaveOneWholeFile() throws Exception {
-        List<Thread> writers = new ArrayList<>();
-        for (int i = 0; i < 8; i++) {
-            byte[] code = bytes(("code of writer " + i).repeat(1000));
-            writers.add(Thread.ofPlatform().start(() -> {
-                CodeCache own = new CodeCache(folder);
-                for (int round = 0; round < 20; round++) {
-                    own.store("x.cubin", code);
-                    assertFalse(own.find("x.cubin").isEmpty());
-                }
-            }));
-        }
-        for (Thread writer : writers) {
-            writer.join();
+        int count = 8;
+        List<String> codes = IntStream.range(0, count)
+                .mapToObj(i -> ("code of writer " + i).repeat(1000))
+                .toList();
+        CyclicBarrier together = new CyclicBarrier(count);
+        try (ExecutorService threads = Executors.newFixedThreadPool(count)) {
+            List<Future<?>> writers = new ArrayList<>();
+            for (String code : codes) {
+                writers.add(threads.submit((Callable<Void>) () -> {
+                    CodeCache own = new CodeCache(folder);
+                    together.await();
+                    for (int round = 0; round < 20; round++) {
+                        own.store("x.cubin", bytes(code));
+                        byte[] found = own.find("x.cubin").orElseThrow();
+                        assertTrue(codes.contains(new String(found, StandardCharsets.UTF_8)), "no writer's code");
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> writer : writers) {
+                writer.get();
+            }
         }
         assertTrue(new CodeCache(folder).find("x.cubin").isPresent());
         try (Stream<Path> files = Files.list(folder)) {

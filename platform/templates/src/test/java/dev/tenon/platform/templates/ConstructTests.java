@@ -20,6 +20,9 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -120,22 +123,18 @@ class ConstructTests {
     void oneTemplateServesManyThreads() throws Exception {
         ChatTemplate template = ENGINE.compile("{% set ns = namespace(n=0) %}"
                 + "{% for i in range(200) %}{% set ns.n = ns.n + k %}{% endfor %}{{ ns.n }}");
-        List<Thread> threads = new ArrayList<>();
-        List<String> results = java.util.Collections.synchronizedList(new ArrayList<>());
-        for (int t = 0; t < 4; t++) {
-            threads.add(Thread.ofPlatform().start(() -> {
-                for (int k = 0; k < 50; k++) {
-                    results.add(k + ":" + template.render(Map.of("k", k)));
-                }
-            }));
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
-        assertEquals(200, results.size());
-        for (String result : results) {
-            String[] parts = result.split(":");
-            assertEquals(Integer.parseInt(parts[0]) * 200, Integer.parseInt(parts[1]));
+        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            List<Future<?>> results = new ArrayList<>();
+            for (int t = 0; t < 4; t++) {
+                results.add(threads.submit(() -> {
+                    for (int k = 0; k < 50; k++) {
+                        assertEquals(Integer.toString(200 * k), template.render(Map.of("k", k)));
+                    }
+                }));
+            }
+            for (Future<?> result : results) {
+                result.get();
+            }
         }
     }
 }

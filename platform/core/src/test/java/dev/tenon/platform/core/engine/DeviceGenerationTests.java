@@ -179,7 +179,7 @@ class DeviceGenerationTests {
                     first.cancel();
                 }
             }));
-            started.await();
+            Waiting.until(started, usage);
             assertEquals(FakeBackend.expected(new int[] {9}, VOCAB, 1), generate(second, greedy(1, 9)));
             served.countDown();
             // It would have reached the context's end if the second one had waited for all of it.

@@ -30,9 +30,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Phaser;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -211,7 +211,7 @@ class EngineTests {
             CountDownLatch started = new CountDownLatch(1);
             Future<Usage> usage =
                     threads.submit(() -> session.generate(greedy(100_000, 1), (token, text) -> started.countDown()));
-            started.await();
+            Waiting.until(started, usage);
             session.cancel();
             assertEquals(FinishReason.CANCELLED, usage.get().finish());
         }
@@ -225,7 +225,7 @@ class EngineTests {
                         engine.load(request().withMaxSequences(sessions).withContextLength(64));
                 var threads = Executors.newFixedThreadPool(sessions)) {
             // Nobody goes on behind the first token before all have one: else they might come one after the other.
-            CyclicBarrier together = new CyclicBarrier(sessions);
+            Phaser together = new Phaser(sessions);
             List<Future<List<Integer>>> results = new ArrayList<>();
             for (int s = 0; s < sessions; s++) {
                 int first = s + 3;
@@ -233,8 +233,10 @@ class EngineTests {
                     List<Integer> tokens = new ArrayList<>();
                     try (Session session = model.newSession()) {
                         tokens.addAll(generate(session, greedy(1, first, first)));
-                        together.await();
+                        together.arriveAndAwaitAdvance();
                         tokens.addAll(generate(session, greedy(19)));
+                    } finally {
+                        together.arriveAndDeregister(); // nobody waits for one that failed
                     }
                     return tokens;
                 }));

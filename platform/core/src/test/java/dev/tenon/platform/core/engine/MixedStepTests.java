@@ -87,7 +87,7 @@ class MixedStepTests {
                         }
                         started.countDown();
                     }));
-            started.await();
+            Waiting.until(started, usage);
             for (int i = 0; i < how.size(); i++) {
                 try (Session session = model.newSession()) {
                     all.add(generate(session, sampled(how.get(i), 5, prompt(90, 7 * i))));
