@@ -21,7 +21,8 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Opens mutated files for some seconds; `-Dtenon.fuzz.seed` and `-Dtenon.fuzz.seconds` set seed and time.
+/// Opens mutated files for some seconds, other ones each time. Each has a seed of its own, which a failure names:
+/// with `-Dtenon.fuzz.seed=SEED` that file comes first. `-Dtenon.fuzz.seconds` sets the time.
 class GgufFuzzTests {
     private static final int HEADER_BYTES = 7000;
     private static final long MOST_BYTES = 64L << 20;
@@ -57,9 +58,9 @@ class GgufFuzzTests {
 
     @Test
     void mutatedFileOpensOrIsRefusedWithATypedError() throws IOException {
-        long seed = Long.getLong("tenon.fuzz.seed", System.nanoTime());
+        long firstSeed = Long.getLong("tenon.fuzz.seed", System.nanoTime());
         long end = System.nanoTime() + Long.getLong("tenon.fuzz.seconds", 5) * 1_000_000_000L;
-        System.getLogger(getClass().getName()).log(System.Logger.Level.INFO, "tenon.fuzz.seed=" + seed);
+        System.getLogger(getClass().getName()).log(System.Logger.Level.INFO, "tenon.fuzz.seed=" + firstSeed);
         List<byte[]> originals = List.of(
                 read("ok_model.gguf"),
                 read("ok_version_2.gguf"),
@@ -68,13 +69,14 @@ class GgufFuzzTests {
                 read("no_hyperparameters.gguf"));
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         TreeMap<String, Integer> outcomes = new TreeMap<>();
-        SplittableRandom random = new SplittableRandom(seed);
         Path path = folder.resolve("mutated.gguf");
         int runs = 0;
         while (System.nanoTime() < end || runs <= LEAST_RUNS) {
+            long seed = firstSeed + runs;
+            SplittableRandom random = new SplittableRandom(seed);
             byte[] bytes = mutate(originals.get(random.nextInt(originals.size())), random);
             Files.write(path, bytes);
-            String run = "run " + runs + " of tenon.fuzz.seed=" + seed;
+            String run = "-Dtenon.fuzz.seed=" + seed;
             long allocated = threads.getCurrentThreadAllocatedBytes();
             long start = threads.getCurrentThreadCpuTime();
             String outcome = outcome(path, run);
@@ -86,7 +88,9 @@ class GgufFuzzTests {
             runs++;
         }
         System.getLogger(getClass().getName()).log(System.Logger.Level.INFO, runs + " runs: " + outcomes);
-        assertTrue(outcomes.size() > 3, "too few kinds of outcome: " + outcomes);
+        assertTrue(
+                outcomes.size() > 3,
+                "-Dtenon.fuzz.seed=" + firstSeed + ", " + runs + " runs: too few kinds of outcome: " + outcomes);
         TestFiles.assertNotMapped("mutated.gguf");
     }
 
