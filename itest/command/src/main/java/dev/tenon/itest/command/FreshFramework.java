@@ -2,6 +2,7 @@ package dev.tenon.itest.command;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.WorkFolder;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -33,7 +34,7 @@ final class FreshFramework {
                 FrameworkUtil.getBundle(FreshFramework.class).getBundleContext().getProperty("tenon.home"));
         Path fresh = null;
         try {
-            fresh = Files.createTempDirectory("tenon-itest-");
+            fresh = Files.createTempDirectory(WorkFolder.path(), "tenon-itest-");
             Files.createDirectories(fresh.resolve("etc"));
             Files.createDirectories(fresh.resolve("deploy"));
             Path work = Files.createDirectories(fresh.resolve("work"));

@@ -93,6 +93,19 @@ class BundlesIT {
         }
     }
 
+    /// So that it goes with the framework's folder, whoever is killed meanwhile.
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void commandsKeepTheirFilesInTheFrameworksFolder(Kind kind) throws Exception {
+        Path storage = folder.resolve("cache");
+        try (Osgi osgi = new Osgi(kind, storage, false)) {
+            osgi.startEverything();
+            Class<?> type = osgi.bundle("dev.tenon.platform.cli").loadClass("dev.tenon.platform.cli.WorkFolder");
+            Path work = (Path) type.getMethod("path").invoke(null);
+            assertTrue(Files.isDirectory(work) && work.startsWith(storage.toAbsolutePath()), work.toString());
+        }
+    }
+
     /// Calls a method of an api type that the test's own class path has another copy of.
     private static Object call(String type, Object object, String method) throws ReflectiveOperationException {
         ClassLoader loader = object.getClass().getClassLoader();

@@ -90,8 +90,19 @@ class RunningPlatformIT {
 
     @Test
     void jarsThatAreDroppedOverwrittenCutOffAndDeletedComeAndGo() throws Exception {
+        List<Path> leftByKilledProcesses = List.of(
+                home.resolve("cache/running/999999999"),
+                home.resolve("cache/running/.999999999.999999999.part"),
+                home.resolve("deploy/.models-0.4.0.jar.999999999.part"));
+        for (Path left : leftByKilledProcesses) {
+            Files.createDirectories(left.getParent());
+            Files.createFile(left);
+        }
         Process chat = chat();
         try {
+            for (Path left : leftByKilledProcesses) {
+                assertFalse(Files.exists(left), left.toString());
+            }
             Path jar = home.resolve("deploy/models.jar");
             byte[] whole = Files.readAllBytes(version("0.5.0"));
             Files.write(jar, Arrays.copyOf(whole, whole.length / 2));

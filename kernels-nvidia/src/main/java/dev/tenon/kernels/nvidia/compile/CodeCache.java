@@ -3,12 +3,16 @@ package dev.tenon.kernels.nvidia.compile;
 import dev.tenon.kernels.nvidia.CudaSource;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -21,12 +25,15 @@ import org.slf4j.LoggerFactory;
 ///
 /// A file starts with a magic and the SHA-256 of what follows, so that a torn or damaged one is
 /// recognised and made anew. It is written beside its place and moved there, so that processes
-/// which write the same one at the same time do not disturb each other. A cache that cannot be
-/// written costs time, not function. Safe for any thread.
+/// which write the same one at the same time do not disturb each other; what a killed process left
+/// beside them goes when a later one stores something. A cache that cannot be written costs time, not
+/// function. Safe for any thread.
 public final class CodeCache {
     private static final Logger LOG = LoggerFactory.getLogger(CodeCache.class);
     private static final byte[] MAGIC = "TENONCU1".getBytes(StandardCharsets.US_ASCII);
     private static final int DIGEST_BYTES = 32;
+    private static final String TEMPORARY = ".new";
+    private static final Duration GRACE = Duration.ofMinutes(1);
 
     private final Path folder;
 
@@ -100,7 +107,9 @@ public final class CodeCache {
         Path file = folder.resolve(key);
         try {
             Files.createDirectories(folder);
-            Path temporary = Files.createTempFile(folder, key, ".new");
+            sweep();
+            Path temporary = Files.createTempFile(
+                    folder, key + "." + ProcessHandle.current().pid() + ".", TEMPORARY);
             try {
                 byte[] all = Arrays.copyOf(MAGIC, MAGIC.length + DIGEST_BYTES + code.length);
                 System.arraycopy(sha256().digest(code), 0, all, MAGIC.length, DIGEST_BYTES);
@@ -112,6 +121,25 @@ public final class CodeCache {
             }
         } catch (IOException e) {
             LOG.warn("{} cannot be written ({}); its kernels are compiled again at the next start", file, e.toString());
+        }
+    }
+
+    /// Removes files that killed processes left half written. One from a moment ago may belong to a process of
+    /// another machine.
+    private void sweep() {
+        Instant old = Instant.now().minus(GRACE);
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.[0-9]*" + TEMPORARY)) {
+            for (Path file : files) {
+                String[] parts = file.getFileName().toString().split("\\.");
+                String pid = parts[parts.length - 3];
+                if (pid.matches("[0-9]{1,18}")
+                        && ProcessHandle.of(Long.parseLong(pid)).isEmpty()
+                        && Files.getLastModifiedTime(file).toInstant().isBefore(old)) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            LOG.debug("Half-written files stay in {}", folder, e);
         }
     }
 

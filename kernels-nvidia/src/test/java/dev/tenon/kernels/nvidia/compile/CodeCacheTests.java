@@ -10,14 +10,19 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -70,6 +75,24 @@ class CodeCacheTests {
         assertNotEquals(key, CodeCache.key(text, List.of("-a"), "nvrtc 13.0"), "source");
         CudaSource header = new CudaSource("linear.Q6_K", "text", Map.of("a.cuh", "two"));
         assertNotEquals(key, CodeCache.key(header, List.of("-a"), "nvrtc 13.0"), "header");
+    }
+
+    @Test
+    void whatAKilledProcessLeftGoesAndNothingElse() throws IOException {
+        FileTime old = FileTime.from(Instant.now().minusSeconds(600));
+        List<String> stay = List.of("a.cubin." + ProcessHandle.current().pid() + ".17.new", "a.cubin", "b.17.new");
+        for (String name : stay) {
+            Files.setLastModifiedTime(Files.createFile(folder.resolve(name)), old);
+        }
+        Files.createFile(folder.resolve("c.cubin.999999999.17.new"));
+        Files.setLastModifiedTime(Files.createFile(folder.resolve("d.cubin.999999999.-17.new")), old);
+        Files.setLastModifiedTime(Files.createFile(folder.resolve("d.cubin.999999999.17.new")), old);
+        new CodeCache(folder).store("x.cubin", bytes("machine code"));
+        Set<String> expected = new HashSet<>(stay);
+        expected.addAll(List.of("c.cubin.999999999.17.new", "x.cubin"));
+        try (Stream<Path> files = Files.list(folder)) {
+            assertEquals(expected, files.map(f -> f.getFileName().toString()).collect(Collectors.toSet()));
+        }
     }
 
     @Test

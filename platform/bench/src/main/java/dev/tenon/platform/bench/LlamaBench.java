@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.WorkFolder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -71,8 +72,8 @@ record LlamaBench(String program, long limitSeconds) {
         Path out = null;
         Path err = null;
         try {
-            out = Files.createTempFile("tenon-llama-bench", ".json");
-            err = Files.createTempFile("tenon-llama-bench", ".log");
+            out = Files.createTempFile(WorkFolder.path(), "tenon-llama-bench", ".json");
+            err = Files.createTempFile(WorkFolder.path(), "tenon-llama-bench", ".log");
             int status = await(command, out, err);
             if (status != 0) {
                 throw failed(ending(status) + ": " + end(err), command);

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystems;
 import java.nio.file.FileVisitResult;
@@ -22,7 +23,9 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,8 +34,7 @@ import org.slf4j.LoggerFactory;
 /// for temporary files: the framework writes a number with each bundle, which a busy disk makes slow.
 ///
 /// It holds a locked file while the process runs, so that a later process can tell and remove what a
-/// killed one
-/// left.
+/// killed one left.
 ///
 /// @param path the folder; never null
 /// @param lock the open, locked file; never null
@@ -78,38 +80,70 @@ record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
         }
     }
 
-    /// Removes the folders of processes that no longer run. Folders of other users are left alone.
+    /// Removes the folders of processes that no longer run, and what start scripts that were killed left in
+    /// the installation's cache. Folders of other users are left alone.
     static void sweep() {
         sweep(temporary());
-        if (!parent().equals(temporary())) {
-            sweep(parent());
+        // Whether or not it has room now: an earlier process may have found some.
+        String memory = System.getProperty("tenon.work");
+        if (memory != null && !Path.of(memory).equals(temporary())) {
+            sweep(Path.of(memory));
+        }
+        String cache = System.getProperty("tenon.cache");
+        if (cache != null && !cache.isBlank()) {
+            sweepScripts(Path.of(cache));
         }
     }
 
     private static void sweep(Path parent) {
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(parent, PREFIX + "*")) {
-            for (Path entry : entries) {
-                if (Files.isWritable(entry) && abandoned(entry)) {
-                    delete(entry);
-                }
+        for (Path entry : list(parent, PREFIX + "*")) {
+            if (Files.isWritable(entry) && abandoned(entry)) {
+                delete(entry);
             }
-        } catch (IOException e) {
-            log().debug("Folders of earlier processes cannot be listed", e);
         }
     }
 
-    private static boolean abandoned(Path folder) throws IOException {
-        if (Files.getLastModifiedTime(folder).toInstant().isAfter(Instant.now().minus(GRACE))) {
-            return false;
+    /// Removes files that the start script makes for a moment, with its process's number at the end.
+    private static void sweepScripts(Path cache) {
+        for (Path file : list(cache, "{jdk,stderr}.[0-9]*")) {
+            String name = file.getFileName().toString();
+            String pid = name.substring(name.lastIndexOf('.') + 1);
+            if (pid.matches("[0-9]{1,18}")
+                    && ProcessHandle.of(Long.parseLong(pid)).isEmpty()) {
+                delete(file);
+            }
         }
+    }
+
+    private static List<Path> list(Path folder, String names) {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, names)) {
+            entries.forEach(found::add);
+        } catch (IOException | DirectoryIteratorException e) {
+            log().debug("What earlier processes left in {} cannot be listed", folder, e);
+        }
+        return found;
+    }
+
+    private static boolean abandoned(Path folder) {
         Path file = folder.resolve(LOCK);
-        if (!Files.exists(file)) {
-            return true;
-        }
-        try (FileChannel channel = FileChannel.open(file, WRITE);
-                FileLock taken = channel.tryLock()) {
-            return taken != null;
+        try {
+            if (Files.getLastModifiedTime(folder)
+                    .toInstant()
+                    .isAfter(Instant.now().minus(GRACE))) {
+                return false;
+            }
+            if (!Files.exists(file)) {
+                return true;
+            }
+            try (FileChannel channel = FileChannel.open(file, WRITE);
+                    FileLock taken = channel.tryLock()) {
+                return taken != null;
+            }
         } catch (OverlappingFileLockException e) {
+            return false; // this process's own
+        } catch (IOException e) {
+            log().debug("{} is left: whether it is in use cannot be told, or another process removes it", folder, e);
             return false;
         }
     }

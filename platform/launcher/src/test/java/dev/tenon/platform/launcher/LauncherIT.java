@@ -318,6 +318,12 @@ class LauncherIT {
     void startUpCacheIsMadeUsedAndMadeAgainWhenAJarChanges() throws Exception {
         Files.writeString(home.resolve("bin/aot-training"), "# comment\nexit 3\necho trained\n");
         Path cache = home.resolve("cache/tenon.aot");
+        Path lock = Files.createDirectories(home.resolve("cache/aot.lock"));
+        Path maker = Files.createFile(
+                lock.resolve(Long.toString(ProcessHandle.current().pid())));
+        assertEquals(1, finish(start(List.of(script()), "", "TENON_AOT=make")).code, "another process makes it");
+        assertTrue(Files.exists(maker) && !Files.exists(cache));
+        Files.move(maker, lock.resolve("999999999")); // nobody's number: it was killed
         assertEquals(0, finish(start(List.of(script()), "", "TENON_AOT=make")).code);
         assertTrue(Files.size(cache) > 1_000_000);
         List<String> classes = Files.readAllLines(home.resolve("cache/classes"));

@@ -15,6 +15,8 @@ import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -80,7 +82,11 @@ class LauncherPartsTests {
         void sweepRemovesAbandonedFoldersAndKeepsThoseInUse() throws IOException {
             FileTime past = FileTime.from(Instant.now().minusSeconds(600));
             Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
-            Path abandoned = Files.createDirectory(temporary.resolve("tenon-cache-test-" + System.nanoTime()));
+            // A lock that cannot be opened, as when another process removes the folder, keeps only that folder.
+            Path strange = Files.createDirectory(temporary.resolve("tenon-cache-test-a" + System.nanoTime()));
+            Files.createDirectory(strange.resolve("in-use"));
+            Files.setLastModifiedTime(strange, past);
+            Path abandoned = Files.createDirectory(temporary.resolve("tenon-cache-test-b" + System.nanoTime()));
             Files.createFile(abandoned.resolve("in-use"));
             Files.setLastModifiedTime(abandoned, past);
             try (CacheFolder used = CacheFolder.create()) {
@@ -91,6 +97,37 @@ class LauncherPartsTests {
                 assertTrue(Files.isDirectory(used.path()));
             }
             assertFalse(Files.exists(abandoned));
+            assertTrue(Files.isDirectory(strange));
+            CacheFolder.delete(strange);
+        }
+
+        @Test
+        void sweepRemovesWhatKilledStartScriptsLeft() throws IOException {
+            long own = ProcessHandle.current().pid();
+            List<String> stay = List.of("jdk", "jdk." + own, "stderr." + own, "jdk.7x", "tenon.aot", "aot.999999999");
+            List<String> go = List.of("jdk.999999999", "stderr.999999999");
+            for (String name : stay) {
+                Files.createFile(folder.resolve(name));
+            }
+            for (String name : go) {
+                Files.createFile(folder.resolve(name));
+            }
+            String before = System.getProperty("tenon.cache");
+            System.setProperty("tenon.cache", folder.toString());
+            try {
+                CacheFolder.sweep();
+            } finally {
+                if (before == null) {
+                    System.clearProperty("tenon.cache");
+                } else {
+                    System.setProperty("tenon.cache", before);
+                }
+            }
+            try (var files = Files.list(folder)) {
+                assertEquals(
+                        Set.copyOf(stay),
+                        files.map(file -> file.getFileName().toString()).collect(Collectors.toSet()));
+            }
         }
     }
 

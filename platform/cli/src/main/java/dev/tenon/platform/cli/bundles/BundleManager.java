@@ -2,6 +2,7 @@ package dev.tenon.platform.cli.bundles;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.WorkFolder;
 import dev.tenon.platform.core.control.EngineControl;
 import java.io.File;
 import java.io.IOException;
@@ -402,7 +403,7 @@ public final class BundleManager {
     /// @throws TenonException (`BUNDLE-001`) if it cannot be read
     static Path stage(Path file) {
         try {
-            Path copy = Files.createTempFile("tenon-bundle-", ".jar");
+            Path copy = Files.createTempFile(WorkFolder.path(), "tenon-bundle-", ".jar");
             Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
             return copy;
         } catch (IOException e) {

@@ -107,9 +107,9 @@ public final class BundleShell {
         try {
             Files.createDirectories(deploy);
             Path target = deploy.resolve(read.name() + "-" + read.version() + ".jar");
-            Path part = deploy.resolve("." + target.getFileName() + ".part");
-            Files.copy(copy, part, StandardCopyOption.REPLACE_EXISTING);
-            Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+            Path draft = Drafts.of(target);
+            Files.copy(copy, draft, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(draft, target, StandardCopyOption.ATOMIC_MOVE);
             for (Path other : kept(read.name())) {
                 if (!other.equals(target)) {
                     Files.delete(other);
@@ -119,6 +119,11 @@ public final class BundleShell {
             throw new TenonException(
                     ErrorCode.IO, done + ", but is not kept for the next start: " + deploy + ": " + e.getMessage(), e);
         }
+    }
+
+    /// Removes drafts of `deploy/` that killed processes left.
+    void sweep() {
+        Drafts.sweep(deploy);
     }
 
     private String remove(String name) {

@@ -6,6 +6,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.WorkFolder;
 import dev.tenon.platform.cli.repository.BundleRepositories;
 import dev.tenon.platform.cli.repository.Coordinates;
 import java.io.IOException;
@@ -159,7 +160,7 @@ public final class BundlesCommand implements TenonCommand {
         BundleRepositories repositories = new BundleRepositories(
                 configured, offline, filter -> context == null || ApiPackages.meets(filter, context));
         try {
-            Path folder = Files.createTempDirectory("tenon-fetch-");
+            Path folder = Files.createTempDirectory(WorkFolder.path(), "tenon-fetch-");
             try {
                 BundleRepositories.Fetched fetched = repositories.fetch(wanted, folder);
                 console.note("Fetched " + fetched.from() + "; " + fetched.checked());

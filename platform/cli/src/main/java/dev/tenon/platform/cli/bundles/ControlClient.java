@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -48,12 +49,11 @@ record ControlClient(long pid, Path socket) {
         if (!Files.isDirectory(folder)) {
             return found;
         }
+        sweep(folder);
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "[0-9]*")) {
             for (Path file : files) {
                 long pid = Long.parseLong(file.getFileName().toString());
-                if (ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isEmpty()) {
-                    Files.deleteIfExists(file); // killed
-                } else if (pid != ProcessHandle.current().pid()) {
+                if (pid != ProcessHandle.current().pid() && Drafts.runs(pid)) {
                     socket(file).ifPresent(socket -> found.add(new ControlClient(pid, socket)));
                 }
             }
@@ -63,6 +63,25 @@ record ControlClient(long pid, Path socket) {
         }
         found.sort(Comparator.comparing(ControlClient::started).reversed());
         return found;
+    }
+
+    /// Removes the files of platforms that were killed. What cannot be removed is logged and left.
+    ///
+    /// @param folder see [#folder(BundleContext)]; need not be there
+    static void sweep(Path folder) {
+        if (!Files.isDirectory(folder)) {
+            return;
+        }
+        Drafts.sweep(folder);
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "[0-9]*")) {
+            for (Path file : files) {
+                if (!Drafts.runs(Long.parseLong(file.getFileName().toString()))) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException | NumberFormatException e) {
+            LOG.debug("Files of earlier processes stay in {}", folder, e);
+        }
     }
 
     private static Optional<Path> socket(Path file) throws IOException {

@@ -34,8 +34,9 @@ import org.slf4j.LoggerFactory;
 /// The control channel of a running platform: a Unix domain socket that only its owner can open.
 ///
 /// The socket lies in the working folder of the process, which only the owner may enter; a file in the
-/// installation's cache folder, named by the process, says where. A request and its reply are one line of
-/// JSON each. It begins when the launcher begins to watch folders, off the way of the first answer.
+/// installation's cache folder, named by the process, says where. Before it makes that, it removes what killed
+/// processes left of the kind. A request and its reply are one line of JSON each. It begins when the launcher begins to
+/// watch folders, off the way of the first answer.
 @Component(service = ControlServer.class, immediate = true, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class ControlServer {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
@@ -68,6 +69,8 @@ public final class ControlServer {
             if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
                 Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
             }
+            ControlClient.sweep(pointer.getParent());
+            shell.sweep();
             announce(pointer, socket);
         } catch (IOException | RuntimeException e) {
             server.close();
@@ -84,7 +87,7 @@ public final class ControlServer {
     /// @throws IOException if the file cannot be written
     static void announce(Path pointer, Path socket) throws IOException {
         Files.createDirectories(pointer.getParent());
-        Path draft = pointer.resolveSibling("." + pointer.getFileName());
+        Path draft = Drafts.of(pointer);
         Files.deleteIfExists(draft);
         Files.createFile(draft, ownerOnly());
         Files.writeString(draft, socket.toString());

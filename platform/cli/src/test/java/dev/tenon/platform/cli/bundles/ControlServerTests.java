@@ -14,10 +14,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ControlServerTests {
+
+    /// A number that no system gives to a process.
+    private static final String GONE = "999999999";
 
     @TempDir
     Path folder;
@@ -47,6 +51,37 @@ class ControlServerTests {
         assertEquals(Set.of(socket.toString()), read);
         try (var files = Files.list(pointer.getParent())) {
             assertEquals(List.of(pointer), files.toList(), "a draft was left");
+        }
+    }
+
+    @Test
+    void whatKilledProcessesLeftIsRemovedAndNothingElse() throws IOException {
+        long own = ProcessHandle.current().pid();
+        List<String> stay = List.of(
+                Long.toString(own), "." + own + "." + own + ".part", ".a.part", ".a.b.part", "note.7.part", ".x.7.tmp");
+        List<String> go = List.of(GONE, "." + GONE + "." + GONE + ".part", ".a-1.0.0.jar." + GONE + ".part");
+        for (List<String> names : List.of(stay, go)) {
+            for (String name : names) {
+                Files.createFile(folder.resolve(name));
+            }
+        }
+        ControlClient.sweep(folder);
+        assertEquals(Set.copyOf(stay), names());
+        assertEquals(List.of(), ControlClient.running(folder), "platforms besides this process");
+        ControlClient.sweep(folder.resolve("none"));
+    }
+
+    @Test
+    void anUnfinishedFileIsNotSweptAwayWhileItsProcessRuns() throws IOException {
+        Path draft = Drafts.of(folder.resolve("models.jar"));
+        Files.createFile(draft);
+        Drafts.sweep(folder);
+        assertEquals(Set.of(draft.getFileName().toString()), names());
+    }
+
+    private Set<String> names() throws IOException {
+        try (var files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).collect(Collectors.toSet());
         }
     }
 

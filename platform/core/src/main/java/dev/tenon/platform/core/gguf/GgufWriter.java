@@ -14,18 +14,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 /// Writes a GGUF file of any size with little heap: the header first, then tensor data piece by piece.
 ///
 /// The data goes to a file of its own name with `.tmp` at the end, which takes the target's name only when
-/// it is
-/// complete; a failure leaves nothing behind. A writer is set up by one thread and used once.
+/// it is complete; a failure leaves nothing behind, and what a killed process left goes when the same target
+/// is written again. A writer is set up by one thread and used once.
 public final class GgufWriter {
     /// Makes the data of a tensor.
     @FunctionalInterface
@@ -50,6 +53,10 @@ public final class GgufWriter {
     private static final int PIECE_BYTES = 4 << 20;
     /// Longest row; a row is never cut.
     private static final int MAX_ROW_BYTES = 1 << 30;
+
+    private static final String TEMPORARY = ".tmp";
+    private static final Duration GRACE = Duration.ofMinutes(1);
+    private static final System.Logger LOG = System.getLogger(GgufWriter.class.getName());
 
     private final Path target;
     private final Map<String, GgufValue> metadata = new LinkedHashMap<>();
@@ -180,8 +187,9 @@ public final class GgufWriter {
         if (!replace && Files.exists(target)) {
             throw new TenonException(ErrorCode.IO, target + " exists already. Allow its replacement or move it away.");
         }
+        sweep();
         Path temporary = target.resolveSibling(target.getFileName() + "."
-                + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime()) + ".tmp");
+                + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime()) + TEMPORARY);
         boolean done = false;
         try {
             long size = write(temporary, alignment);
@@ -212,12 +220,33 @@ public final class GgufWriter {
         }
     }
 
+    /// Removes what killed processes left that wrote the same target: such files are large. One that was written
+    /// to a moment ago may belong to a process of another machine.
+    private void sweep() {
+        String start = target.getFileName() + ".";
+        try (Stream<Path> files = Files.list(target.toAbsolutePath().getParent())) {
+            for (Path file : files.filter(f -> f.getFileName().toString().startsWith(start))
+                    .toList()) {
+                String rest = file.getFileName().toString().substring(start.length());
+                if (rest.matches("[0-9]{1,18}-[0-9a-f]+\\" + TEMPORARY)
+                        && ProcessHandle.of(Long.parseLong(rest.substring(0, rest.indexOf('-'))))
+                                .isEmpty()
+                        && Files.getLastModifiedTime(file)
+                                .toInstant()
+                                .isBefore(Instant.now().minus(GRACE))) {
+                    discard(file);
+                }
+            }
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "Unfinished files stay beside " + target, e);
+        }
+    }
+
     private static void discard(Path temporary) {
         try {
             Files.deleteIfExists(temporary);
         } catch (IOException e) {
-            System.getLogger(GgufWriter.class.getName())
-                    .log(System.Logger.Level.WARNING, "Left behind: " + temporary + ". Delete it.", e);
+            LOG.log(System.Logger.Level.WARNING, "Left behind: " + temporary + ". Delete it.", e);
         }
     }
 
