@@ -16,12 +16,18 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Executable memory: pages that are written first and then made read-only and executable, never both.
 ///
 /// The memory belongs to a shared [Arena]. A native call holds that arena while it runs, so [#close]
-/// waits for running calls and a call after it fails with an exception instead of jumping into nothing.
+/// waits for running calls, however long they take, and a call after it fails with an exception instead of
+/// jumping into nothing.
 /// Linux and macOS on x86-64; safe for any thread.
 final class CodeMemory implements AutoCloseable {
     private static final int PAGE = 4096;
@@ -31,16 +37,23 @@ final class CodeMemory implements AutoCloseable {
     private static final int MAP_PRIVATE = 2;
     private static final int MAP_ANONYMOUS_LINUX = 0x20;
     private static final int MAP_ANONYMOUS_MAC = 0x1000;
-    private static final long CLOSE_TIMEOUT_NANOS = 10_000_000_000L;
+    /// Between two looks whether a call has returned.
+    private static final long LOOK_NANOS = 50_000;
+    /// Calls take milliseconds at most: one that takes longer than this stands still, which is told.
+    private static final long TELL_SECONDS = 1;
+    private static final Logger LOG = LoggerFactory.getLogger(CodeMemory.class);
 
     private final Arena arena = Arena.ofShared();
+    private final String name;
     private final MemorySegment code;
 
     /// Makes code executable.
     ///
+    /// @param name what the code is, for people
     /// @param bytes position-independent machine code; copied
     /// @throws BackendException if the platform has no such memory or forbids it
-    CodeMemory(byte[] bytes) {
+    CodeMemory(String name, byte[] bytes) {
+        this.name = name;
         long size = (bytes.length + PAGE - 1L) / PAGE * PAGE;
         boolean done = false;
         try {
@@ -61,26 +74,43 @@ final class CodeMemory implements AutoCloseable {
         return code.asSlice(offset);
     }
 
-    /// Unmaps the memory after the calls that run in it have returned; calls from then on fail.
-    ///
-    /// @throws BackendException if a call is still running after ten seconds; the memory then stays
+    /// Unmaps the memory after the calls that run in it have returned; calls from then on fail. How long it
+    /// waits is up to those calls: a thread in one of them may stand still for any time, and go on. That it
+    /// waits is logged. Interrupts do not end the wait.
     @Override
     public void close() {
-        long end = System.nanoTime() + CLOSE_TIMEOUT_NANOS;
+        close(
+                System::nanoTime,
+                seconds -> LOG.warn(
+                        "The code of {} is to be freed, and a call of it has not returned for {} s. It is waited for",
+                        name,
+                        seconds));
+    }
+
+    /// The same with another clock.
+    ///
+    /// @param clock nanoseconds
+    /// @param told is given the seconds waited, after one, two, four and so on
+    void close(LongSupplier clock, LongConsumer told) {
+        long begin = clock.getAsLong();
+        long next = TELL_SECONDS;
+        boolean interrupted = false;
         while (arena.scope().isAlive()) {
             try {
                 arena.close();
             } catch (IllegalStateException inUse) {
-                if (arena.scope().isAlive() && System.nanoTime() > end) {
-                    throw new BackendException(
-                            ErrorCode.BACKEND_FAILED,
-                            "A kernel has been running for 10 s while its code was to be freed; the code stays loaded."
-                                    + " End the sessions that use it first.",
-                            0,
-                            inUse);
+                // Or another thread has closed it meanwhile, which ends the loop.
+                long seconds = TimeUnit.NANOSECONDS.toSeconds(clock.getAsLong() - begin);
+                if (seconds >= next && arena.scope().isAlive()) {
+                    told.accept(seconds);
+                    next = 2 * seconds;
                 }
-                LockSupport.parkNanos(50_000);
+                LockSupport.parkNanos(LOOK_NANOS);
+                interrupted |= Thread.interrupted();
             }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

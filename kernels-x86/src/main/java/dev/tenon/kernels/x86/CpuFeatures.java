@@ -44,7 +44,7 @@ record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8, int first
         a.xgetbv();
         a.mov32(Operand.mem(Gpr.RDI), Gpr.RAX);
         a.ret();
-        try (CodeMemory code = new CodeMemory(a.assemble());
+        try (CodeMemory code = new CodeMemory("cpuid", a.assemble());
                 Arena arena = Arena.ofConfined()) {
             MemorySegment result = arena.allocate(16, 16);
             Cpuid cpuid = (leaf, subleaf) -> {

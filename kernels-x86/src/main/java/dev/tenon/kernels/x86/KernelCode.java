@@ -75,7 +75,7 @@ final class KernelCode implements AutoCloseable {
         UnpackCode.emit(a, format, PanelShape.of(set));
         PairCode512 pair = wide ? format.pairs512() : null;
         PairFunctions pairs = pair == null ? null : new PairFunctions(format, pair, format.quads512());
-        return new KernelCode(new CodeMemory(a.assemble()), at, pairs, new PanelFunctions(format, set));
+        return new KernelCode(new CodeMemory(format.id, a.assemble()), at, pairs, new PanelFunctions(format, set));
     }
 
     /// Generates the code of a format of plain floating-point numbers.
@@ -93,7 +93,7 @@ final class KernelCode implements AutoCloseable {
         }
         begin(a, at, "halfPanel");
         HalfPanelCode.emit(a, bfloat);
-        return new KernelCode(new CodeMemory(a.assemble()), at, null, null);
+        return new KernelCode(new CodeMemory(bfloat ? "BF16" : "F16", a.assemble()), at, null, null);
     }
 
     private static void begin(Assembler a, Map<String, Integer> at, String function) {

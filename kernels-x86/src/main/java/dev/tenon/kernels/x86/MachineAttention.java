@@ -167,7 +167,7 @@ final class MachineAttention implements AttentionKernel, AutoCloseable {
         if (code == null) {
             Assembler a = new Assembler(true);
             AttentionCode.emit(a, shape);
-            CodeMemory memory = new CodeMemory(a.assemble());
+            CodeMemory memory = new CodeMemory(name, a.assemble());
             code = new Code(shape, memory, memory.entry(0));
             known.put(shape, code);
         }

@@ -158,7 +158,7 @@ final class MachineElements implements ElementKernel, AutoCloseable {
             elements.emitNorm();
             int add = next(a);
             elements.emitAdd();
-            CodeMemory memory = new CodeMemory(a.assemble());
+            CodeMemory memory = new CodeMemory(name, a.assemble());
             code = new Code(memory, memory.entry(0), memory.entry(gelu), memory.entry(norm), memory.entry(add));
         }
         return code;

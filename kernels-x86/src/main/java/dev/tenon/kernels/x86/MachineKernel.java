@@ -268,8 +268,10 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
     @Override
     public synchronized void close() {
         closed = true;
-        if (code != null) {
-            code.close();
+        KernelCode last = code;
+        code = null; // no new calls, while the running ones are waited for
+        if (last != null) {
+            last.close();
         }
     }
 

@@ -79,7 +79,7 @@ final class PairFunctions implements AutoCloseable {
         } else {
             PairsCode512.emit(a, format, pair, which);
         }
-        CodeMemory memory = new CodeMemory(a.assemble());
+        CodeMemory memory = new CodeMemory("pairs of " + format.id, a.assemble());
         memories.add(memory);
         Functions functions = new Functions(memory.entry(0), memory.entry(copy), memory.entry(product));
         made.set(which, functions);

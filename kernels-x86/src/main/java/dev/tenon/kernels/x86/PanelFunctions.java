@@ -65,7 +65,7 @@ final class PanelFunctions implements AutoCloseable {
         a.align(64);
         int few = a.size();
         PanelCode.emit(a, format, set, shape.few(), n);
-        CodeMemory memory = new CodeMemory(a.assemble());
+        CodeMemory memory = new CodeMemory("panels of " + format.id, a.assemble());
         memories.add(memory);
         Length made = new Length(n, memory.entry(0), memory.entry(few));
         Length[] more = Arrays.copyOf(lengths, lengths.length + 1);

@@ -138,9 +138,6 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     }
 
     /// Frees all code; waits for running calls.
-    ///
-    /// @throws dev.tenon.api.error.BackendException if a call goes on for ten seconds; the other code is
-    ///     freed
     @Override
     @Deactivate
     public synchronized void close() {
@@ -148,21 +145,13 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
             kernels = List.of();
         }
         state = "stopped";
-        TenonException failure = null;
         for (Kernel kernel : kernels) {
-            try {
-                switch (kernel) {
-                    case MachineKernel linear -> linear.close();
-                    case MachineAttention attend -> attend.close();
-                    case MachineElements own -> own.close();
-                    default -> throw new IllegalStateException(kernel.name() + " has no code to free");
-                }
-            } catch (TenonException e) {
-                failure = e;
+            switch (kernel) {
+                case MachineKernel linear -> linear.close();
+                case MachineAttention attend -> attend.close();
+                case MachineElements own -> own.close();
+                default -> throw new IllegalStateException(kernel.name() + " has no code to free");
             }
-        }
-        if (failure != null) {
-            throw failure;
         }
     }
 

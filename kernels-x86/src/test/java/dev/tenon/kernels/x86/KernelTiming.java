@@ -128,7 +128,7 @@ public final class KernelTiming {
         a.j(Assembler.If.GREATER, "loop");
         a.vzeroupper();
         a.ret();
-        try (CodeMemory code = new CodeMemory(a.assemble())) {
+        try (CodeMemory code = new CodeMemory("timed", a.assemble())) {
             MemorySegment function = code.entry(0);
             long part = memory.byteSize() / threads / 256 * 256;
             double s = best(threads, rounds, thread -> {

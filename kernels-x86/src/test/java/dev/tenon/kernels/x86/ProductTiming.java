@@ -23,7 +23,7 @@ final class ProductTiming {
             for (boolean bytes : set == FeatureSet.AVX2 ? new boolean[] {false} : new boolean[] {true, false}) {
                 int lanes = set == FeatureSet.AVX512 ? 16 : 8;
                 double flops = 2.0 * (bytes ? 4 : 1) * lanes * SUMS * TURNS;
-                try (CodeMemory code = new CodeMemory(products(set, bytes))) {
+                try (CodeMemory code = new CodeMemory("timed", products(set, bytes))) {
                     for (int threads = 1; threads <= 2; threads++) {
                         double[] rounds = rounds(code.entry(0), threads, seconds);
                         System.out.printf(
