@@ -23,7 +23,19 @@ record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8, int first
     /// Type of a data cache in leaf 4.
     private static final int DATA = 1;
 
-    /// Asks the processor, through a few bytes of generated code.
+    /// What was found last; the processor stays the same.
+    private static volatile CpuFeatures found;
+
+    /// {@return what the processor has, asked only if nobody has asked before}
+    ///
+    /// @throws dev.tenon.api.error.BackendException if no code can be generated here
+    static CpuFeatures known() {
+        CpuFeatures known = found;
+        return known != null ? known : detect();
+    }
+
+    /// Asks the processor, through a few bytes of generated code. In a virtual machine each question goes to the
+    /// host.
     ///
     /// @return its features
     /// @throws dev.tenon.api.error.BackendException if no code can be generated here
@@ -61,7 +73,8 @@ record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8, int first
                 call(code.entry(xgetbv), result, 0, 0);
                 xcr0 = result.get(ValueLayout.JAVA_INT, 0);
             }
-            return of(name(cpuid), one, seven, sevenOne, xcr0, highest >= 4 ? firstLevelBytes(cpuid) : 0);
+            found = of(name(cpuid), one, seven, sevenOne, xcr0, highest >= 4 ? firstLevelBytes(cpuid) : 0);
+            return found;
         }
     }
 

@@ -41,7 +41,7 @@ record Prefetch(int firstBytes, int secondBytes) {
 
         private static int firstLevelBytes() {
             try {
-                return CpuFeatures.detect().firstLevelBytes();
+                return CpuFeatures.known().firstLevelBytes();
             } catch (BackendException e) {
                 // No code that is emitted here will ever run here, so any distance will do.
                 LOG.debug("the first-level cache is not known: {}", e.getMessage());

@@ -57,6 +57,14 @@ class X86KernelProviderTests {
         }
     }
 
+    @Test
+    void theProcessorIsAskedOnce() {
+        assumeTrue(!LinearKernelTests.HERE.isEmpty(), "no code can be generated on this machine");
+        CpuFeatures asked = CpuFeatures.detect();
+        assertSame(asked, CpuFeatures.known());
+        assertSame(asked, CpuFeatures.known());
+    }
+
     private static Set<String> of(List<Kernel> kernels, String op) {
         return kernels.stream()
                 .filter(kernel -> kernel.op().equals(op))
