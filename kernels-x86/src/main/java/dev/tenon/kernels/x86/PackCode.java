@@ -226,17 +226,33 @@ final class PackCode {
         }
     }
 
+    /// 32 elements: their levels, and the scales of their one or two groups.
+    ///
+    /// Registers: 0 to 3 the elements, then their levels; 6 dx, 9 c, 5 u, in lane 0 for the first group and in
+    /// lane 1 for the second; the others hold what is needed for a moment.
     private static void emitUnit(Assembler a, BlockCode format) {
-        int group = format.group;
-        int perSpan = arrayBytes(format);
-        Vec m = ymm(4);
-        Vec n = ymm(5);
-        Vec sign = ymm(6);
-        Vec t = ymm(7);
         for (int i = 0; i < 4; i++) {
             a.vmovdqu(ymm(i), mem(RDI, 32 * i));
         }
-        // m: the greatest magnitudes of the first and the second 16, in lanes 0 and 1
+        Vec most = ymm(4);
+        Vec dx = ymm(6);
+        Vec sums = ymm(9);
+        Vec u = ymm(5);
+        emitMaxima(a, format, most);
+        emitLevels(a, most, dx);
+        emitSums(a, format, sums);
+        emitCorrections(a, format, dx, sums, u);
+        emitScales(a, format, dx, sums, u);
+        emitBytes(a, format);
+    }
+
+    /// Takes the greatest magnitude of each group, at least [#TINY].
+    ///
+    /// @param m the maxima in lanes 0 and 1
+    private static void emitMaxima(Assembler a, BlockCode format, Vec m) {
+        Vec n = ymm(5);
+        Vec sign = ymm(6);
+        Vec t = ymm(7);
         a.vmovdqu(sign, a.constant(i -> Integer.MAX_VALUE));
         a.vpand(m, sign, ymm(0));
         a.vpand(t, sign, ymm(1));
@@ -253,13 +269,19 @@ final class PackCode {
         a.vpmaxud(m.x(), m.x(), t.x());
         a.vpshufd(t.x(), m.x(), 0x4E);
         a.vpmaxud(m.x(), m.x(), t.x());
-        if (group == 32) {
+        if (format.group == 32) {
             a.vpshufd(t.x(), m.x(), 0xB1);
             a.vpmaxud(m.x(), m.x(), t.x());
         }
         a.vpmaxud(m.x(), m.x(), a.constant(i -> Float.floatToRawIntBits(TINY)));
-        // dx and its inverse
-        Vec dx = ymm(6);
+    }
+
+    /// Divides by the scales and rounds.
+    ///
+    /// @param m the maxima; not kept
+    /// @param dx the scales that were used
+    private static void emitLevels(Assembler a, Vec m, Vec dx) {
+        Vec n = ymm(5);
         Vec[] inverse = {ymm(7), ymm(8)};
         a.vmovdqu(n.x(), a.constant(i -> Float.floatToRawIntBits(127)));
         a.vdivps(dx.x(), m.x(), n.x());
@@ -272,10 +294,15 @@ final class PackCode {
             a.vmulps(ymm(i), ymm(i), inverse[i >> 1]);
             a.vcvtps2dq(ymm(i), ymm(i));
         }
-        // sums of 16 in pairs of lanes: a a b b
+    }
+
+    /// Adds the levels of each group up.
+    ///
+    /// @param sums the sums as floats, in lanes 0 and 1
+    private static void emitSums(Assembler a, BlockCode format, Vec sums) {
         Vec sumA = ymm(4);
         Vec sumB = ymm(5);
-        Vec sums = ymm(9);
+        // sums of 16 in pairs of lanes: a a b b
         a.vpaddd(sumA, ymm(0), ymm(1));
         a.vpaddd(sumB, ymm(2), ymm(3));
         a.vpunpcklqdq(sums, sumA, sumB);
@@ -285,45 +312,60 @@ final class PackCode {
         a.vpaddd(sums.x(), sums.x(), sumA.x());
         a.vpshufd(sumA.x(), sums.x(), 0xB1);
         a.vpaddd(sums.x(), sums.x(), sumA.x());
-        if (group == 32) {
+        if (format.group == 32) {
             a.vpshufd(sumA.x(), sums.x(), 0x4E);
             a.vpaddd(sums.x(), sums.x(), sumA.x());
         } else {
             a.vpshufd(sums.x(), sums.x(), 0x08);
         }
         a.vcvtdq2ps(sums.x(), sums.x());
-        a.vmovdqu(sumA.x(), a.constant(i -> Float.floatToRawIntBits(-format.zero)));
+    }
+
+    /// Makes c and u.
+    ///
+    /// @param dx the scales
+    /// @param c the sums of levels, which become c
+    /// @param u becomes u
+    private static void emitCorrections(Assembler a, BlockCode format, Vec dx, Vec c, Vec u) {
+        Vec t = ymm(4);
+        a.vmovdqu(t.x(), a.constant(i -> Float.floatToRawIntBits(-format.zero)));
         if (format.mins) {
-            a.vmulps(sumA.x(), sumA.x(), dx.x());
-            a.vmulps(sums.x(), sums.x(), sumA.x());
+            a.vmulps(t.x(), t.x(), dx.x());
+            a.vmulps(c.x(), c.x(), t.x());
         } else {
-            a.vfmadd213ps(sums.x(), sumA.x(), a.constant(i -> Float.floatToRawIntBits(BIAS)));
+            a.vfmadd213ps(c.x(), t.x(), a.constant(i -> Float.floatToRawIntBits(BIAS)));
         }
-        a.vmulps(sumB.x(), dx.x(), a.constant(i -> Float.floatToRawIntBits(-BIAS)));
-        if (group == 32) {
-            a.vmovss(mem(R8), dx);
-            a.vmovss(mem(R8, perSpan), sums);
-            a.vmovss(mem(R8, 2 * perSpan), sumB);
-        } else {
-            a.vmovq(mem(R8), dx);
-            a.vmovq(mem(R8, perSpan), sums);
-            a.vmovq(mem(R8, 2 * perSpan), sumB);
+        a.vmulps(u.x(), dx.x(), a.constant(i -> Float.floatToRawIntBits(-BIAS)));
+    }
+
+    /// Stores the scales behind the levels and in the pieces.
+    private static void emitScales(Assembler a, BlockCode format, Vec dx, Vec c, Vec u) {
+        int group = format.group;
+        Vec[] scales = {dx, c, u};
+        for (int i = 0; i < scales.length; i++) {
+            if (group == 32) {
+                a.vmovss(mem(R8, i * arrayBytes(format)), scales[i]);
+            } else {
+                a.vmovq(mem(R8, i * arrayBytes(format)), scales[i]);
+            }
         }
-        Vec[] scales = {dx, sums, sumB};
         for (int i = 0; i < scales.length; i++) {
             a.vmovss(mem(R10, group + Float.BYTES * i), scales[i]);
             if (group == 16) {
                 a.vextractps(mem(R10, R11, 1, group + Float.BYTES * i), scales[i], 1);
             }
         }
-        // bytes
+    }
+
+    /// Stores the levels as bytes, as a row and in the pieces.
+    private static void emitBytes(Assembler a, BlockCode format) {
         a.vpackssdw(ymm(0), ymm(0), ymm(1));
         a.vpackssdw(ymm(2), ymm(2), ymm(3));
         a.vpacksswb(ymm(0), ymm(0), ymm(2));
         a.vmovdqu(ymm(1), a.constant(i -> (i & 1) * 4 + (i >> 1)));
         a.vpermd(ymm(0), ymm(1), ymm(0));
         a.vmovdqu(mem(RSI), ymm(0));
-        if (group == 32) {
+        if (format.group == 32) {
             a.vmovdqu(mem(R10), ymm(0));
         } else {
             a.vmovdqu(mem(R10), xmm(0));
