@@ -266,7 +266,9 @@ interface WarmupTask {
 
             @Override
             public boolean generatesCode() {
-                // This backend's own packed kernels are compiled by the JIT compiler, as the others are.
+                // This backend's own packed kernels are compiled by the JIT compiler, as the others are. It asks for
+                // the class because the alternative is a method of the api's PackedKernel, for every author to
+                // answer, or a flag through all that hands kernels on, and both only for this line.
                 return linear.packed() != null && !(linear.packed().kernel instanceof PermutedLinear);
             }
         };
