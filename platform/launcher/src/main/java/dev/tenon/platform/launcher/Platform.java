@@ -317,11 +317,11 @@ final class Platform implements AutoCloseable {
     ToIntFunction<String[]> cli() {
         BundleContext context = framework.getBundleContext();
         try {
-            @SuppressWarnings("rawtypes")
+            @SuppressWarnings("rawtypes") // a service is looked up by its class, which has no type arguments
             Collection<ServiceReference<ToIntFunction>> found =
                     context.getServiceReferences(ToIntFunction.class, "(tenon.main=cli)");
             if (!found.isEmpty()) {
-                @SuppressWarnings("unchecked")
+                @SuppressWarnings("unchecked") // what the property tenon.main=cli stands for
                 ToIntFunction<String[]> cli = context.getService(Collections.max(found));
                 if (cli != null) {
                     return cli;
@@ -384,7 +384,7 @@ final class Platform implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings({"unchecked", "rawtypes"})
+    @SuppressWarnings({"unchecked", "rawtypes"}) // Felix takes its logger as an object among the texts
     private static Map<String, String> properties(Home home, Path cache, String factory) {
         Map<String, String> properties = new HashMap<>();
         properties.put(Constants.FRAMEWORK_STORAGE, cache.resolve("framework").toString());

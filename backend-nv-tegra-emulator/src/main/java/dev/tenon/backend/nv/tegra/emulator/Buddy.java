@@ -20,7 +20,7 @@ final class Buddy {
 
     /// @param base first address
     /// @param end end of the range
-    @SuppressWarnings({"unchecked", "rawtypes"})
+    @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type cannot be made otherwise
     Buddy(long base, long end) {
         this.base = base;
         this.bytes = end - base;

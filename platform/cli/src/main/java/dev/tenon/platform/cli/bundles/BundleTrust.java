@@ -82,7 +82,7 @@ public final class BundleTrust {
                 .orElse(Verdict.of(Map.of()));
     }
 
-    @SuppressWarnings({"unchecked", "rawtypes"})
+    @SuppressWarnings({"unchecked", "rawtypes"}) // a service is looked up by its class, which has no type arguments
     private static Optional<BiFunction<String, Path, Map<String, String>>> service(BundleContext context) {
         try {
             for (ServiceReference<BiFunction> reference :
