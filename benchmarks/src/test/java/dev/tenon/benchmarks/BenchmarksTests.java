@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
@@ -103,7 +105,7 @@ class BenchmarksTests {
 
     @Test
     void formatWithoutKernelFailsInsteadOfBeingTimed() {
-        assertThrows(
+        RunnerException e = assertThrows(
                 RunnerException.class,
                 () -> run(
                         "PackedLinearBenchmark.multiply",
@@ -117,6 +119,9 @@ class BenchmarksTests {
                         "512",
                         "megabytes",
                         "1"));
+        StringWriter why = new StringWriter();
+        e.printStackTrace(new PrintWriter(why));
+        assertTrue(why.toString().contains("packed kernel for F32"), why::toString);
     }
 
     @Test
