@@ -82,13 +82,16 @@ public abstract class PermutedLinear implements PackedKernel {
 
     /// Multiplies levels with activations, all in one, on machines with vectors of sixteen floats.
     interface Dot {
-        /// Adds the products of some blocks to the strands of a row and a token.
+        /// Adds the products of some blocks of some rows and a token to the strands of the rows.
         ///
         /// @param weights the matrix
-        /// @param at where the first block starts
-        /// @param blocks how many
+        /// @param at where the first row's first block starts
+        /// @param apart bytes to the next row's
+        /// @param rows how many, at least one
+        /// @param blocks how many of each, at least one
         /// @param scratch memory of the strands
-        /// @param strands where they are
+        /// @param strands where the first row's are; the next one's follow, [PermutedPanel#PAIR]
+        ///     bytes behind them
         /// @param packed activations
         /// @param even where the first even vector is; where the next one is says
         ///     [PermutedPacking#apart]
@@ -97,6 +100,8 @@ public abstract class PermutedLinear implements PackedKernel {
         void add(
                 MemorySegment weights,
                 long at,
+                long apart,
+                int rows,
                 int blocks,
                 MemorySegment scratch,
                 long strands,
@@ -430,21 +435,25 @@ public abstract class PermutedLinear implements PackedKernel {
                 int count = Math.min(turn, blocks - b);
                 long even = x + (long) half * b * packing.apart;
                 long rest = x + sumsAt + (long) b * VECTOR;
-                for (int stream = 0; stream < streams; stream++) {
-                    long p = at + (r + (long) stream * each) * rowBytes + (long) b * blockBytes;
-                    long strands = s + stream * PermutedPanel.PAIR;
-                    if (LANES == 16) {
-                        dot.add(weights, p, count, scratch, strands, packed, even, even + odd, rest);
-                    } else {
-                        long values = s + VALUES;
-                        decode(weights, p, count, scratch, s + SCALES, values);
-                        int vectors = half * count;
-                        long next = (long) vectors * VECTOR;
-                        PermutedPanel.dot(scratch, values, strands, packed, even, vectors);
-                        PermutedPanel.dot(scratch, values + next, strands + VECTOR, packed, even + odd, vectors);
-                        PermutedPanel.dot(scratch, values + 2 * next, strands + 2 * VECTOR, packed, rest, sums * count);
-                    }
+                long p = at + r * rowBytes + (long) b * blockBytes;
+                if (LANES == 16) {
+                    dot.add(weights, p, each * rowBytes, streams, count, scratch, s, packed, even, even + odd, rest);
+                    continue;
                 }
+                for (int stream = 0; stream < streams; stream++) {
+                    long strands = s + stream * PermutedPanel.PAIR;
+                    long values = s + VALUES;
+                    decode(weights, p + stream * each * rowBytes, count, scratch, s + SCALES, values);
+                    int vectors = half * count;
+                    long next = (long) vectors * VECTOR;
+                    PermutedPanel.dot(scratch, values, strands, packed, even, vectors);
+                    PermutedPanel.dot(scratch, values + next, strands + VECTOR, packed, even + odd, vectors);
+                    PermutedPanel.dot(scratch, values + 2 * next, strands + 2 * VECTOR, packed, rest, sums * count);
+                }
+            }
+            if (LANES == 16 && streams == STREAMS) {
+                PermutedPanel.sums(scratch, s, out, outOffset + r, each);
+                continue;
             }
             for (int stream = 0; stream < streams; stream++) {
                 out[outOffset + stream * each + r] = PermutedPanel.sum(scratch, s + stream * PermutedPanel.PAIR);

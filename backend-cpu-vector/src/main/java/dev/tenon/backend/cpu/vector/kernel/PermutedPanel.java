@@ -8,6 +8,8 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorShuffle;
 
 /// Multiplies decoded weight rows with packed activations, in the order of [PermutedLinear].
 ///
@@ -43,7 +45,20 @@ final class PermutedPanel {
     /// Bytes of sums: of a tree over sixteen strands, five sums are open at once at most.
     static final int SUMS = LEVELS + 5 * LEVEL;
 
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(Species.LE);
+    /// Lanes of the upper half, and of odd quarters.
+    private static final VectorMask<Float> UPPER = VectorMask.fromLong(F, 0xFF00 & (1L << LANES) - 1);
+    private static final VectorMask<Float> ODD = VectorMask.fromLong(F, 0xF0F0 & (1L << LANES) - 1);
+    private static final VectorShuffle<Float> ACROSS_8 = across(8);
+    private static final VectorShuffle<Float> ACROSS_4 = across(4);
+    private static final VectorShuffle<Float> ACROSS_2 = across(2);
+    private static final VectorShuffle<Float> ACROSS_1 = across(1);
+
     private PermutedPanel() {}
+
+    private static VectorShuffle<Float> across(int distance) {
+        return VectorShuffle.fromOp(F, i -> (i ^ distance) % LANES);
+    }
 
     /// Sets strands to 0.
     ///
@@ -53,6 +68,15 @@ final class PermutedPanel {
     static void clear(MemorySegment scratch, long at, int pairs) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         FloatVector zero = FloatVector.zero(F);
+        if (LANES == 16) {
+            for (int pair = 0; pair < pairs; pair++) {
+                long p = at + pair * PAIR & Memory.ADDRESS;
+                zero.intoMemorySegment(s, p, Species.LE);
+                zero.intoMemorySegment(s, p + VECTOR, Species.LE);
+                zero.intoMemorySegment(s, p + 2 * VECTOR, Species.LE);
+            }
+            return;
+        }
         for (long i = 0; i < pairs * PAIR; i += STEP) {
             zero.intoMemorySegment(s, at + i, Species.LE);
         }
@@ -110,6 +134,33 @@ final class PermutedPanel {
         }
         FloatVector low = three(s, at).add(three(s, at + 32));
         return Strands.fold(low.add(three(s, at + 16).add(three(s, at + 48))));
+    }
+
+    /// Adds up the strands of four pairs as [#sum] does, those of all four in the lanes of a vector
+    /// together. Only for vectors of sixteen floats.
+    ///
+    /// @param scratch where they are; what is there is lost
+    /// @param at where the first pair's start
+    /// @param out receives the sums
+    /// @param to index of the first one
+    /// @param apart elements from one to the next
+    static void sums(MemorySegment scratch, long at, float[] out, int to, int apart) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p = at & Memory.ADDRESS;
+        FloatVector a = three(s, p);
+        FloatVector b = three(s, p + PAIR);
+        FloatVector c = three(s, p + 2 * PAIR);
+        FloatVector d = three(s, p + 3 * PAIR);
+        // Halves of the lanes: a, b and c, d; then quarters: a, c, b, d.
+        FloatVector ab = a.blend(b, UPPER).add(b.blend(a, UPPER).rearrange(ACROSS_8));
+        FloatVector cd = c.blend(d, UPPER).add(d.blend(c, UPPER).rearrange(ACROSS_8));
+        FloatVector all = ab.blend(cd, ODD).add(cd.blend(ab, ODD).rearrange(ACROSS_4));
+        all = all.add(all.rearrange(ACROSS_2));
+        all.add(all.rearrange(ACROSS_1)).intoMemorySegment(s, p, Species.LE);
+        out[to] = s.get(FLOAT, p);
+        out[to + apart] = s.get(FLOAT, p + 32);
+        out[to + 2 * apart] = s.get(FLOAT, p + 16);
+        out[to + 3 * apart] = s.get(FLOAT, p + 48);
     }
 
     private static FloatVector three(MemorySegment s, long at) {

@@ -164,6 +164,8 @@ final class Q4_KLinear extends PermutedLinear {
     private static void dot(
             MemorySegment weights,
             long at,
+            long apart,
+            int rows,
             int blocks,
             MemorySegment scratch,
             long strands,
@@ -175,123 +177,131 @@ final class Q4_KLinear extends PermutedLinear {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
         float[] halves = Halves.FLOATS;
-        long t = strands & Memory.ADDRESS;
-        FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
-        FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
-        FloatVector a2 = FloatVector.fromMemorySegment(F, s, t + 2 * VECTOR, Species.LE);
-        long p = at;
-        long y = even;
-        long z = odd;
-        long g = sums;
+        long t = strands;
+        long row = at;
         // Ints counted down to 0: a comparison of longs, at the end of a loop, costs four
         // instructions. By 2, because of a step of 1 C2 makes three loops.
-        int left = 2 * blocks;
+        int more = 2 * rows;
         do {
-            p &= Memory.ADDRESS;
-            y &= Memory.ADDRESS;
-            z &= Memory.ADDRESS;
-            g &= Memory.ADDRESS;
-            int head = w.get(INT, p);
-            FloatVector factors = FloatVector.broadcast(F, halves[head & 0xFFFF])
-                    .blend(FloatVector.broadcast(F, halves[head >>> 16 ^ 0x8000]), UPPER);
-            IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
-            IntVector low = v.rearrange(LOW_FROM)
-                    .lanewise(VectorOperators.LSHR, LOW_SHIFT)
-                    .and(LOW_MASK);
-            IntVector high = v.rearrange(HIGH_FROM)
-                    .lanewise(VectorOperators.LSHR, HIGH_SHIFT)
-                    .and(HIGH_MASK);
-            FloatVector scale = ((FloatVector) low.or(high).convert(VectorOperators.I2F, 0)).mul(factors);
-            a2 = scale.fma(FloatVector.fromMemorySegment(F, x, g, Species.LE), a2);
-            FloatVector d;
-            FloatVector e;
-            v = IntVector.fromMemorySegment(I, w, p + QS, Species.LE);
-            IntVector u = v.lanewise(VectorOperators.LSHR, 16).or(UNIT);
-            v = v.or(UNIT);
-            d = scale.rearrange(SPREAD);
-            e = d.mul(MINUS_UNIT);
-            a0 = v.and(UNIT_LOW_0)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-            a1 = v.and(UNIT_LOW_1)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
-            a0 = u.and(UNIT_LOW_0)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
-            a1 = u.and(UNIT_LOW_1)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
-            d = scale.rearrange(SPREAD_1);
-            e = d.mul(MINUS_UNIT);
-            a0 = v.and(UNIT_HIGH_0)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
-            a1 = v.and(UNIT_HIGH_1)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
-            a0 = u.and(UNIT_HIGH_0)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
-            a1 = u.and(UNIT_HIGH_1)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
-            v = IntVector.fromMemorySegment(I, w, p + QS + 64, Species.LE);
-            u = v.lanewise(VectorOperators.LSHR, 16).or(UNIT);
-            v = v.or(UNIT);
-            d = scale.rearrange(SPREAD_2);
-            e = d.mul(MINUS_UNIT);
-            a0 = v.and(UNIT_LOW_0)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
-            a1 = v.and(UNIT_LOW_1)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 4 * VECTOR, Species.LE), a1);
-            a0 = u.and(UNIT_LOW_0)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a0);
-            a1 = u.and(UNIT_LOW_1)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 5 * VECTOR, Species.LE), a1);
-            d = scale.rearrange(SPREAD_3);
-            e = d.mul(MINUS_UNIT);
-            a0 = v.and(UNIT_HIGH_0)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
-            a1 = v.and(UNIT_HIGH_1)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 6 * VECTOR, Species.LE), a1);
-            a0 = u.and(UNIT_HIGH_0)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a0);
-            a1 = u.and(UNIT_HIGH_1)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 7 * VECTOR, Species.LE), a1);
-            p += BYTES;
-            y += 8 * VECTOR;
-            z += 8 * VECTOR;
-            g += VECTOR;
-            left -= 2;
-        } while (left != 0);
-        a0.intoMemorySegment(s, t, Species.LE);
-        a1.intoMemorySegment(s, t + VECTOR, Species.LE);
-        a2.intoMemorySegment(s, t + 2 * VECTOR, Species.LE);
+            t &= Memory.ADDRESS;
+            FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
+            FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
+            FloatVector a2 = FloatVector.fromMemorySegment(F, s, t + 2 * VECTOR, Species.LE);
+            long p = row;
+            long y = even;
+            long z = odd;
+            long g = sums;
+            int left = 2 * blocks;
+            do {
+                p &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                z &= Memory.ADDRESS;
+                g &= Memory.ADDRESS;
+                int head = w.get(INT, p);
+                FloatVector factors = FloatVector.broadcast(F, halves[head & 0xFFFF])
+                        .blend(FloatVector.broadcast(F, halves[head >>> 16 ^ 0x8000]), UPPER);
+                IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
+                IntVector low = v.rearrange(LOW_FROM)
+                        .lanewise(VectorOperators.LSHR, LOW_SHIFT)
+                        .and(LOW_MASK);
+                IntVector high = v.rearrange(HIGH_FROM)
+                        .lanewise(VectorOperators.LSHR, HIGH_SHIFT)
+                        .and(HIGH_MASK);
+                FloatVector scale = ((FloatVector) low.or(high).convert(VectorOperators.I2F, 0)).mul(factors);
+                a2 = scale.fma(FloatVector.fromMemorySegment(F, x, g, Species.LE), a2);
+                FloatVector d;
+                FloatVector e;
+                v = IntVector.fromMemorySegment(I, w, p + QS, Species.LE);
+                IntVector u = v.lanewise(VectorOperators.LSHR, 16).or(UNIT);
+                v = v.or(UNIT);
+                d = scale.rearrange(SPREAD);
+                e = d.mul(MINUS_UNIT);
+                a0 = v.and(UNIT_LOW_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+                a1 = v.and(UNIT_LOW_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
+                a0 = u.and(UNIT_LOW_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
+                a1 = u.and(UNIT_LOW_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
+                d = scale.rearrange(SPREAD_1);
+                e = d.mul(MINUS_UNIT);
+                a0 = v.and(UNIT_HIGH_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
+                a1 = v.and(UNIT_HIGH_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
+                a0 = u.and(UNIT_HIGH_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
+                a1 = u.and(UNIT_HIGH_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
+                v = IntVector.fromMemorySegment(I, w, p + QS + 64, Species.LE);
+                u = v.lanewise(VectorOperators.LSHR, 16).or(UNIT);
+                v = v.or(UNIT);
+                d = scale.rearrange(SPREAD_2);
+                e = d.mul(MINUS_UNIT);
+                a0 = v.and(UNIT_LOW_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
+                a1 = v.and(UNIT_LOW_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 4 * VECTOR, Species.LE), a1);
+                a0 = u.and(UNIT_LOW_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a0);
+                a1 = u.and(UNIT_LOW_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 5 * VECTOR, Species.LE), a1);
+                d = scale.rearrange(SPREAD_3);
+                e = d.mul(MINUS_UNIT);
+                a0 = v.and(UNIT_HIGH_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
+                a1 = v.and(UNIT_HIGH_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 6 * VECTOR, Species.LE), a1);
+                a0 = u.and(UNIT_HIGH_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a0);
+                a1 = u.and(UNIT_HIGH_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 7 * VECTOR, Species.LE), a1);
+                p += BYTES;
+                y += 8 * VECTOR;
+                z += 8 * VECTOR;
+                g += VECTOR;
+                left -= 2;
+            } while (left != 0);
+            a0.intoMemorySegment(s, t, Species.LE);
+            a1.intoMemorySegment(s, t + VECTOR, Species.LE);
+            a2.intoMemorySegment(s, t + 2 * VECTOR, Species.LE);
+            t += PermutedPanel.PAIR;
+            row += apart;
+            more -= 2;
+        } while (more != 0);
     }
 
     /// The same levels times the same scales, at any width.

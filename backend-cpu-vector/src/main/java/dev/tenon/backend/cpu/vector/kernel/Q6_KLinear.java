@@ -120,6 +120,8 @@ final class Q6_KLinear extends PermutedLinear {
     private static void dot(
             MemorySegment weights,
             long at,
+            long apart,
+            int rows,
             int blocks,
             MemorySegment scratch,
             long strands,
@@ -131,139 +133,148 @@ final class Q6_KLinear extends PermutedLinear {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
         float[] halves = Halves.FLOATS;
-        long t = strands & Memory.ADDRESS;
-        FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
-        FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
-        FloatVector a2 = FloatVector.fromMemorySegment(F, s, t + 2 * VECTOR, Species.LE);
-        long p = at;
-        long y = even;
-        long z = odd;
-        long g = sums;
+        long t = strands;
+        long row = at;
         // Ints counted down, by 2, as Q4_K does.
-        int left = 2 * blocks;
+        int more = 2 * rows;
         do {
-            p &= Memory.ADDRESS;
-            y &= Memory.ADDRESS;
-            z &= Memory.ADDRESS;
-            g &= Memory.ADDRESS;
-            float factor = halves[w.get(HALF, p + D) & 0xFFFF];
-            FloatVector scale = ((FloatVector)
-                            ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + SUB_SCALES, Species.LE)
-                                    .convertShape(VectorOperators.B2F, F, 0))
-                    .mul(FloatVector.broadcast(F, factor));
-            a2 = scale.fma(FloatVector.fromMemorySegment(F, x, g, Species.LE), a2);
-            IntVector both = IntVector.fromMemorySegment(I, w, p + QH, Species.LE);
-            IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
-            IntVector high = both.rearrange(TWICE).lanewise(VectorOperators.LSHR, SHIFT);
-            IntVector l = v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).lanewise(VectorOperators.AND_NOT, LOW));
-            FloatVector d;
-            FloatVector e;
-            d = scale.rearrange(SPREAD);
-            e = d.mul(MINUS_UNIT);
-            a0 = l.and(LEVEL_0)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-            a1 = l.and(LEVEL_1)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
-            a0 = l.and(LEVEL_2)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
-            a1 = l.lanewise(VectorOperators.LSHR, 24)
-                    .and(LEVEL_0)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
-            l = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.lanewise(VectorOperators.AND_NOT, LOW));
-            d = scale.rearrange(SPREAD_1);
-            e = d.mul(MINUS_UNIT);
-            a0 = l.and(LEVEL_0)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
-            a1 = l.and(LEVEL_1)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
-            a0 = l.and(LEVEL_2)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
-            a1 = l.lanewise(VectorOperators.LSHR, 24)
-                    .and(LEVEL_0)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
-            v = IntVector.fromMemorySegment(I, w, p + 64, Species.LE);
-            high = both.rearrange(NEXT_TWICE).lanewise(VectorOperators.LSHR, SHIFT);
-            l = v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).lanewise(VectorOperators.AND_NOT, LOW));
-            d = scale.rearrange(SPREAD_2);
-            e = d.mul(MINUS_UNIT);
-            a0 = l.and(LEVEL_0)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
-            a1 = l.and(LEVEL_1)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 4 * VECTOR, Species.LE), a1);
-            a0 = l.and(LEVEL_2)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a0);
-            a1 = l.lanewise(VectorOperators.LSHR, 24)
-                    .and(LEVEL_0)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 5 * VECTOR, Species.LE), a1);
-            l = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.lanewise(VectorOperators.AND_NOT, LOW));
-            d = scale.rearrange(SPREAD_3);
-            e = d.mul(MINUS_UNIT);
-            a0 = l.and(LEVEL_0)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
-            a1 = l.and(LEVEL_1)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 6 * VECTOR, Species.LE), a1);
-            a0 = l.and(LEVEL_2)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a0);
-            a1 = l.lanewise(VectorOperators.LSHR, 24)
-                    .and(LEVEL_0)
-                    .or(UNIT)
-                    .reinterpretAsFloats()
-                    .fma(d, e)
-                    .fma(FloatVector.fromMemorySegment(F, x, z + 7 * VECTOR, Species.LE), a1);
-            p += BYTES;
-            y += 8 * VECTOR;
-            z += 8 * VECTOR;
-            g += VECTOR;
-            left -= 2;
-        } while (left != 0);
-        a0.intoMemorySegment(s, t, Species.LE);
-        a1.intoMemorySegment(s, t + VECTOR, Species.LE);
-        a2.intoMemorySegment(s, t + 2 * VECTOR, Species.LE);
+            t &= Memory.ADDRESS;
+            FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
+            FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
+            FloatVector a2 = FloatVector.fromMemorySegment(F, s, t + 2 * VECTOR, Species.LE);
+            long p = row;
+            long y = even;
+            long z = odd;
+            long g = sums;
+            int left = 2 * blocks;
+            do {
+                p &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                z &= Memory.ADDRESS;
+                g &= Memory.ADDRESS;
+                float factor = halves[w.get(HALF, p + D) & 0xFFFF];
+                FloatVector scale = ((FloatVector)
+                                ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + SUB_SCALES, Species.LE)
+                                        .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(FloatVector.broadcast(F, factor));
+                a2 = scale.fma(FloatVector.fromMemorySegment(F, x, g, Species.LE), a2);
+                IntVector both = IntVector.fromMemorySegment(I, w, p + QH, Species.LE);
+                IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
+                IntVector high = both.rearrange(TWICE).lanewise(VectorOperators.LSHR, SHIFT);
+                IntVector l =
+                        v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).lanewise(VectorOperators.AND_NOT, LOW));
+                FloatVector d;
+                FloatVector e;
+                d = scale.rearrange(SPREAD);
+                e = d.mul(MINUS_UNIT);
+                a0 = l.and(LEVEL_0)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+                a1 = l.and(LEVEL_1)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
+                a0 = l.and(LEVEL_2)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
+                a1 = l.lanewise(VectorOperators.LSHR, 24)
+                        .and(LEVEL_0)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
+                l = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.lanewise(VectorOperators.AND_NOT, LOW));
+                d = scale.rearrange(SPREAD_1);
+                e = d.mul(MINUS_UNIT);
+                a0 = l.and(LEVEL_0)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
+                a1 = l.and(LEVEL_1)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
+                a0 = l.and(LEVEL_2)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
+                a1 = l.lanewise(VectorOperators.LSHR, 24)
+                        .and(LEVEL_0)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
+                v = IntVector.fromMemorySegment(I, w, p + 64, Species.LE);
+                high = both.rearrange(NEXT_TWICE).lanewise(VectorOperators.LSHR, SHIFT);
+                l = v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).lanewise(VectorOperators.AND_NOT, LOW));
+                d = scale.rearrange(SPREAD_2);
+                e = d.mul(MINUS_UNIT);
+                a0 = l.and(LEVEL_0)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
+                a1 = l.and(LEVEL_1)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 4 * VECTOR, Species.LE), a1);
+                a0 = l.and(LEVEL_2)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a0);
+                a1 = l.lanewise(VectorOperators.LSHR, 24)
+                        .and(LEVEL_0)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 5 * VECTOR, Species.LE), a1);
+                l = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.lanewise(VectorOperators.AND_NOT, LOW));
+                d = scale.rearrange(SPREAD_3);
+                e = d.mul(MINUS_UNIT);
+                a0 = l.and(LEVEL_0)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
+                a1 = l.and(LEVEL_1)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 6 * VECTOR, Species.LE), a1);
+                a0 = l.and(LEVEL_2)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a0);
+                a1 = l.lanewise(VectorOperators.LSHR, 24)
+                        .and(LEVEL_0)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, z + 7 * VECTOR, Species.LE), a1);
+                p += BYTES;
+                y += 8 * VECTOR;
+                z += 8 * VECTOR;
+                g += VECTOR;
+                left -= 2;
+            } while (left != 0);
+            a0.intoMemorySegment(s, t, Species.LE);
+            a1.intoMemorySegment(s, t + VECTOR, Species.LE);
+            a2.intoMemorySegment(s, t + 2 * VECTOR, Species.LE);
+            t += PermutedPanel.PAIR;
+            row += apart;
+            more -= 2;
+        } while (more != 0);
     }
 
     /// The same levels times the same scales, at any width.

@@ -51,11 +51,12 @@ final class Q8_0Packed extends PermutedLinear {
         }
     }
 
-    /// Two blocks at a time, then the one that may be left. The loop counts ints down to 0: a
-    /// comparison of longs, at the end of a loop, costs four instructions.
+    /// Four blocks at a time, then those that are left.
     private static void dot(
             MemorySegment weights,
             long at,
+            long apart,
+            int rows,
             int blocks,
             MemorySegment scratch,
             long strands,
@@ -63,18 +64,48 @@ final class Q8_0Packed extends PermutedLinear {
             long even,
             long odd,
             long sums) {
+        int fours = blocks & -4;
+        if (fours != 0) {
+            fours(weights, at, apart, rows, fours, scratch, strands, packed, even);
+        }
+        if (fours != blocks) {
+            long p = at + (long) fours * BYTES;
+            long y = even + 2L * fours * VECTOR;
+            ones(weights, p, apart, rows, blocks - fours, scratch, strands, packed, y);
+        }
+    }
+
+    /// Adds products four blocks at a time. A method has one loop over blocks, and strands come from memory
+    /// and go there: where a vector may be that of one of several loops, or of none, C2 leaves it
+    /// on the heap at times. Ints are counted down to 0, because a comparison of longs, at the end of a
+    /// loop, costs four instructions.
+    ///
+    /// @param blocks how many of each row, a multiple of 4, at least 4
+    private static void fours(
+            MemorySegment weights,
+            long at,
+            long apart,
+            int rows,
+            int blocks,
+            MemorySegment scratch,
+            long strands,
+            MemorySegment packed,
+            long even) {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
         float[] halves = Halves.FLOATS;
-        long t = strands & Memory.ADDRESS;
-        FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
-        FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
-        FloatVector d;
-        long p = at;
-        long y = even;
-        int left = blocks & -2;
-        if (left != 0) {
+        long t = strands;
+        long row = at;
+        int more = 2 * rows;
+        do {
+            t &= Memory.ADDRESS;
+            FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
+            FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
+            FloatVector d;
+            long p = row;
+            long y = even;
+            int left = blocks;
             do {
                 p &= Memory.ADDRESS;
                 y &= Memory.ADDRESS;
@@ -97,26 +128,88 @@ final class Q8_0Packed extends PermutedLinear {
                                 .convertShape(VectorOperators.B2F, F, 0))
                         .mul(d)
                         .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a1);
-                p += 2 * BYTES;
-                y += 4 * VECTOR;
+                d = FloatVector.broadcast(F, halves[w.get(HALF, p + 2 * BYTES) & 0xFFFF]);
+                a0 = ((FloatVector)
+                                ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + 2 * BYTES + QS, Species.LE)
+                                        .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) ByteVector.fromMemorySegment(
+                                        ByteVector.SPECIES_128, w, p + 2 * BYTES + QS + LANES, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a1);
+                d = FloatVector.broadcast(F, halves[w.get(HALF, p + 3 * BYTES) & 0xFFFF]);
+                a0 = ((FloatVector)
+                                ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + 3 * BYTES + QS, Species.LE)
+                                        .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
+                a1 = ((FloatVector) ByteVector.fromMemorySegment(
+                                        ByteVector.SPECIES_128, w, p + 3 * BYTES + QS + LANES, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a1);
+                p += 4 * BYTES;
+                y += 8 * VECTOR;
+                left -= 4;
+            } while (left != 0);
+            a0.intoMemorySegment(s, t, Species.LE);
+            a1.intoMemorySegment(s, t + VECTOR, Species.LE);
+            t += PermutedPanel.PAIR;
+            row += apart;
+            more -= 2;
+        } while (more != 0);
+    }
+
+    /// Adds products one block at a time. It counts by 2, because of a step of 1 C2 makes three loops.
+    private static void ones(
+            MemorySegment weights,
+            long at,
+            long apart,
+            int rows,
+            int blocks,
+            MemorySegment scratch,
+            long strands,
+            MemorySegment packed,
+            long even) {
+        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
+        float[] halves = Halves.FLOATS;
+        long t = strands;
+        long row = at;
+        int more = 2 * rows;
+        do {
+            t &= Memory.ADDRESS;
+            FloatVector a0 = FloatVector.fromMemorySegment(F, s, t, Species.LE);
+            FloatVector a1 = FloatVector.fromMemorySegment(F, s, t + VECTOR, Species.LE);
+            FloatVector d;
+            long p = row;
+            long y = even;
+            int left = 2 * blocks;
+            do {
+                p &= Memory.ADDRESS;
+                y &= Memory.ADDRESS;
+                d = FloatVector.broadcast(F, halves[w.get(HALF, p) & 0xFFFF]);
+                a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
+                a1 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS + LANES, Species.LE)
+                                .convertShape(VectorOperators.B2F, F, 0))
+                        .mul(d)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a1);
+                p += BYTES;
+                y += 2 * VECTOR;
                 left -= 2;
             } while (left != 0);
-        }
-        if ((blocks & 1) != 0) {
-            p &= Memory.ADDRESS;
-            y &= Memory.ADDRESS;
-            d = FloatVector.broadcast(F, halves[w.get(HALF, p) & 0xFFFF]);
-            a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
-                            .convertShape(VectorOperators.B2F, F, 0))
-                    .mul(d)
-                    .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-            a1 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS + LANES, Species.LE)
-                            .convertShape(VectorOperators.B2F, F, 0))
-                    .mul(d)
-                    .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a1);
-        }
-        a0.intoMemorySegment(s, t, Species.LE);
-        a1.intoMemorySegment(s, t + VECTOR, Species.LE);
+            a0.intoMemorySegment(s, t, Species.LE);
+            a1.intoMemorySegment(s, t + VECTOR, Species.LE);
+            t += PermutedPanel.PAIR;
+            row += apart;
+            more -= 2;
+        } while (more != 0);
     }
 
     /// A row in each lane.
