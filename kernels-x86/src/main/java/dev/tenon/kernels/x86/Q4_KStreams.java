@@ -16,6 +16,10 @@ import java.util.function.IntUnaryOperator;
 /// ```
 /// even   lane b: group 2 b of rows 0 to 3          odd   lane b: group 2 b + 1 of rows 0 to 3
 /// ```
+///
+/// Levels of odd groups stay where they are, in the upper four bits, and make dot products 16 times as large; dx and u
+/// of
+/// these groups are a sixteenth, which changes no bit of the results: u cancels all of [PackCode#BIAS].
 final class Q4_KStreams extends StreamCode512 {
     private static final int QS = 16;
     /// Spread: levels, then dx, u and c, each of even and odd groups.
@@ -70,6 +74,9 @@ final class Q4_KStreams extends StreamCode512 {
             int[] at = {DX, U, C};
             for (int i = 0; i < 3; i++) {
                 a.vpermps(x, t, mem(dx, from[i]));
+                if (odd == 1 && at[i] != C) {
+                    a.vmulps(x, x, a.constant(lane -> Float.floatToRawIntBits(0x1p-4f)));
+                }
                 a.vmovdqu(mem(to, at[i] + 64 * odd), x);
             }
         }
@@ -115,10 +122,11 @@ final class Q4_KStreams extends StreamCode512 {
                 a.vmovdqu(dots, BIAS);
                 for (int part = 0; part < 2; part++) {
                     Vec bytes = part == 0 ? FIRST : SECOND;
-                    if (odd == 1) {
-                        a.vpsrld(bytes, bytes, 4);
+                    if (odd == 0) {
+                        a.vpand(T, NIBBLE, bytes);
+                    } else {
+                        a.vpandn(T, NIBBLE, bytes);
                     }
-                    a.vpand(T, NIBBLE, bytes);
                     a.vpdpbusd(dots, T, Q[2 * odd + part]);
                 }
             }

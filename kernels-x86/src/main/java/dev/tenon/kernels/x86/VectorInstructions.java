@@ -163,6 +163,11 @@ abstract class VectorInstructions extends Encoder {
         op(M0F, P66, 0, 0xDB, FULL, d, a, b);
     }
 
+    /// d = ~a & b
+    void vpandn(Vec d, Vec a, Operand b) {
+        op(M0F, P66, 0, 0xDF, FULL, d, a, b);
+    }
+
     void vpor(Vec d, Vec a, Operand b) {
         op(M0F, P66, 0, 0xEB, FULL, d, a, b);
     }

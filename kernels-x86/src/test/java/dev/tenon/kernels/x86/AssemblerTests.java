@@ -197,6 +197,7 @@ class AssemblerTests {
                         evex("vpunpckhdq zmm4,zmm0,zmm1", a -> a.vpunpckhdq(zmm(4), zmm(0), zmm(1))),
                         evex("vpunpcklqdq zmm4,zmm0,zmm1", a -> a.vpunpcklqdq(zmm(4), zmm(0), zmm(1))),
                         evex("vpunpckhqdq zmm4,zmm0,zmm1", a -> a.vpunpckhqdq(zmm(4), zmm(0), zmm(1))),
+                        evex("vpandnd zmm12,zmm21,zmm10", a -> a.vpandn(zmm(12), zmm(21), zmm(10))),
                         evex("vpandd zmm12,zmm21,[r10+0x40]", a -> a.vpand(zmm(12), zmm(21), mem(Gpr.R10, 64))),
                         evex("vpord zmm1,zmm2,zmm3", a -> a.vpor(zmm(1), zmm(2), zmm(3))),
                         evex("vpternlogd zmm12,zmm13,zmm22,0xf8", a -> a.vpternlogd(zmm(12), zmm(13), zmm(22), 0xF8)),
