@@ -32,9 +32,11 @@ import jdk.incubator.vector.IntVector;
 /// after the other, with rows in lanes ([PermutedPanel]); for that the same is kept once more by
 /// strands ([PermutedPacking]).
 ///
+/// With vectors of sixteen floats each odd vector lies behind its even one, so that a kernel needs one
+/// address for both.
+///
 /// Q8_0, whose blocks are 32 weights, has one even and one odd vector a block and no sums, which
-/// is the order of [Strands]. It is packed for the sake of aligned loads, and of the panel; each odd
-/// vector lies behind its even one.
+/// is the order of [Strands]. It is packed for the sake of aligned loads, and of the panel.
 ///
 /// The parts that are compiled by themselves call nothing but the Vector API: beyond C2's limit
 /// of nodes it still inlines what the JDK asks it to, but no method of ours.
@@ -93,9 +95,7 @@ public abstract class PermutedLinear implements PackedKernel {
         /// @param strands where the first row's are; the next one's follow, [PermutedPanel#PAIR]
         ///     bytes behind them
         /// @param packed activations
-        /// @param even where the first even vector is; where the next one is says
-        ///     [PermutedPacking#apart]
-        /// @param odd where the first odd vector is
+        /// @param even where the first even vector is; the odd one follows, then the next even one
         /// @param sums where the first vector of sums is
         void add(
                 MemorySegment weights,
@@ -107,7 +107,6 @@ public abstract class PermutedLinear implements PackedKernel {
                 long strands,
                 MemorySegment packed,
                 long even,
-                long odd,
                 long sums);
     }
 
@@ -437,7 +436,7 @@ public abstract class PermutedLinear implements PackedKernel {
                 long rest = x + sumsAt + (long) b * VECTOR;
                 long p = at + r * rowBytes + (long) b * blockBytes;
                 if (LANES == 16) {
-                    dot.add(weights, p, each * rowBytes, streams, count, scratch, s, packed, even, even + odd, rest);
+                    dot.add(weights, p, each * rowBytes, streams, count, scratch, s, packed, even, rest);
                     continue;
                 }
                 for (int stream = 0; stream < streams; stream++) {

@@ -10,6 +10,7 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
@@ -34,11 +35,13 @@ final class Q4_KLinear extends PermutedLinear {
     private static final IntVector LOW_1 = IntVector.broadcast(I, 15 << 8);
     private static final IntVector HIGH_0 = IntVector.broadcast(I, 15 << 4);
     private static final IntVector HIGH_1 = IntVector.broadcast(I, 15 << 12);
-    /// The same where the int is part of a float that begins with [#UNIT].
-    private static final IntVector UNIT_LOW_0 = UNIT.or(LOW_0);
-    private static final IntVector UNIT_LOW_1 = UNIT.or(LOW_1);
-    private static final IntVector UNIT_HIGH_0 = UNIT.or(HIGH_0);
-    private static final IntVector UNIT_HIGH_1 = UNIT.or(HIGH_1);
+    /// The same where the int is part of a float that begins with [#UNIT]. They are longs because of an `or`
+    /// and an `and` of ints C2 makes one instruction, which overwrites its source: four of them need
+    /// three copies of it.
+    private static final LongVector UNIT_LOW_0 = UNIT.or(LOW_0).reinterpretAsLongs();
+    private static final LongVector UNIT_LOW_1 = UNIT.or(LOW_1).reinterpretAsLongs();
+    private static final LongVector UNIT_HIGH_0 = UNIT.or(HIGH_0).reinterpretAsLongs();
+    private static final LongVector UNIT_HIGH_1 = UNIT.or(HIGH_1).reinterpretAsLongs();
     /// Sixteen ints are of two quarters: eight have the first scale, eight the one after the next.
     private static final VectorShuffle<Float> SPREAD = VectorShuffle.fromOp(F, i -> i / 8 * 2);
     /// For sixteen lanes: the scales of the high nibbles, and both for the other half block.
@@ -85,7 +88,7 @@ final class Q4_KLinear extends PermutedLinear {
     /// Order of the activations.
     private static final class Packing extends PermutedPacking {
         Packing() {
-            super(BLOCK, 1);
+            super(BLOCK, 1, LANES == 16);
             for (int i = 0; i < BLOCK; i++) {
                 int chunk = i / 64;
                 int nibble = i / 32 % 2;
@@ -171,7 +174,6 @@ final class Q4_KLinear extends PermutedLinear {
             long strands,
             MemorySegment packed,
             long even,
-            long odd,
             long sums) {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
@@ -189,13 +191,11 @@ final class Q4_KLinear extends PermutedLinear {
             FloatVector a2 = FloatVector.fromMemorySegment(F, s, t + 2 * VECTOR, Species.LE);
             long p = row;
             long y = even;
-            long z = odd;
             long g = sums;
             int left = 2 * blocks;
             do {
                 p &= Memory.ADDRESS;
                 y &= Memory.ADDRESS;
-                z &= Memory.ADDRESS;
                 g &= Memory.ADDRESS;
                 int head = w.get(INT, p);
                 FloatVector factors = FloatVector.broadcast(F, halves[head & 0xFFFF])
@@ -212,86 +212,88 @@ final class Q4_KLinear extends PermutedLinear {
                 FloatVector d;
                 FloatVector e;
                 v = IntVector.fromMemorySegment(I, w, p + QS, Species.LE);
-                IntVector u = v.lanewise(VectorOperators.LSHR, 16).or(UNIT);
-                v = v.or(UNIT);
+                LongVector lower = v.or(UNIT).reinterpretAsLongs();
+                // Two bytes further: what a shift by 16 bits would give.
+                LongVector upper = IntVector.fromMemorySegment(I, w, p + QS + 2, Species.LE)
+                        .or(UNIT)
+                        .reinterpretAsLongs();
                 d = scale.rearrange(SPREAD);
                 e = d.mul(MINUS_UNIT);
-                a0 = v.and(UNIT_LOW_0)
+                a0 = lower.and(UNIT_LOW_0)
                         .reinterpretAsFloats()
                         .fma(d, e)
                         .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-                a1 = v.and(UNIT_LOW_1)
+                a1 = lower.and(UNIT_LOW_1)
                         .reinterpretAsFloats()
                         .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
-                a0 = u.and(UNIT_LOW_0)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
-                a1 = u.and(UNIT_LOW_1)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
-                d = scale.rearrange(SPREAD_1);
-                e = d.mul(MINUS_UNIT);
-                a0 = v.and(UNIT_HIGH_0)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a1);
+                a0 = upper.and(UNIT_LOW_0)
                         .reinterpretAsFloats()
                         .fma(d, e)
                         .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
-                a1 = v.and(UNIT_HIGH_1)
+                a1 = upper.and(UNIT_LOW_1)
                         .reinterpretAsFloats()
                         .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
-                a0 = u.and(UNIT_HIGH_0)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
-                a1 = u.and(UNIT_HIGH_1)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
-                v = IntVector.fromMemorySegment(I, w, p + QS + 64, Species.LE);
-                u = v.lanewise(VectorOperators.LSHR, 16).or(UNIT);
-                v = v.or(UNIT);
-                d = scale.rearrange(SPREAD_2);
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a1);
+                d = scale.rearrange(SPREAD_1);
                 e = d.mul(MINUS_UNIT);
-                a0 = v.and(UNIT_LOW_0)
+                a0 = lower.and(UNIT_HIGH_0)
                         .reinterpretAsFloats()
                         .fma(d, e)
                         .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
-                a1 = v.and(UNIT_LOW_1)
+                a1 = lower.and(UNIT_HIGH_1)
                         .reinterpretAsFloats()
                         .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 4 * VECTOR, Species.LE), a1);
-                a0 = u.and(UNIT_LOW_0)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a0);
-                a1 = u.and(UNIT_LOW_1)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 5 * VECTOR, Species.LE), a1);
-                d = scale.rearrange(SPREAD_3);
-                e = d.mul(MINUS_UNIT);
-                a0 = v.and(UNIT_HIGH_0)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a1);
+                a0 = upper.and(UNIT_HIGH_0)
                         .reinterpretAsFloats()
                         .fma(d, e)
                         .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
-                a1 = v.and(UNIT_HIGH_1)
+                a1 = upper.and(UNIT_HIGH_1)
                         .reinterpretAsFloats()
                         .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 6 * VECTOR, Species.LE), a1);
-                a0 = u.and(UNIT_HIGH_0)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a1);
+                v = IntVector.fromMemorySegment(I, w, p + QS + 64, Species.LE);
+                lower = v.or(UNIT).reinterpretAsLongs();
+                upper = v.lanewise(VectorOperators.LSHR, 16).or(UNIT).reinterpretAsLongs();
+                d = scale.rearrange(SPREAD_2);
+                e = d.mul(MINUS_UNIT);
+                a0 = lower.and(UNIT_LOW_0)
                         .reinterpretAsFloats()
                         .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a0);
-                a1 = u.and(UNIT_HIGH_1)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 8 * VECTOR, Species.LE), a0);
+                a1 = lower.and(UNIT_LOW_1)
                         .reinterpretAsFloats()
                         .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 7 * VECTOR, Species.LE), a1);
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 9 * VECTOR, Species.LE), a1);
+                a0 = upper.and(UNIT_LOW_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 10 * VECTOR, Species.LE), a0);
+                a1 = upper.and(UNIT_LOW_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 11 * VECTOR, Species.LE), a1);
+                d = scale.rearrange(SPREAD_3);
+                e = d.mul(MINUS_UNIT);
+                a0 = lower.and(UNIT_HIGH_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 12 * VECTOR, Species.LE), a0);
+                a1 = lower.and(UNIT_HIGH_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 13 * VECTOR, Species.LE), a1);
+                a0 = upper.and(UNIT_HIGH_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 14 * VECTOR, Species.LE), a0);
+                a1 = upper.and(UNIT_HIGH_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 15 * VECTOR, Species.LE), a1);
                 p += BYTES;
-                y += 8 * VECTOR;
-                z += 8 * VECTOR;
+                y += 16 * VECTOR;
                 g += VECTOR;
                 left -= 2;
             } while (left != 0);

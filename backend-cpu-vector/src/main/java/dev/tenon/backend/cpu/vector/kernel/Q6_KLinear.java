@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
 
@@ -39,6 +40,10 @@ final class Q6_KLinear extends PermutedLinear {
     private static final IntVector LEVEL_0 = IntVector.broadcast(I, 63);
     private static final IntVector LEVEL_1 = IntVector.broadcast(I, 63 << 8);
     private static final IntVector LEVEL_2 = IntVector.broadcast(I, 63 << 16);
+    /// The same where the int is part of a float that begins with [#UNIT], as longs, as in [Q4_KLinear].
+    private static final LongVector UNIT_0 = UNIT.or(LEVEL_0).reinterpretAsLongs();
+    private static final LongVector UNIT_1 = UNIT.or(LEVEL_1).reinterpretAsLongs();
+    private static final LongVector UNIT_2 = UNIT.or(LEVEL_2).reinterpretAsLongs();
     /// Four ints have the same scale.
     private static final VectorShuffle<Float> SPREAD = VectorShuffle.fromOp(F, i -> i / 4);
     /// For sixteen lanes: the scales of the next 64 levels, and of those behind them.
@@ -72,7 +77,7 @@ final class Q6_KLinear extends PermutedLinear {
     /// Order of the activations.
     private static final class Packing extends PermutedPacking {
         Packing() {
-            super(BLOCK, 1);
+            super(BLOCK, 1, LANES == 16);
             for (int i = 0; i < BLOCK; i++) {
                 int vector = i / 128 * 8 + i / 64 % 2 * 4 + i % 4;
                 put(i, vector, i % 64 / 4, i % 4 == 3 ? 1 : 1f / (1 << 8 * (i % 4)));
@@ -127,7 +132,6 @@ final class Q6_KLinear extends PermutedLinear {
             long strands,
             MemorySegment packed,
             long even,
-            long odd,
             long sums) {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
@@ -144,13 +148,11 @@ final class Q6_KLinear extends PermutedLinear {
             FloatVector a2 = FloatVector.fromMemorySegment(F, s, t + 2 * VECTOR, Species.LE);
             long p = row;
             long y = even;
-            long z = odd;
             long g = sums;
             int left = 2 * blocks;
             do {
                 p &= Memory.ADDRESS;
                 y &= Memory.ADDRESS;
-                z &= Memory.ADDRESS;
                 g &= Memory.ADDRESS;
                 float factor = halves[w.get(HALF, p + D) & 0xFFFF];
                 FloatVector scale = ((FloatVector)
@@ -163,108 +165,99 @@ final class Q6_KLinear extends PermutedLinear {
                 IntVector high = both.rearrange(TWICE).lanewise(VectorOperators.LSHR, SHIFT);
                 IntVector l =
                         v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).lanewise(VectorOperators.AND_NOT, LOW));
+                LongVector levels = l.or(UNIT).reinterpretAsLongs();
                 FloatVector d;
                 FloatVector e;
                 d = scale.rearrange(SPREAD);
                 e = d.mul(MINUS_UNIT);
-                a0 = l.and(LEVEL_0)
-                        .or(UNIT)
+                a0 = levels.and(UNIT_0)
                         .reinterpretAsFloats()
                         .fma(d, e)
                         .fma(FloatVector.fromMemorySegment(F, x, y, Species.LE), a0);
-                a1 = l.and(LEVEL_1)
-                        .or(UNIT)
+                a1 = levels.and(UNIT_1)
                         .reinterpretAsFloats()
                         .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z, Species.LE), a1);
-                a0 = l.and(LEVEL_2)
-                        .or(UNIT)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a0);
-                a1 = l.lanewise(VectorOperators.LSHR, 24)
-                        .and(LEVEL_0)
-                        .or(UNIT)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + VECTOR, Species.LE), a1);
-                l = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.lanewise(VectorOperators.AND_NOT, LOW));
-                d = scale.rearrange(SPREAD_1);
-                e = d.mul(MINUS_UNIT);
-                a0 = l.and(LEVEL_0)
-                        .or(UNIT)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a1);
+                a0 = levels.and(UNIT_2)
                         .reinterpretAsFloats()
                         .fma(d, e)
                         .fma(FloatVector.fromMemorySegment(F, x, y + 2 * VECTOR, Species.LE), a0);
-                a1 = l.and(LEVEL_1)
-                        .or(UNIT)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 2 * VECTOR, Species.LE), a1);
-                a0 = l.and(LEVEL_2)
-                        .or(UNIT)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a0);
                 a1 = l.lanewise(VectorOperators.LSHR, 24)
                         .and(LEVEL_0)
                         .or(UNIT)
                         .reinterpretAsFloats()
                         .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 3 * VECTOR, Species.LE), a1);
-                v = IntVector.fromMemorySegment(I, w, p + 64, Species.LE);
-                high = both.rearrange(NEXT_TWICE).lanewise(VectorOperators.LSHR, SHIFT);
-                l = v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).lanewise(VectorOperators.AND_NOT, LOW));
-                d = scale.rearrange(SPREAD_2);
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a1);
+                l = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.lanewise(VectorOperators.AND_NOT, LOW));
+                levels = l.or(UNIT).reinterpretAsLongs();
+                d = scale.rearrange(SPREAD_1);
                 e = d.mul(MINUS_UNIT);
-                a0 = l.and(LEVEL_0)
-                        .or(UNIT)
+                a0 = levels.and(UNIT_0)
                         .reinterpretAsFloats()
                         .fma(d, e)
                         .fma(FloatVector.fromMemorySegment(F, x, y + 4 * VECTOR, Species.LE), a0);
-                a1 = l.and(LEVEL_1)
-                        .or(UNIT)
+                a1 = levels.and(UNIT_1)
                         .reinterpretAsFloats()
                         .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 4 * VECTOR, Species.LE), a1);
-                a0 = l.and(LEVEL_2)
-                        .or(UNIT)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a0);
-                a1 = l.lanewise(VectorOperators.LSHR, 24)
-                        .and(LEVEL_0)
-                        .or(UNIT)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 5 * VECTOR, Species.LE), a1);
-                l = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.lanewise(VectorOperators.AND_NOT, LOW));
-                d = scale.rearrange(SPREAD_3);
-                e = d.mul(MINUS_UNIT);
-                a0 = l.and(LEVEL_0)
-                        .or(UNIT)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a1);
+                a0 = levels.and(UNIT_2)
                         .reinterpretAsFloats()
                         .fma(d, e)
                         .fma(FloatVector.fromMemorySegment(F, x, y + 6 * VECTOR, Species.LE), a0);
-                a1 = l.and(LEVEL_1)
-                        .or(UNIT)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 6 * VECTOR, Species.LE), a1);
-                a0 = l.and(LEVEL_2)
-                        .or(UNIT)
-                        .reinterpretAsFloats()
-                        .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a0);
                 a1 = l.lanewise(VectorOperators.LSHR, 24)
                         .and(LEVEL_0)
                         .or(UNIT)
                         .reinterpretAsFloats()
                         .fma(d, e)
-                        .fma(FloatVector.fromMemorySegment(F, x, z + 7 * VECTOR, Species.LE), a1);
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 7 * VECTOR, Species.LE), a1);
+                v = IntVector.fromMemorySegment(I, w, p + 64, Species.LE);
+                high = both.rearrange(NEXT_TWICE).lanewise(VectorOperators.LSHR, SHIFT);
+                l = v.and(LOW).or(high.lanewise(VectorOperators.LSHL, 4).lanewise(VectorOperators.AND_NOT, LOW));
+                levels = l.or(UNIT).reinterpretAsLongs();
+                d = scale.rearrange(SPREAD_2);
+                e = d.mul(MINUS_UNIT);
+                a0 = levels.and(UNIT_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 8 * VECTOR, Species.LE), a0);
+                a1 = levels.and(UNIT_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 9 * VECTOR, Species.LE), a1);
+                a0 = levels.and(UNIT_2)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 10 * VECTOR, Species.LE), a0);
+                a1 = l.lanewise(VectorOperators.LSHR, 24)
+                        .and(LEVEL_0)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 11 * VECTOR, Species.LE), a1);
+                l = v.lanewise(VectorOperators.LSHR, 4).and(LOW).or(high.lanewise(VectorOperators.AND_NOT, LOW));
+                levels = l.or(UNIT).reinterpretAsLongs();
+                d = scale.rearrange(SPREAD_3);
+                e = d.mul(MINUS_UNIT);
+                a0 = levels.and(UNIT_0)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 12 * VECTOR, Species.LE), a0);
+                a1 = levels.and(UNIT_1)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 13 * VECTOR, Species.LE), a1);
+                a0 = levels.and(UNIT_2)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 14 * VECTOR, Species.LE), a0);
+                a1 = l.lanewise(VectorOperators.LSHR, 24)
+                        .and(LEVEL_0)
+                        .or(UNIT)
+                        .reinterpretAsFloats()
+                        .fma(d, e)
+                        .fma(FloatVector.fromMemorySegment(F, x, y + 15 * VECTOR, Species.LE), a1);
                 p += BYTES;
-                y += 8 * VECTOR;
-                z += 8 * VECTOR;
+                y += 16 * VECTOR;
                 g += VECTOR;
                 left -= 2;
             } while (left != 0);

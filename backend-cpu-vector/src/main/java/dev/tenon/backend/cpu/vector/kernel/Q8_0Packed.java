@@ -62,7 +62,6 @@ final class Q8_0Packed extends PermutedLinear {
             long strands,
             MemorySegment packed,
             long even,
-            long odd,
             long sums) {
         int fours = blocks & -4;
         if (fours != 0) {
