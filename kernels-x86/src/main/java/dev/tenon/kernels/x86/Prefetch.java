@@ -19,16 +19,17 @@ import org.slf4j.LoggerFactory;
 ///
 /// @param firstBytes how far ahead of its use a line is fetched into the first-level cache
 /// @param secondBytes how far ahead into the second-level cache; 0 for not at all
-record Prefetch(int firstBytes, int secondBytes) {
+/// @param apartBytes by how much more the next one of several streams is fetched ahead; see [#stream]
+record Prefetch(int firstBytes, int secondBytes, int apartBytes) {
     /// The name of the setting.
     static final String SETTING = X86KernelProvider.SETTING + ".prefetch";
 
     /// Directly into the first-level cache.
-    static final Prefetch NEAR = new Prefetch(1536, 0);
+    static final Prefetch NEAR = new Prefetch(1536, 0, 512);
 
     /// Through the second-level cache. Most of 1 KiB is within a page of 4 KiB, where it starts hardware
     /// prefetchers; 4 KiB ahead is slower by some percent.
-    static final Prefetch LEVELS = new Prefetch(512, 1024);
+    static final Prefetch LEVELS = new Prefetch(512, 1024, 0);
 
     /// Largest first-level cache of the processors that are fetched for directly: Intel's up to Cascade Lake.
     private static final int SMALL = 32 * 1024;
@@ -74,6 +75,20 @@ record Prefetch(int firstBytes, int secondBytes) {
 
     private static Prefetch automatic(int firstLevelBytes) {
         return firstLevelBytes > 0 && firstLevelBytes <= SMALL ? NEAR : LEVELS;
+    }
+
+    /// {@return how one of four streams is fetched}
+    ///
+    /// Streams that lie whole pages apart come to new pages together, which costs some percent (four addresses to
+    /// translate at once, probably); so some are fetched further ahead than others. Where a span's bytes are a
+    /// multiple of 8, 64 rows of 2048 weights are whole pages, and often fewer rows.
+    ///
+    /// @param stream 0 to 3
+    /// @param spanBytes bytes of 256 weights
+    Prefetch stream(int stream, int spanBytes) {
+        return apartBytes == 0 || spanBytes % 8 != 0
+                ? this
+                : new Prefetch(firstBytes + (stream - 1) * apartBytes, secondBytes, 0);
     }
 
     /// Emits what fetches the bytes that will be used at this distance. A fetch past the end of the weights does

@@ -245,7 +245,8 @@ final class RowsCode512 {
     /// @param w points to the span
     /// @param stream which one; 0 with several tokens
     private void emitSpan(Gpr w, int stream) {
-        Prefetch.here().emit(a, w, format.spanBytes);
+        Prefetch here = Prefetch.here();
+        (streams == 1 ? here : here.stream(stream, format.spanBytes)).emit(a, w, format.spanBytes);
         emitChunks(w, 0);
         if (format.words) {
             emitChunks(w, 1);

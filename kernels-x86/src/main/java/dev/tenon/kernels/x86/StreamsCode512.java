@@ -50,7 +50,7 @@ final class StreamsCode512 {
         a.shr(R15, 3);
         a.mov(RBP, Assembler.stackArgument(4, SAVED));
         a.add(RBP, RDX);
-        prefetchFirst(a);
+        prefetchFirst(a, format.spanBytes);
         emitSpread(a, format, four);
         four.constants(a);
         a.label(row);
@@ -69,8 +69,8 @@ final class StreamsCode512 {
         beginTile(a, format, R13, RSI);
         a.align(32);
         a.label(span);
-        for (Gpr w : StreamCode512.ROWS) {
-            Prefetch.here().emit(a, w, format.spanBytes);
+        for (int s = 0; s < StreamCode512.ROWS.length; s++) {
+            Prefetch.here().stream(s, format.spanBytes).emit(a, StreamCode512.ROWS[s], format.spanBytes);
         }
         four.span(a);
         for (Gpr w : StreamCode512.ROWS) {
@@ -115,12 +115,15 @@ final class StreamsCode512 {
     }
 
     /// Fetches what the loop does not: how each stream begins, while activations are spread.
-    private static void prefetchFirst(Assembler a) {
-        for (int b = 0; b < Prefetch.here().firstBytes(); b += 64) {
-            a.prefetchT0(mem(RDI, b));
-            a.prefetchT0(mem(RDI, R12, 1, b));
-            a.prefetchT0(mem(RDI, R12, 2, b));
-            a.prefetchT0(mem(RDI, R14, 1, b));
+    private static void prefetchFirst(Assembler a, int spanBytes) {
+        Prefetch here = Prefetch.here();
+        int last = StreamCode512.ROWS.length - 1;
+        for (int b = 0; b < here.stream(last, spanBytes).firstBytes(); b += 64) {
+            for (int s = 0; s <= last; s++) {
+                if (b < here.stream(s, spanBytes).firstBytes()) {
+                    a.prefetchT0(s == 0 ? mem(RDI, b) : s == 3 ? mem(RDI, R14, 1, b) : mem(RDI, R12, s, b));
+                }
+            }
         }
     }
 

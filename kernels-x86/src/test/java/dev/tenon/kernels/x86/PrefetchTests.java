@@ -32,6 +32,15 @@ class PrefetchTests {
         assertEquals(8, fetches(Prefetch.LEVELS, 210));
     }
 
+    @Test
+    void streamsThatMayBePagesApartAreFetchedUnevenly() {
+        for (int stream = 0; stream < 4; stream++) {
+            assertEquals(1024 + 512 * stream, Prefetch.NEAR.stream(stream, 144).firstBytes());
+            assertEquals(Prefetch.NEAR, Prefetch.NEAR.stream(stream, 210));
+            assertEquals(Prefetch.LEVELS, Prefetch.LEVELS.stream(stream, 144));
+        }
+    }
+
     /// Counts instructions by their first two bytes, 0F 18; RDI needs no prefix.
     private static int fetches(Prefetch prefetch, int bytes) {
         Assembler a = new Assembler(false);
