@@ -79,16 +79,13 @@ record Prefetch(int firstBytes, int secondBytes, int apartBytes) {
 
     /// {@return how one of four streams is fetched}
     ///
-    /// Streams that lie whole pages apart come to new pages together, which costs some percent (four addresses to
-    /// translate at once, probably); so some are fetched further ahead than others. Where a span's bytes are a
-    /// multiple of 8, 64 rows of 2048 weights are whole pages, and often fewer rows.
+    /// Streams that lie whole pages apart, as 64 rows of 2048 weights do in most formats, come to new pages
+    /// together, which costs some percent (four addresses to translate at once, probably); so some are fetched
+    /// further ahead than others.
     ///
     /// @param stream 0 to 3
-    /// @param spanBytes bytes of 256 weights
-    Prefetch stream(int stream, int spanBytes) {
-        return apartBytes == 0 || spanBytes % 8 != 0
-                ? this
-                : new Prefetch(firstBytes + (stream - 1) * apartBytes, secondBytes, 0);
+    Prefetch stream(int stream) {
+        return apartBytes == 0 ? this : new Prefetch(firstBytes + (stream - 1) * apartBytes, secondBytes, 0);
     }
 
     /// Emits what fetches the bytes that will be used at this distance. A fetch past the end of the weights does

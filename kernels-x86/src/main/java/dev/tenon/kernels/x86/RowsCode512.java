@@ -246,7 +246,7 @@ final class RowsCode512 {
     /// @param stream which one; 0 with several tokens
     private void emitSpan(Gpr w, int stream) {
         Prefetch here = Prefetch.here();
-        (streams == 1 ? here : here.stream(stream, format.spanBytes)).emit(a, w, format.spanBytes);
+        (streams == 1 ? here : here.stream(stream)).emit(a, w, format.spanBytes);
         emitChunks(w, 0);
         if (format.words) {
             emitChunks(w, 1);

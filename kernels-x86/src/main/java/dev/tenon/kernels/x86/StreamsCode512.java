@@ -50,7 +50,7 @@ final class StreamsCode512 {
         a.shr(R15, 3);
         a.mov(RBP, Assembler.stackArgument(4, SAVED));
         a.add(RBP, RDX);
-        prefetchFirst(a, format.spanBytes);
+        prefetchFirst(a);
         emitSpread(a, format, four);
         four.constants(a);
         a.label(row);
@@ -70,7 +70,7 @@ final class StreamsCode512 {
         a.align(32);
         a.label(span);
         for (int s = 0; s < StreamCode512.ROWS.length; s++) {
-            Prefetch.here().stream(s, format.spanBytes).emit(a, StreamCode512.ROWS[s], format.spanBytes);
+            Prefetch.here().stream(s).emit(a, StreamCode512.ROWS[s], format.spanBytes);
         }
         four.span(a);
         for (Gpr w : StreamCode512.ROWS) {
@@ -115,12 +115,12 @@ final class StreamsCode512 {
     }
 
     /// Fetches what the loop does not: how each stream begins, while activations are spread.
-    private static void prefetchFirst(Assembler a, int spanBytes) {
+    private static void prefetchFirst(Assembler a) {
         Prefetch here = Prefetch.here();
         int last = StreamCode512.ROWS.length - 1;
-        for (int b = 0; b < here.stream(last, spanBytes).firstBytes(); b += 64) {
+        for (int b = 0; b < here.stream(last).firstBytes(); b += 64) {
             for (int s = 0; s <= last; s++) {
-                if (b < here.stream(s, spanBytes).firstBytes()) {
+                if (b < here.stream(s).firstBytes()) {
                     a.prefetchT0(s == 0 ? mem(RDI, b) : s == 3 ? mem(RDI, R14, 1, b) : mem(RDI, R12, s, b));
                 }
             }
