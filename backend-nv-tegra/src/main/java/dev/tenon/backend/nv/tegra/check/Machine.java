@@ -1,13 +1,14 @@
 package dev.tenon.backend.nv.tegra.check;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// What the machine's files and tools say, read only.
 ///
@@ -22,7 +23,8 @@ record Machine(Path root) {
     private static final Pattern ALARMS = Pattern.compile(
             "sked exception esr|CE engine not idle|gr exception notifier|mmu fault|pbdma intr|ctxsw_timeout");
     private static final Pattern REMARKS = Pattern.compile("commit_rtv_cb|nvmap.*tag");
-    private static final int SECONDS = 5;
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+    private static final Logger LOG = LoggerFactory.getLogger(Machine.class);
 
     String release() throws Surprise {
         Path file = root.resolve("etc/nv_tegra_release");
@@ -89,24 +91,44 @@ record Machine(Path root) {
         }
     }
 
-    /// What a tool prints; empty if it is not there or fails.
     private static String run(String... command) {
+        return run(LIMIT, command);
+    }
+
+    /// What a tool prints; empty if it is not there, fails, or has not ended in time, when it is killed.
+    static String run(Duration limit, String... command) {
+        Path output = null;
         try {
+            // A file, because reading a pipe would wait for as long as the tool runs.
+            output = Files.createTempFile("tenon-nv-", ".txt");
             Process process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .redirectOutput(output.toFile())
                     .start();
             process.getOutputStream().close();
-            String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            boolean ended = process.waitFor(SECONDS, TimeUnit.SECONDS);
-            if (!ended) {
-                process.destroy();
+            if (!process.waitFor(limit)) {
+                process.destroyForcibly();
+                return "";
             }
-            return ended && process.exitValue() == 0 ? text.strip() : "";
-        } catch (IOException notThere) {
+            return process.exitValue() == 0 ? text(output) : "";
+        } catch (IOException e) {
+            LOG.debug("{} says nothing: {}", command[0], e.getMessage());
             return "";
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return "";
+        } finally {
+            delete(output);
+        }
+    }
+
+    private static void delete(Path file) {
+        try {
+            if (file != null) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException e) {
+            LOG.debug("{} stays: {}", file, e.getMessage());
         }
     }
 }
