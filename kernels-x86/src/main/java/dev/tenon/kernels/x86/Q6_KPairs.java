@@ -37,6 +37,9 @@ final class Q6_KPairs extends PairCode512 {
     private static final Vec[] SCALE_SUMS = StreamCode512.registers(28, 2);
     private static final Vec NIBBLE = zmm(30);
     private static final Vec PAIRS = zmm(31);
+    /// Dot products of the tokens that are multiplied in turns, so that products seldom wait for the one before:
+    /// constants are loaded for each span instead.
+    private static final Vec[][] TURN = {DOTS, {NIBBLE, PAIRS}};
 
     Q6_KPairs() {
         super(START + 64, 2);
@@ -85,13 +88,14 @@ final class Q6_KPairs extends PairCode512 {
 
     @Override
     void constants(Assembler a) {
-        a.vmovdqu(NIBBLE, a.constant(i -> 0x0F0F0F0F));
-        a.vmovdqu(PAIRS, a.constant(i -> 0x33333333));
+        // none last longer than unpacking
     }
 
     @Override
     void unpack(Assembler a) {
         Operand[] order = highOrder(a);
+        a.vmovdqu(NIBBLE, a.constant(i -> 0x0F0F0F0F));
+        a.vmovdqu(PAIRS, a.constant(i -> 0x33333333));
         for (int r = 0; r < 2; r++) {
             unpackLevels(a, ROWS[r], LEVELS[r], SCALE[r], DOTS, order, NIBBLE, PAIRS);
             unpackScales(a, ROWS[r], SCALE[r], DOTS[0], a.constant(Q6_KPairs::scaleByte));
@@ -160,21 +164,27 @@ final class Q6_KPairs extends PairCode512 {
 
     @Override
     void tokens(Assembler a, int tokens) {
-        for (int t = 0; t < tokens; t++) {
-            token(a, t);
+        for (int t = 0; t < tokens; t += TURN.length) {
+            turn(a, t, Math.min(TURN.length, tokens - t));
         }
     }
 
-    private void token(Assembler a, int token) {
-        a.vmovdqu(DOTS[0], x(token, START));
-        a.vmovdqu(DOTS[1], DOTS[0]);
+    private void turn(Assembler a, int first, int tokens) {
+        for (int t = 0; t < tokens; t++) {
+            a.vmovdqu(TURN[t][0], x(first + t, START));
+            a.vmovdqu(TURN[t][1], TURN[t][0]);
+        }
         for (int k = 0; k < 4; k++) {
-            for (int r = 0; r < 2; r++) {
-                a.vpdpbusd(DOTS[r], LEVELS[r][k], x(token, 64 * k));
+            for (int t = 0; t < tokens; t++) {
+                for (int r = 0; r < 2; r++) {
+                    a.vpdpbusd(TURN[t][r], LEVELS[r][k], x(first + t, 64 * k));
+                }
             }
         }
-        for (int r = 0; r < 2; r++) {
-            a.vfmadd231ps(zmm(2 * token + r), DOTS[r], SCALE[r]);
+        for (int t = 0; t < tokens; t++) {
+            for (int r = 0; r < 2; r++) {
+                a.vfmadd231ps(zmm(2 * (first + t) + r), TURN[t][r], SCALE[r]);
+            }
         }
     }
 
