@@ -45,8 +45,8 @@ final class PermutedTile {
     private static void wide(MemorySegment scratch, long w, MemorySegment packed, long x, int n, long to) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
-        long p = w & Memory.ADDRESS;
-        long y = x & Memory.ADDRESS;
+        long p = w;
+        long y = x;
         FloatVector a00 = FloatVector.zero(F);
         FloatVector a01 = a00;
         FloatVector a02 = a00;
@@ -63,69 +63,63 @@ final class PermutedTile {
         FloatVector a31 = a00;
         FloatVector a32 = a00;
         FloatVector a33 = a00;
-        int i = 0;
-        int end = n * Float.BYTES;
+        // Two addresses and an int counted down take three instructions less than an index does.
+        int left = 2 * n;
         do {
-            long k = i & 0x3FFFFFFF;
-            long j = k * (WIDTH / Float.BYTES);
-            FloatVector w0 = FloatVector.fromMemorySegment(F, s, p + j, Species.LE);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + j + 1 * STEP, Species.LE);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + j + 2 * STEP, Species.LE);
-            FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + j + 3 * STEP, Species.LE);
-            FloatVector v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k)).reinterpretAsFloats();
+            p &= Memory.ADDRESS;
+            y &= Memory.ADDRESS;
+            FloatVector w0 = FloatVector.fromMemorySegment(F, s, p, Species.LE);
+            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + 1 * STEP, Species.LE);
+            FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + 2 * STEP, Species.LE);
+            FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + 3 * STEP, Species.LE);
+            FloatVector v = (FloatVector) IntVector.broadcast(I, m.get(INT, y)).reinterpretAsFloats();
             a00 = w0.fma(v, a00);
             a10 = w1.fma(v, a10);
             a20 = w2.fma(v, a20);
             a30 = w3.fma(v, a30);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 4)).reinterpretAsFloats();
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 4)).reinterpretAsFloats();
             a01 = w0.fma(v, a01);
             a11 = w1.fma(v, a11);
             a21 = w2.fma(v, a21);
             a31 = w3.fma(v, a31);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 8)).reinterpretAsFloats();
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 8)).reinterpretAsFloats();
             a02 = w0.fma(v, a02);
             a12 = w1.fma(v, a12);
             a22 = w2.fma(v, a22);
             a32 = w3.fma(v, a32);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 12)).reinterpretAsFloats();
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 12)).reinterpretAsFloats();
             a03 = w0.fma(v, a03);
             a13 = w1.fma(v, a13);
             a23 = w2.fma(v, a23);
             a33 = w3.fma(v, a33);
-            w0 = FloatVector.fromMemorySegment(F, s, p + j + 4 * STEP, Species.LE);
-            w1 = FloatVector.fromMemorySegment(F, s, p + j + 5 * STEP, Species.LE);
-            w2 = FloatVector.fromMemorySegment(F, s, p + j + 6 * STEP, Species.LE);
-            w3 = FloatVector.fromMemorySegment(F, s, p + j + 7 * STEP, Species.LE);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 16)).reinterpretAsFloats();
+            w0 = FloatVector.fromMemorySegment(F, s, p + 4 * STEP, Species.LE);
+            w1 = FloatVector.fromMemorySegment(F, s, p + 5 * STEP, Species.LE);
+            w2 = FloatVector.fromMemorySegment(F, s, p + 6 * STEP, Species.LE);
+            w3 = FloatVector.fromMemorySegment(F, s, p + 7 * STEP, Species.LE);
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 16)).reinterpretAsFloats();
             a00 = w0.fma(v, a00);
             a10 = w1.fma(v, a10);
             a20 = w2.fma(v, a20);
             a30 = w3.fma(v, a30);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 20)).reinterpretAsFloats();
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 20)).reinterpretAsFloats();
             a01 = w0.fma(v, a01);
             a11 = w1.fma(v, a11);
             a21 = w2.fma(v, a21);
             a31 = w3.fma(v, a31);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 24)).reinterpretAsFloats();
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 24)).reinterpretAsFloats();
             a02 = w0.fma(v, a02);
             a12 = w1.fma(v, a12);
             a22 = w2.fma(v, a22);
             a32 = w3.fma(v, a32);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 28)).reinterpretAsFloats();
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 28)).reinterpretAsFloats();
             a03 = w0.fma(v, a03);
             a13 = w1.fma(v, a13);
             a23 = w2.fma(v, a23);
             a33 = w3.fma(v, a33);
-            i += 2 * Float.BYTES;
-        } while (i != end);
+            p += 2 * WIDTH;
+            y += 2 * TOKENS * Float.BYTES;
+            left -= 4;
+        } while (left != 0);
         long d = to & Memory.ADDRESS;
         a00.intoMemorySegment(s, d, Species.LE);
         a10.intoMemorySegment(s, d + 1 * STEP, Species.LE);
@@ -149,8 +143,8 @@ final class PermutedTile {
     private static void odd(MemorySegment scratch, long w, MemorySegment packed, long x, int n, long to) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
-        long p = w & Memory.ADDRESS;
-        long y = x & Memory.ADDRESS;
+        long p = w;
+        long y = x;
         FloatVector a00 = FloatVector.zero(F);
         FloatVector a01 = a00;
         FloatVector a02 = a00;
@@ -167,41 +161,38 @@ final class PermutedTile {
         FloatVector a31 = a00;
         FloatVector a32 = a00;
         FloatVector a33 = a00;
-        int i = 0;
-        int end = n * Float.BYTES;
+        int left = 2 * n;
         do {
-            long k = i & 0x3FFFFFFF;
-            long j = k * (WIDTH / Float.BYTES);
-            FloatVector w0 = FloatVector.fromMemorySegment(F, s, p + j, Species.LE);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + j + 1 * STEP, Species.LE);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + j + 2 * STEP, Species.LE);
-            FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + j + 3 * STEP, Species.LE);
-            FloatVector v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k)).reinterpretAsFloats();
+            p &= Memory.ADDRESS;
+            y &= Memory.ADDRESS;
+            FloatVector w0 = FloatVector.fromMemorySegment(F, s, p, Species.LE);
+            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + 1 * STEP, Species.LE);
+            FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + 2 * STEP, Species.LE);
+            FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + 3 * STEP, Species.LE);
+            FloatVector v = (FloatVector) IntVector.broadcast(I, m.get(INT, y)).reinterpretAsFloats();
             a00 = w0.fma(v, a00);
             a10 = w1.fma(v, a10);
             a20 = w2.fma(v, a20);
             a30 = w3.fma(v, a30);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 4)).reinterpretAsFloats();
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 4)).reinterpretAsFloats();
             a01 = w0.fma(v, a01);
             a11 = w1.fma(v, a11);
             a21 = w2.fma(v, a21);
             a31 = w3.fma(v, a31);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 8)).reinterpretAsFloats();
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 8)).reinterpretAsFloats();
             a02 = w0.fma(v, a02);
             a12 = w1.fma(v, a12);
             a22 = w2.fma(v, a22);
             a32 = w3.fma(v, a32);
-            v = (FloatVector)
-                    IntVector.broadcast(I, m.get(INT, y + TOKENS * k + 12)).reinterpretAsFloats();
+            v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 12)).reinterpretAsFloats();
             a03 = w0.fma(v, a03);
             a13 = w1.fma(v, a13);
             a23 = w2.fma(v, a23);
             a33 = w3.fma(v, a33);
-            i += Float.BYTES;
-        } while (i != end);
+            p += WIDTH;
+            y += TOKENS * Float.BYTES;
+            left -= 2;
+        } while (left != 0);
         long d = to & Memory.ADDRESS;
         a00.intoMemorySegment(s, d, Species.LE);
         a10.intoMemorySegment(s, d + 1 * STEP, Species.LE);
