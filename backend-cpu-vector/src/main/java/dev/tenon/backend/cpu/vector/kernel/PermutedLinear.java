@@ -139,10 +139,9 @@ public abstract class PermutedLinear implements PackedKernel {
         /// Writes the sixteen numbers of a block that its levels and its sums are multiplied with.
         ///
         /// @param scratch memory of words and numbers
-        /// @param words where the first of the block's words are, [PermutedPanel#WIDTH] bytes
-        ///     apart; behind them its halves
+        /// @param words where the first of the block's words are; behind them its halves
         /// @param to where the first number goes
-        /// @param apart bytes to where the next one goes
+        /// @param apart bytes to the next word, and to where the next number goes
         void write(MemorySegment scratch, long words, long to, long apart);
     }
 
@@ -152,23 +151,14 @@ public abstract class PermutedLinear implements PackedKernel {
         ///
         /// @param scratch memory of words, numbers and strands
         /// @param lane which lane
-        /// @param words where the first block's words are
-        /// @param next bytes from a block's words to the next one's
+        /// @param words where the first word of the first block is; the next block's follows
         /// @param blocks how many blocks
         /// @param numbers where the first number of the first block is; the next block's follows
-        /// @param apart bytes from a number to the next one
+        /// @param apart bytes from a word, or a number, to the next one
         /// @param even where the even strand goes
         /// @param odd where the odd strand goes
         void write(
-                MemorySegment scratch,
-                int lane,
-                long words,
-                long next,
-                int blocks,
-                long numbers,
-                long apart,
-                long even,
-                long odd);
+                MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd);
     }
 
     /// A format's code.
@@ -271,7 +261,14 @@ public abstract class PermutedLinear implements PackedKernel {
 
     /// {@return bytes of a panel's words, numbers, and of the strands of a lane}
     private long panelBytes(int blocks) {
-        return blocks * (wordVectors() + 16L * sums + 2L * half) * PermutedPanel.WIDTH;
+        long strands = 2L * half * blocks * PermutedPanel.WIDTH;
+        return (wordVectors() + 16L * sums) * wordBytes(blocks) + strands + wordVectors() * STEP;
+    }
+
+    /// {@return bytes of a word, or a number, of all blocks: a vector more than needed, because first-level caches hold
+    /// few lines that lie a power of two apart}
+    private static long wordBytes(int blocks) {
+        return (long) blocks * PermutedPanel.WIDTH + STEP;
     }
 
     private long wordVectors() {
@@ -355,11 +352,13 @@ public abstract class PermutedLinear implements PackedKernel {
     private void words(
             MemorySegment weights, long at, long rowBytes, int rows, int blocks, MemorySegment scratch, long to) {
         long width = PermutedPanel.WIDTH;
-        long next = wordVectors() * width;
-        long first = to + blocks * next;
+        long apart = wordBytes(blocks);
+        long first = to + wordVectors() * apart;
+        // Behind the strands, a block as it is copied.
+        long block = first + 16L * sums * apart + 2L * half * blocks * width;
         for (int r = 0; r < PermutedPanel.ROWS; r += LANES) {
             for (int b = 0; b < blocks; b++) {
-                long words = to + b * next + 4L * r;
+                long words = to + b * width + 4L * r;
                 long p = at + (long) b * blockBytes;
                 for (int lane = 0; lane < LANES; lane += 4) {
                     PermutedWords.copy(
@@ -372,12 +371,12 @@ public abstract class PermutedLinear implements PackedKernel {
                             firstHalf - firstWord,
                             halves,
                             scratch,
-                            words,
+                            block,
                             lane);
                 }
-                PermutedWords.transpose(scratch, words, quads);
+                PermutedWords.transpose(scratch, block, quads, halves, words, apart);
                 if (sums > 0) {
-                    numbers.write(scratch, words, first + b * width + 4L * r, blocks * width);
+                    numbers.write(scratch, words, first + b * width + 4L * r, apart);
                 }
             }
         }
@@ -395,14 +394,13 @@ public abstract class PermutedLinear implements PackedKernel {
             int tokens) {
         long width = PermutedPanel.WIDTH;
         int length = half * blocks;
-        long next = wordVectors() * width;
-        long numbersAt = words + blocks * next;
-        long apart = sums * blocks * width;
-        long even = numbersAt + 16 * apart;
+        long apart = wordBytes(blocks);
+        long numbersAt = words + wordVectors() * apart;
+        long even = numbersAt + 16 * sums * apart;
         long odd = even + length * width;
         for (int i = 0; i < 16; i++) {
             int lane = PermutedPanel.lane(i);
-            unpack.write(scratch, lane, words, next, blocks, numbersAt, apart, even, odd);
+            unpack.write(scratch, lane, words, blocks, numbersAt, apart, even, odd);
             long xe = x + 4 * held * lane * length;
             long xo = xe + 64 * held * length;
             long xs = x + 4 * held * (32L * length + (long) lane * sums * blocks);

@@ -372,11 +372,11 @@ final class Q4_KLinear extends PermutedLinear {
     private static void numbers(MemorySegment scratch, long words, long to, long apart) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         long p = words & Memory.ADDRESS;
-        IntVector a = IntVector.fromMemorySegment(I, s, p + WIDTH, Species.LE);
-        IntVector b = IntVector.fromMemorySegment(I, s, p + 2 * WIDTH, Species.LE);
-        IntVector c = IntVector.fromMemorySegment(I, s, p + 3 * WIDTH, Species.LE);
-        FloatVector d = FloatVector.fromMemorySegment(F, s, p + BYTES / 4 * WIDTH, Species.LE);
-        FloatVector dmin = FloatVector.fromMemorySegment(F, s, p + (BYTES / 4 + 1) * WIDTH, Species.LE)
+        IntVector a = IntVector.fromMemorySegment(I, s, p + apart & Memory.ADDRESS, Species.LE);
+        IntVector b = IntVector.fromMemorySegment(I, s, p + 2 * apart & Memory.ADDRESS, Species.LE);
+        IntVector c = IntVector.fromMemorySegment(I, s, p + 3 * apart & Memory.ADDRESS, Species.LE);
+        FloatVector d = FloatVector.fromMemorySegment(F, s, p + BYTES / 4 * apart & Memory.ADDRESS, Species.LE);
+        FloatVector dmin = FloatVector.fromMemorySegment(F, s, p + (BYTES / 4 + 1) * apart & Memory.ADDRESS, Species.LE)
                 .neg();
         bytes(scratch, a.and(LOW_SIX), d, to, apart);
         bytes(scratch, c.and(LOW_FOUR).or(a.lanewise(VectorOperators.LSHR, 2).and(HIGH_TWO)), d, to + 4 * apart, apart);
@@ -404,26 +404,18 @@ final class Q4_KLinear extends PermutedLinear {
 
     /// The same levels times the same scales, a row in each lane.
     private static void unpack(
-            MemorySegment scratch,
-            int lane,
-            long words,
-            long next,
-            int blocks,
-            long numbers,
-            long apart,
-            long even,
-            long odd) {
+            MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd) {
         for (int half = 0; half < 2; half++) {
-            long p = words + (4 + 16 * half + lane) * WIDTH;
+            long p = words + (4 + 16 * half + lane) * apart;
             long first = numbers + (4 * half + lane / 8 * 2) * apart;
             long to = half * 4L * WIDTH;
-            half(scratch, p, next, blocks, first, apart, even + to, odd + to);
+            half(scratch, p, blocks, first, apart, even + to, odd + to);
         }
     }
 
     /// One half of each block: four levels with low nibbles, then four with high ones.
     private static void half(
-            MemorySegment scratch, long words, long next, int blocks, long numbers, long apart, long even, long odd) {
+            MemorySegment scratch, long words, int blocks, long numbers, long apart, long even, long odd) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         long p = words;
         long g = numbers;
@@ -470,7 +462,6 @@ final class Q4_KLinear extends PermutedLinear {
                 y += STEP;
                 z += STEP;
             } while (y != unit);
-            p += next - WIDTH;
             y += 7L * WIDTH;
             z += 7L * WIDTH;
         } while (y != end);

@@ -347,9 +347,9 @@ final class Q6_KLinear extends PermutedLinear {
 
     private static void numbers(MemorySegment scratch, long words, long to, long apart) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        FloatVector factor = FloatVector.fromMemorySegment(F, s, words + D / 4 * WIDTH & Memory.ADDRESS, Species.LE);
-        long p = words + SUB_SCALES / 4 * WIDTH;
-        long end = words + D / 4 * WIDTH;
+        FloatVector factor = FloatVector.fromMemorySegment(F, s, words + D / 4 * apart & Memory.ADDRESS, Species.LE);
+        long p = words + SUB_SCALES / 4 * apart;
+        long end = words + D / 4 * apart;
         long y = to;
         do {
             IntVector v = IntVector.fromMemorySegment(I, s, p & Memory.ADDRESS, Species.LE);
@@ -361,27 +361,19 @@ final class Q6_KLinear extends PermutedLinear {
                         .intoMemorySegment(s, y & Memory.ADDRESS, Species.LE);
                 y += apart;
             }
-            p += WIDTH;
+            p += apart;
         } while (p != end);
     }
 
     /// The same levels times the same scales, a row in each lane.
     private static void unpack(
-            MemorySegment scratch,
-            int lane,
-            long words,
-            long next,
-            int blocks,
-            long numbers,
-            long apart,
-            long even,
-            long odd) {
+            MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd) {
         for (int half = 0; half < 2; half++) {
-            long p = words + (0 + 16 * half + lane) * WIDTH;
-            long high = words + (QH / 4 + 8 * half + lane % 8) * WIDTH;
+            long p = words + (0 + 16 * half + lane) * apart;
+            long high = words + (QH / 4 + 8 * half + lane % 8) * apart;
             long first = numbers + (8 * half + lane / 4) * apart;
             long to = half * 4L * WIDTH;
-            half(scratch, p, high, lane / 8 * 2, next, blocks, first, apart, even + to, odd + to);
+            half(scratch, p, high, lane / 8 * 2, blocks, first, apart, even + to, odd + to);
         }
     }
 
@@ -391,7 +383,6 @@ final class Q6_KLinear extends PermutedLinear {
             long words,
             long high,
             int shift,
-            long next,
             int blocks,
             long numbers,
             long apart,
@@ -447,7 +438,6 @@ final class Q6_KLinear extends PermutedLinear {
                 y += STEP;
                 z += STEP;
             } while (y != unit);
-            p += next - WIDTH;
             y += 7L * WIDTH;
             z += 7L * WIDTH;
         } while (y != end);

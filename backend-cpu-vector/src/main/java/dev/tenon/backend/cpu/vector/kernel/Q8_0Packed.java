@@ -213,19 +213,12 @@ final class Q8_0Packed extends PermutedLinear {
 
     /// A row in each lane.
     private static void unpack(
-            MemorySegment scratch,
-            int lane,
-            long words,
-            long next,
-            int blocks,
-            long numbers,
-            long apart,
-            long even,
-            long odd) {
+            MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         int shift = 24 - 8 * (lane % 4);
-        long p = words + lane / 4 * WIDTH;
-        long d = words + WORDS * WIDTH - p;
+        long p = words + lane / 4 * apart;
+        long d = words + WORDS * apart - p;
+        long o = WORDS / 2 * apart;
         long y = even;
         long z = odd;
         long end = even + (long) blocks * WIDTH;
@@ -242,7 +235,7 @@ final class Q8_0Packed extends PermutedLinear {
                                 .convert(VectorOperators.I2F, 0))
                         .mul(factor)
                         .intoMemorySegment(s, y, Species.LE);
-                ((FloatVector) IntVector.fromMemorySegment(I, s, p + WORDS / 2 * WIDTH, Species.LE)
+                ((FloatVector) IntVector.fromMemorySegment(I, s, p + o & Memory.ADDRESS, Species.LE)
                                 .lanewise(VectorOperators.LSHL, shift)
                                 .lanewise(VectorOperators.ASHR, 24)
                                 .convert(VectorOperators.I2F, 0))
@@ -252,7 +245,6 @@ final class Q8_0Packed extends PermutedLinear {
                 y += STEP;
                 z += STEP;
             } while (y != unit);
-            p += next - WIDTH;
         } while (y != end);
     }
 }
