@@ -6,13 +6,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/// The functions of one format that multiply pairs of rows and quads of rows, made for each number of tokens
-/// when it is first met: [PairsCode512], [QuadsCode512]. All of them would take some 10 ms of a model's start.
+/// The functions of one format that multiply pairs of rows and quads of rows, made when they are first needed, for
+/// each number of tokens: [PairsCode512]; for each way of fetching: [QuadsCode512]. All of them would take some 10 ms
+/// of
+/// a model's start.
 ///
 /// Owns their memory. Safe for any thread.
 final class PairFunctions implements AutoCloseable {
-    /// Where the functions for quads are among the others, which are by tokens.
-    private static final int QUADS = 0;
+    /// Where the functions for quads begin, by [QuadPrefetch#index]; before are those
+    /// for pairs, by tokens.
+    private static final int QUADS = PairsCode512.PAIRS_TOKENS + 1;
 
     /// A function, what prepares activations for it, and what takes its results away.
     ///
@@ -24,7 +27,7 @@ final class PairFunctions implements AutoCloseable {
     private final BlockCode format;
     private final PairCode512 pair;
     private final QuadCode512 quad;
-    private final AtomicReferenceArray<Functions> made = new AtomicReferenceArray<>(PairsCode512.PAIRS_TOKENS + 1);
+    private final AtomicReferenceArray<Functions> made;
     private final List<CodeMemory> memories = new ArrayList<>();
     private boolean closed;
 
@@ -37,6 +40,7 @@ final class PairFunctions implements AutoCloseable {
         this.format = format;
         this.pair = pair;
         this.quad = quad;
+        this.made = new AtomicReferenceArray<>(QUADS + QuadPrefetch.INDICES);
     }
 
     /// {@return the functions for pairs of rows}
@@ -49,9 +53,10 @@ final class PairFunctions implements AutoCloseable {
 
     /// {@return the functions for quads of rows, of a format that has them}
     ///
+    /// @param ahead how the next quad is fetched: [QuadPrefetch#index]
     /// @throws BackendException after [#close]
-    Functions quads() {
-        return of(QUADS);
+    Functions quads(int ahead) {
+        return of(QUADS + ahead);
     }
 
     private Functions of(int which) {
@@ -74,8 +79,8 @@ final class PairFunctions implements AutoCloseable {
         PairsCode512.emitCopy(a);
         a.align(64);
         int product = a.size();
-        if (which == QUADS) {
-            QuadsCode512.emit(a, format, pair, quad);
+        if (which >= QUADS) {
+            QuadsCode512.emit(a, format, pair, quad, QuadPrefetch.of(which - QUADS));
         } else {
             PairsCode512.emit(a, format, pair, which);
         }

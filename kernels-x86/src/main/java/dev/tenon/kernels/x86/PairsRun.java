@@ -70,8 +70,9 @@ final class PairsRun {
             int outStride,
             MemorySegment scratch) {
         if (takesQuads(n, tokens)) {
-            PairFunctions.Functions f = k.pairs.quads();
-            spread(f, n, packed, tokens, evenTokens(tokens), scratch);
+            int slots = evenTokens(tokens);
+            PairFunctions.Functions f = k.pairs.quads(QuadPrefetch.index(format, rowBytes, slots / QuadsCode512.STEP));
+            spread(f, n, packed, tokens, slots, scratch);
             runQuads(f, weights, rowBytes, firstRow, rows, n, tokens, out, outOffset, outStride, scratch);
         } else {
             PairFunctions.Functions f = k.pairs.pairs(tokens);

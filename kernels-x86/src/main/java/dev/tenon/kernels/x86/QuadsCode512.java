@@ -21,6 +21,7 @@ import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Assembler.If;
 import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
 
 /// Four neighbouring rows at a time times some tokens, an even number, with AVX-512 VNNI, for formats that
 /// have a [QuadCode512].
@@ -51,18 +52,20 @@ final class QuadsCode512 {
     /// Emits the function.
     ///
     /// RDI points to the first row of the quad, QuadCode512.ROWS to the spans of its rows, RCX to spread
-    /// activations, RBP to the quad's sums, R13 to the token's, RSI to spread activations of the first span,
-    /// RDX to the quad's results, R12 to the token's; R8 is bytes of a row, R9 quads left, R15 spans left, R12
-    /// those of the tile, R14 steps of tokens left.
-    static void emit(Assembler a, BlockCode format, PairCode512 pair, QuadCode512 quad) {
+    /// activations, R13 to the token's sums, RSI to spread activations of the first span, RBP and R9 are those of
+    /// [QuadPrefetch], RDX to the quad's results, R12 to the token's; R8 is bytes of a row, R15 spans left,
+    /// R12 those of the tile, R14 steps of tokens left.
+    ///
+    /// @param ahead how the next quad is fetched
+    static void emit(Assembler a, BlockCode format, PairCode512 pair, QuadCode512 quad, QuadPrefetch ahead) {
         Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
         for (Gpr r : saved) {
             a.push(r);
         }
         a.add(RDI, RCX);
-        a.lea(RBP, mem(RSI, PairsCode512.SUMS_OFFSET));
         a.add(RSI, PairsCode512.SPREAD_OFFSET);
         a.add(RDX, Assembler.stackArgument(2, SAVED));
+        a.mov(quadsLeft(), R9);
         quad.constants(a);
         String next = a.fresh("quad");
         String done = a.fresh("quadDone");
@@ -76,17 +79,18 @@ final class QuadsCode512 {
         a.lea(RBX, mem(RDI, R11, 2, 0));
         a.lea(RAX, mem(RBX, R11, 1, 0));
         a.add(R11, RDI);
+        ahead.quad(a);
         a.mov(RCX, RSI);
         a.mov(R15, Assembler.stackArgument(1, SAVED));
         a.label(tile);
         StreamsCode512.beginTile(a, format, R12, R15);
         quad.beginTile(a);
-        emitSpan(a, format, pair, quad, true);
+        emitSpan(a, format, pair, quad, ahead, true);
         a.sub(R12, 1);
         a.j(If.ZERO, end);
         a.align(32);
         a.label(span);
-        emitSpan(a, format, pair, quad, false);
+        emitSpan(a, format, pair, quad, ahead, false);
         a.sub(R12, 1);
         a.j(If.NOT_ZERO, span);
         a.label(end);
@@ -101,7 +105,9 @@ final class QuadsCode512 {
         a.label(done);
         a.lea(RDI, mem(RDI, R8, ROWS, 0));
         a.add(RDX, ROWS * Float.BYTES);
+        a.mov(R9, quadsLeft());
         a.sub(R9, 1);
+        a.mov(quadsLeft(), R9);
         a.j(If.NOT_ZERO, next);
         a.vzeroupper();
         for (int i = saved.length - 1; i >= 0; i--) {
@@ -110,13 +116,20 @@ final class QuadsCode512 {
         a.ret();
     }
 
+    /// {@return where the number of quads left is: the place of an argument that nobody needs}
+    private static Mem quadsLeft() {
+        return Assembler.stackArgument(4, SAVED);
+    }
+
     /// Multiplies a span with all tokens.
     ///
     /// @param first whether it is the first one of a tile
-    private static void emitSpan(Assembler a, BlockCode format, PairCode512 pair, QuadCode512 quad, boolean first) {
-        emitPrefetch(a, format);
+    private static void emitSpan(
+            Assembler a, BlockCode format, PairCode512 pair, QuadCode512 quad, QuadPrefetch ahead, boolean first) {
         quad.unpack(a);
+        ahead.span(a);
         forTokens(a, quad, () -> {
+            ahead.step(a, format);
             for (int t = 0; t < STEP; t++) {
                 quad.token(a, t * pair.spreadBytes, t * quad.sumsPerToken * REGISTER, first);
             }
@@ -127,20 +140,10 @@ final class QuadsCode512 {
         }
     }
 
-    /// Fetches the same span of the next quad into the second-level cache. (From there out-of-order execution
-    /// has it in time.)
-    private static void emitPrefetch(Assembler a, BlockCode format) {
-        for (Gpr w : QuadCode512.ROWS) {
-            for (int b = 0; b < format.spanBytes; b += 64) {
-                a.prefetchT1(mem(w, R8, ROWS, b));
-            }
-        }
-    }
-
     /// Repeats code for every step of tokens; R13 points to their sums.
     private static void forTokens(Assembler a, QuadCode512 quad, Runnable body) {
         String loop = a.fresh("quadTokens");
-        a.mov(R13, RBP);
+        a.lea(R13, mem(RSI, PairsCode512.SUMS_OFFSET - PairsCode512.SPREAD_OFFSET));
         a.mov(R14, Assembler.stackArgument(3, SAVED));
         a.align(32);
         a.label(loop);
