@@ -41,6 +41,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -135,7 +136,7 @@ public final class ReferenceBackend implements Backend {
             if (fault == Fault.A_THREAD_STAYS) {
                 Thread thread = new Thread(() -> {
                     try {
-                        Thread.sleep(60_000);
+                        Thread.sleep(Duration.ofHours(1)); // longer than a test may stand still
                     } catch (InterruptedException e) {
                         Thread.currentThread().interrupt();
                     }
