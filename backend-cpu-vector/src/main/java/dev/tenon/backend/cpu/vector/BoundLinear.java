@@ -35,8 +35,10 @@ record BoundLinear(
     /// @param to row after the last
     /// @param out `[tokens, outStride]`
     /// @param outStride elements between tokens in `out`
-    /// @param scratch the thread's memory
-    void run(float[] x, int tokens, int from, int to, float[] out, int outStride, Scratch scratch) {
+    /// @param c the threads' memory
+    /// @param thread index of the calling thread
+    void run(float[] x, int tokens, int from, int to, float[] out, int outStride, StepContext c, int thread) {
+        Scratch scratch = c.scratch(thread);
         if (packed != null) {
             packed.kernel.run(
                     data,
@@ -44,7 +46,7 @@ record BoundLinear(
                     from,
                     to - from,
                     cols,
-                    packed.memory(),
+                    packed.memory(tokens, thread),
                     tokens,
                     out,
                     from,

@@ -94,18 +94,18 @@ final class CpuPlan implements Plan {
         steps = lowering.steps.toArray(CpuStep[]::new);
         tables = lowering.tables.values().toArray(RopeTable[]::new);
         check = new StepCheck(options, CpuKv.TOKENS, cache.pageCount(), lowering.vocabulary);
-        Scratch[] scratch = new Scratch[threads.size()];
-        Tiles[] tiles = new Tiles[threads.size()];
-        GateTile[] gateTiles = new GateTile[threads.size()];
+        ThreadMemory[] memories = new ThreadMemory[threads.size()];
         boolean gated = Arrays.stream(steps).anyMatch(NormGateUpStep.class::isInstance);
         long gateTile = gated ? (long) options.maxTokens() * StepContext.MANY_TOKENS_ROWS : 0;
         for (int i = 0; i < threads.size(); i++) {
-            scratch[i] = new Scratch(
+            Scratch scratch = new Scratch(
                     floats(lowering.scratchFloats, "scratch"),
                     new byte[lowering.scratchBytes],
                     memory(lowering.scratchMemory, "scratch"));
-            tiles[i] = AttentionMemory.tiles(layers, this::floats);
-            gateTiles[i] = new GateTile(floats(gateTile, "gate projections"), floats(gateTile, "up projections"));
+            GateTile tile = new GateTile(floats(gateTile, "gate projections"), floats(gateTile, "up projections"));
+            Activations normed = new Activations(lowering.normedWidth, false);
+            normed.use(floats(lowering.normedWidth, "activations"));
+            memories[i] = new ThreadMemory(scratch, AttentionMemory.tiles(layers, this::floats), tile, normed);
         }
         // Before the large arrays: machine code is generated while those get their memory.
         if (kernels.warming()) {
@@ -114,11 +114,11 @@ final class CpuPlan implements Plan {
                     .filter(layer -> !lowering.attentionKernels.containsKey(layer))
                     .toList();
             warmup = new Warmup(kernels, own, lowering.ownElements, options, arena -> {
-                List<WarmupTask> tasks = WarmupTask.attention(lowering.attentionKernels, scratch[0], arena);
+                List<WarmupTask> tasks = WarmupTask.attention(lowering.attentionKernels, memories[0].scratch(), arena);
                 if (lowering.elements.kernel() != null) {
                     tasks.add(WarmupTask.elements(lowering.elements.kernel()));
                 }
-                tasks.addAll(WarmupTask.linears(linears, scratch[0], arena));
+                tasks.addAll(WarmupTask.linears(linears, memories[0].scratch(), arena));
                 return tasks;
             });
             warmup.start();
@@ -130,9 +130,11 @@ final class CpuPlan implements Plan {
         }
         for (PackedRows rows : binder.packedRows()) {
             rows.use(memory(rows.bytes(options.maxTokens()), "packed activations"));
+            MemorySegment[] rowOfThread = new MemorySegment[threads.size()];
+            Arrays.setAll(rowOfThread, i -> memory(rows.ownBytes(), "packed activations"));
+            rows.useOwn(rowOfThread);
         }
-        context = new StepContext(
-                threads, scratch, tiles, gateTiles, AttentionMemory.split(layers, cache.pageCount(), this::floats));
+        context = new StepContext(threads, memories, AttentionMemory.split(layers, cache.pageCount(), this::floats));
         boundBytes = binder.boundBytes();
         allocator.bindBytes(boundBytes);
         long bufferBytes = buffers.stream().mapToLong(DeviceBuffer::sizeBytes).sum();

@@ -17,13 +17,20 @@ record LinearAddStep(
     }
 
     @Override
+    public int phases(StepContext c) {
+        return c.single(out) ? 1 : phases();
+    }
+
+    @Override
     public boolean selected() {
         return out.selected;
     }
 
     @Override
     public void run(StepContext c, int phase, int thread) {
-        if (phase + 1 < phases()) {
+        if (c.single(out)) {
+            packing.own(x.data, thread);
+        } else if (phase + 1 < phases()) {
             packing.rows(c, x);
             return;
         }
@@ -32,7 +39,7 @@ record LinearAddStep(
         int panel = linear.panelRows();
         for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
             int to = c.claimedTo(from, rows, tokens, panel);
-            linear.run(x.data, tokens, from, to, out.data, out.width, c.scratch(thread));
+            linear.run(x.data, tokens, from, to, out.data, out.width, c, thread);
             elements.add(tokens, from, to, residual, out);
         }
     }

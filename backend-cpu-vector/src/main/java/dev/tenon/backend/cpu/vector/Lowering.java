@@ -53,6 +53,8 @@ final class Lowering {
     int scratchBytes;
     /// Off-heap bytes that packed kernels need on each thread.
     long scratchMemory = 1;
+    /// Elements of the longest row that is normed in front of matrices.
+    int normedWidth;
     /// Number of token ids that all embeddings know.
     int vocabulary = Integer.MAX_VALUE;
 
@@ -190,6 +192,7 @@ final class Lowering {
         BoundLinear k = bind(f.k());
         BoundLinear v = bind(f.v());
         Activations normed = pool.temporary(x.width, x.selected);
+        normedWidth = Math.max(normedWidth, x.width);
         Activations qOut = pool.define(f.qRope().out(), x.selected);
         Activations kOut = pool.define(f.kRope().out(), x.selected);
         Activations vOut = pool.define(f.v().out(), x.selected);
@@ -211,6 +214,7 @@ final class Lowering {
         BoundLinear gate = bind(f.gate());
         BoundLinear up = bind(f.up());
         Activations normed = pool.temporary(x.width, x.selected);
+        normedWidth = Math.max(normedWidth, x.width);
         Activations upOut = pool.temporary(up.rows(), x.selected);
         Activations out = pool.define(f.multiply().out(), x.selected);
         add(

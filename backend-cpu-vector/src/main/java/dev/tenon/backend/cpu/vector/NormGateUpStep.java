@@ -32,13 +32,21 @@ record NormGateUpStep(
     }
 
     @Override
+    public int phases(StepContext c) {
+        return c.single(out) ? 1 : 2;
+    }
+
+    @Override
     public boolean selected() {
         return out.selected;
     }
 
     @Override
     public void run(StepContext c, int phase, int thread) {
-        if (phase == 0) {
+        float[] in = normed.data;
+        if (c.single(out)) {
+            in = NormStep.own(c, x, norm, packing, thread);
+        } else if (phase == 0) {
             NormStep.rows(c, x, norm, normed, packing);
             return;
         }
@@ -54,8 +62,8 @@ record NormGateUpStep(
                 tile(c, from, to, thread);
                 continue;
             }
-            gate.run(normed.data, tokens, from, to, out.data, out.width, c.scratch(thread));
-            up.run(normed.data, tokens, from, to, upOut.data, upOut.width, c.scratch(thread));
+            gate.run(in, tokens, from, to, out.data, out.width, c, thread);
+            up.run(in, tokens, from, to, upOut.data, upOut.width, c, thread);
             elements.gate(activation, tokens, from, to, out, upOut);
         }
     }

@@ -30,15 +30,21 @@ record NormQkvRopeStep(
     }
 
     @Override
+    public int phases(StepContext c) {
+        return c.single(vOut) ? 2 : 3;
+    }
+
+    @Override
     public boolean selected() {
         return vOut.selected;
     }
 
     @Override
     public void run(StepContext c, int phase, int thread) {
-        switch (phase) {
+        boolean single = c.single(vOut);
+        switch (single ? phase + 1 : phase) {
             case 0 -> NormStep.rows(c, x, norm, normed, packing);
-            case 1 -> project(c, thread);
+            case 1 -> project(c, single ? NormStep.own(c, x, norm, packing, thread) : normed.data, thread);
             default -> {
                 int qCount = qHeads.headCount(c);
                 int count = qCount + kHeads.headCount(c);
@@ -52,23 +58,23 @@ record NormQkvRopeStep(
         }
     }
 
-    private void project(StepContext c, int thread) {
+    private void project(StepContext c, float[] in, int thread) {
         int rows = q.rows() + k.rows() + v.rows();
         int tokens = c.rows(vOut);
         int panel = q.panelRows();
         for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
             int to = c.claimedTo(from, rows, tokens, panel);
-            part(c, q, qHeads.out(), from, to, thread);
-            part(c, k, kHeads.out(), from - q.rows(), to - q.rows(), thread);
-            part(c, v, vOut, from - q.rows() - k.rows(), to - q.rows() - k.rows(), thread);
+            part(c, q, in, qHeads.out(), from, to, thread);
+            part(c, k, in, kHeads.out(), from - q.rows(), to - q.rows(), thread);
+            part(c, v, in, vOut, from - q.rows() - k.rows(), to - q.rows() - k.rows(), thread);
         }
     }
 
-    private void part(StepContext c, BoundLinear linear, Activations out, int from, int to, int thread) {
+    private void part(StepContext c, BoundLinear linear, float[] in, Activations out, int from, int to, int thread) {
         int first = Math.max(from, 0);
         int last = Math.min(to, linear.rows());
         if (first < last) {
-            linear.run(normed.data, c.rows(out), first, last, out.data, out.width, c.scratch(thread));
+            linear.run(in, c.rows(out), first, last, out.data, out.width, c, thread);
         }
     }
 }

@@ -34,6 +34,16 @@ record NormStep(Activations x, RmsNormMath norm, Activations out) implements Cpu
         }
     }
 
+    /// Norms the row of a step that has one only, as one group, and packs it, for a single thread.
+    ///
+    /// @return the normed row
+    static float[] own(StepContext c, Activations x, RmsNormMath norm, Packing packing, int thread) {
+        Activations row = c.normed(thread);
+        norm.groups(x, 0, row, 1);
+        packing.own(row.data, thread);
+        return row.data;
+    }
+
     /// Norms all groups of all rows, shared among the threads.
     static void rows(StepContext c, Activations x, RmsNormMath norm, Activations out) {
         int group = norm.weight().length;

@@ -12,6 +12,7 @@ final class PackedRows {
     /// Elements in a row.
     final int n;
     private MemorySegment memory;
+    private MemorySegment[] own;
 
     /// Creates the holder without memory.
     ///
@@ -42,6 +43,34 @@ final class PackedRows {
     /// @param token which row
     void pack(float[] x, int token) {
         kernel.pack(x, token * n, n, memory, token);
+    }
+
+    /// {@return bytes that each thread needs for a row of its own}
+    long ownBytes() {
+        return kernel.packedBytes(n);
+    }
+
+    /// Gives each thread memory of [#ownBytes()].
+    ///
+    /// @param given off-heap, aligned to 64 bytes; borrowed
+    void useOwn(MemorySegment[] given) {
+        own = given;
+    }
+
+    /// Packs the row of a step that has one only, for a single thread.
+    ///
+    /// @param x activations `[n]`
+    /// @param thread index of the thread
+    void packOwn(float[] x, int thread) {
+        kernel.pack(x, 0, n, own[thread]);
+    }
+
+    /// {@return the rows that a thread multiplies: of a single one its own}
+    ///
+    /// @param tokens number of rows
+    /// @param thread index of the thread
+    MemorySegment memory(int tokens, int thread) {
+        return tokens == 1 ? own[thread] : memory;
     }
 
     /// {@return the packed rows}

@@ -35,6 +35,16 @@ record Packing(PackedRows[] targets) {
         }
     }
 
+    /// Packs the row of a step that has one only, for a single thread.
+    ///
+    /// @param x activations
+    /// @param thread index of the thread
+    void own(float[] x, int thread) {
+        for (PackedRows target : targets) {
+            target.packOwn(x, thread);
+        }
+    }
+
     /// Packs all rows of a step, shared among the threads.
     ///
     /// @param c the step

@@ -33,9 +33,7 @@ final class StepContext {
     private static final int MOST_LATE_ROWS = 256;
 
     private final CpuThreads team;
-    private final Scratch[] scratch;
-    private final Tiles[] tiles;
-    private final GateTile[] gateTiles;
+    private final ThreadMemory[] memory;
     private final AttentionSplit split;
     private StepInput input;
     private boolean oneBlockEach;
@@ -46,16 +44,12 @@ final class StepContext {
     /// Creates the context of a plan.
     ///
     /// @param team the threads
-    /// @param scratch memory of linear kernels for each thread
-    /// @param tiles attention memory for each thread
-    /// @param gateTiles memory for gate and up projections for each thread
+    /// @param memory memory of each thread
     /// @param split where threads leave parts of a head's attention
-    StepContext(CpuThreads team, Scratch[] scratch, Tiles[] tiles, GateTile[] gateTiles, AttentionSplit split) {
-        this.gateTiles = gateTiles;
-        this.split = split;
+    StepContext(CpuThreads team, ThreadMemory[] memory, AttentionSplit split) {
         this.team = team;
-        this.scratch = scratch;
-        this.tiles = tiles;
+        this.memory = memory;
+        this.split = split;
     }
 
     /// Takes over the input of a step that was checked before.
@@ -106,6 +100,14 @@ final class StepContext {
     /// @param selected those that want logits, instead of all tokens
     int rows(boolean selected) {
         return selected ? input.logitRows() : input.tokenCount();
+    }
+
+    /// {@return whether a value has one row in this step: then each thread norms and packs it for itself, instead of
+    /// waiting for the one that did}
+    ///
+    /// @param value the value
+    boolean single(Activations value) {
+        return rows(value) == 1;
     }
 
     /// {@return the token of a row}
@@ -220,20 +222,27 @@ final class StepContext {
     ///
     /// @param thread index
     Scratch scratch(int thread) {
-        return scratch[thread];
+        return memory[thread].scratch();
     }
 
     /// {@return attention memory of a thread}
     ///
     /// @param thread index
     Tiles tiles(int thread) {
-        return tiles[thread];
+        return memory[thread].tiles();
+    }
+
+    /// {@return memory of a thread for a single normed row}
+    ///
+    /// @param thread index
+    Activations normed(int thread) {
+        return memory[thread].normed();
     }
 
     /// {@return memory for gate and up projections of a thread}
     ///
     /// @param thread index
     GateTile gateTile(int thread) {
-        return gateTiles[thread];
+        return memory[thread].gateTile();
     }
 }

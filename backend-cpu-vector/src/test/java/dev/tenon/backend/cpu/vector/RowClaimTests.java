@@ -3,7 +3,6 @@ package dev.tenon.backend.cpu.vector;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.tenon.backend.cpu.vector.kernel.Scratch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,7 +14,7 @@ class RowClaimTests {
     @ValueSource(ints = {1, 2, 3, 5})
     void everyRowIsTakenOnce(int threads) {
         try (CpuThreads team = new CpuThreads(threads)) {
-            StepContext c = new StepContext(team, new Scratch[0], new Tiles[0], new GateTile[0], null);
+            StepContext c = new StepContext(team, new ThreadMemory[0], null);
             for (int rows : new int[] {1, 16, 31, 64, 100, 127, 512, 1000, 2048, 3072, 8192, 151936}) {
                 for (int tokens : new int[] {1, 11, 12, 31, 32, 512}) {
                     for (int panel : new int[] {32, 64}) {
