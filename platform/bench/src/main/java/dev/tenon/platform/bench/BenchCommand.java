@@ -346,8 +346,7 @@ public final class BenchCommand implements TenonCommand {
         }
     }
 
-    /// Measured behind each repetition, because shared machines drift by the minute; of few passes the
-    /// fastest, as something else may have run meanwhile.
+    /// Measured behind each repetition, because shared machines drift by the minute.
     private static double measure(ReadBandwidth reader, BenchTest test, BenchConfig config) {
         return reader == null || test.nGen() == 0 ? 0 : reader.measure(BenchFields.threads(config));
     }

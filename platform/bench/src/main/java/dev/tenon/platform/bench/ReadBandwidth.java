@@ -9,8 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 
 /// Measures how fast the machine's processors read memory: the ceiling of decoding.
 ///
@@ -26,15 +26,14 @@ final class ReadBandwidth implements AutoCloseable {
     static final long MAX_BYTES = 2L << 30;
     /// Bytes that a thread takes at once.
     static final int PIECE = 1 << 20;
-    /// Times that the buffer is read in one measurement.
-    static final int PASSES = 3;
+    /// How long a measurement reads at least: what else runs on the machine slows it as it slows decoding.
+    static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
     private static final int LINE = 64;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment buffer;
-    private final long expected;
 
     /// Allocates and fills the buffer.
     ///
@@ -48,12 +47,9 @@ final class ReadBandwidth implements AutoCloseable {
             arena.close();
             throw e;
         }
-        long sum = 0;
         for (long at = 0; at < size; at += LINE) {
             buffer.set(LONG, at, at);
-            sum += at;
         }
-        expected = sum;
     }
 
     /// {@return a size that no cache holds: three times the last-level cache, within [#MIN_BYTES] and
@@ -69,21 +65,13 @@ final class ReadBandwidth implements AutoCloseable {
         return buffer.byteSize();
     }
 
-    /// Reads the buffer several times.
+    /// Reads the buffer over and over.
     ///
     /// @param threads how many threads read
-    /// @return bytes a second of the fastest pass
+    /// @return bytes a second of all passes but the first, in which threads start and the JIT compiler works
     double measure(int threads) {
-        double best = 0;
-        for (int pass = 0; pass < PASSES; pass++) {
-            best = Math.max(best, pass(threads));
-        }
-        return best;
-    }
-
-    private double pass(int threads) {
-        AtomicLong next = new AtomicLong();
-        LongAdder sums = new LongAdder();
+        Passes passes = new Passes(buffer.byteSize() / PIECE);
+        AtomicLong wrong = new AtomicLong(-1);
         CountDownLatch ready = new CountDownLatch(threads);
         CountDownLatch go = new CountDownLatch(1);
         Thread[] team = new Thread[threads];
@@ -94,28 +82,60 @@ final class ReadBandwidth implements AutoCloseable {
                     .start(() -> {
                         ready.countDown();
                         Waiting.await(go);
-                        sums.add(readPieces(next));
+                        readPieces(passes, wrong);
                     });
         }
         Waiting.await(ready);
-        long start = System.nanoTime();
         go.countDown();
         for (Thread thread : team) {
             Waiting.join(thread);
         }
-        long nanos = Math.max(1, System.nanoTime() - start);
-        if (sums.sum() != expected) {
-            throw new IllegalStateException("read a sum of " + sums.sum() + "; expected " + expected);
+        if (wrong.get() >= 0) {
+            throw new IllegalStateException("read another sum than was written in the piece at byte " + wrong.get());
         }
-        return 1e9 * buffer.byteSize() / nanos;
+        return passes.piecesPerSecond() * PIECE;
     }
 
-    private long readPieces(AtomicLong next) {
-        long sum = 0;
-        for (long at = next.getAndAdd(PIECE); at < buffer.byteSize(); at = next.getAndAdd(PIECE)) {
-            sum += readPiece(buffer.asSlice(at, PIECE));
+    /// Deals out the pieces of one pass after the other, and takes the time.
+    private static final class Passes {
+        private final long pieces;
+        private final AtomicLong next = new AtomicLong();
+        private volatile long began;
+        private volatile long ended;
+        private volatile long end = Long.MAX_VALUE;
+
+        Passes(long pieces) {
+            this.pieces = pieces;
         }
-        return sum;
+
+        /// {@return the next piece; -1 at the end}
+        long take() {
+            long taken = next.getAndIncrement();
+            if (taken == pieces) {
+                began = System.nanoTime();
+            } else if (taken > pieces && taken % pieces == 0 && taken < end) {
+                long now = System.nanoTime();
+                if (began != 0 && now - began >= LEAST_NANOS) {
+                    ended = now;
+                    end = taken;
+                }
+            }
+            return taken < end ? taken % pieces : -1;
+        }
+
+        double piecesPerSecond() {
+            return 1e9 * (end - pieces) / (ended - began);
+        }
+    }
+
+    private void readPieces(Passes passes, AtomicLong wrong) {
+        long lines = PIECE / LINE;
+        for (long piece = passes.take(); piece >= 0; piece = passes.take()) {
+            long at = piece * PIECE;
+            if (readPiece(buffer.asSlice(at, PIECE)) != lines * at + LINE * lines * (lines - 1) / 2) {
+                wrong.set(at);
+            }
+        }
     }
 
     private static long readPiece(MemorySegment piece) {
