@@ -26,6 +26,8 @@ final class ReadBandwidth implements AutoCloseable {
     static final long MAX_BYTES = 2L << 30;
     /// Bytes that a thread takes at once.
     static final int PIECE = 1 << 20;
+    /// Pieces that are read before the clock runs, at least: threads start and the JIT compiler works then.
+    static final long WARM_UP = MIN_BYTES / PIECE;
     /// How long a measurement reads at least: what else runs on the machine slows it as it slows decoding.
     static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
@@ -68,7 +70,7 @@ final class ReadBandwidth implements AutoCloseable {
     /// Reads the buffer over and over.
     ///
     /// @param threads how many threads read
-    /// @return bytes a second of all passes but the first, in which threads start and the JIT compiler works
+    /// @return bytes a second of all passes behind the first [#WARM_UP] pieces
     double measure(int threads) {
         Passes passes = new Passes(buffer.byteSize() / PIECE);
         AtomicLong wrong = new AtomicLong(-1);
@@ -96,35 +98,42 @@ final class ReadBandwidth implements AutoCloseable {
         return passes.piecesPerSecond() * PIECE;
     }
 
-    /// Deals out the pieces of one pass after the other, and takes the time.
+    /// Deals out the pieces of one pass after the other, and takes the time of those behind the first ones.
     private static final class Passes {
         private final long pieces;
+        /// The piece that is timed first; it begins a pass.
+        private final long first;
         private final AtomicLong next = new AtomicLong();
-        private volatile long began;
-        private volatile long ended;
+        private long began;
+        private long ended;
         private volatile long end = Long.MAX_VALUE;
 
         Passes(long pieces) {
             this.pieces = pieces;
+            this.first = Math.ceilDiv(WARM_UP, pieces) * pieces;
         }
 
         /// {@return the next piece; -1 at the end}
         long take() {
             long taken = next.getAndIncrement();
-            if (taken == pieces) {
-                began = System.nanoTime();
-            } else if (taken > pieces && taken % pieces == 0 && taken < end) {
-                long now = System.nanoTime();
-                if (began != 0 && now - began >= LEAST_NANOS) {
-                    ended = now;
-                    end = taken;
-                }
+            if (taken >= first && taken % pieces == 0) {
+                passBegins(taken);
             }
             return taken < end ? taken % pieces : -1;
         }
 
+        private synchronized void passBegins(long taken) {
+            long now = System.nanoTime();
+            if (taken == first) {
+                began = now;
+            } else if (began != 0 && end == Long.MAX_VALUE && now - began >= LEAST_NANOS) {
+                ended = now;
+                end = taken;
+            }
+        }
+
         double piecesPerSecond() {
-            return 1e9 * (end - pieces) / (ended - began);
+            return 1e9 * (end - first) / (ended - began);
         }
     }
 

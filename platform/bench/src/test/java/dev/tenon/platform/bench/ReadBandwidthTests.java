@@ -24,6 +24,15 @@ class ReadBandwidthTests {
         }
     }
 
+    /// Every piece ends a pass then, and any thread may take the time.
+    @Test
+    void aBufferOfOnePieceIsReadAsOftenAsItTakes() {
+        try (ReadBandwidth reader = new ReadBandwidth(1)) {
+            double speed = reader.measure(3);
+            assertTrue(speed > 0 && speed < 1e14, Double.toString(speed));
+        }
+    }
+
     @Test
     void sizeChosenByItselfIsLargerThanTheCachesUnlessMemoryIsShort() {
         long bytes = ReadBandwidth.automaticBytes();
