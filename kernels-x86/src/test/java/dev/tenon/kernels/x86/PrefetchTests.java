@@ -40,10 +40,14 @@ class PrefetchTests {
         }
     }
 
-    /// Counts instructions by their first two bytes, 0F 18; RDI needs no prefix.
     private static int fetches(Prefetch prefetch, int bytes) {
         Assembler a = new Assembler(false);
         prefetch.emit(a, Gpr.RDI, bytes);
+        return fetches(a);
+    }
+
+    /// Counts instructions that fetch, by their bytes 0F 18.
+    static int fetches(Assembler a) {
         byte[] code = a.assemble();
         int found = 0;
         for (int i = 0; i + 1 < code.length; i++) {

@@ -41,17 +41,9 @@ class QuadPrefetchTests {
         }
     }
 
-    /// Counts the instructions of a step by their bytes 0F 18.
     private static int fetches(QuadPrefetch ahead) {
         Assembler a = new Assembler(false);
         ahead.step(a, FORMAT);
-        byte[] code = a.assemble();
-        int found = 0;
-        for (int i = 0; i + 1 < code.length; i++) {
-            if (code[i] == 0x0F && code[i + 1] == 0x18) {
-                found++;
-            }
-        }
-        return found;
+        return PrefetchTests.fetches(a);
     }
 }
