@@ -153,9 +153,15 @@ class PullTests {
         TestCli.Result result = cli.run("pull", url("/file.gguf"), "--sha256", sha256);
         assertEquals(0, result.status(), result.err());
         assertArrayEquals(content, Files.readAllBytes(target()));
-        assertEquals(3, requests.size(), requests.toString());
-        assertTrue(requests.get(1).contains("bytes=100000-"), requests.toString());
-        assertTrue(requests.get(2).contains("bytes=200000-"), requests.toString());
+        // A client that learns of the end before it has read all that came may lose the last bytes, and asks for them
+        // again.
+        int had = 0;
+        for (String request : requests.subList(1, requests.size())) {
+            int from = Integer.parseInt(request.replaceAll(".* bytes=(\\d+)- .*", "$1"));
+            assertTrue(from >= had && from <= had + cutAfter, requests.toString());
+            had = from;
+        }
+        assertTrue(requests.size() >= 3, requests.toString());
     }
 
     @Test
