@@ -64,6 +64,19 @@ public interface PackedKernel extends Kernel {
         pack(x, xOffset, n, packed.asSlice(token * bytes, bytes));
     }
 
+    /// Packs an activation row as [#pack(float[],int,int,MemorySegment,int)] does, for callers that keep a view of the
+    /// array: machine code takes the row by it, and one that is made for each call is an object of each step.
+    ///
+    /// @param x holds the row; borrowed
+    /// @param view `MemorySegment.ofArray(x)`
+    /// @param xOffset index of its first element
+    /// @param n elements
+    /// @param packed memory of all rows
+    /// @param token which row
+    default void pack(float[] x, MemorySegment view, int xOffset, int n, MemorySegment packed, int token) {
+        pack(x, xOffset, n, packed, token);
+    }
+
     /// Computes `out[outOffset + t * outStride + r] = dot(weight row firstRow + r, x[t])` for `r` in `[0,
     /// rows)` and `t` in
     /// `[0, tokens)`.

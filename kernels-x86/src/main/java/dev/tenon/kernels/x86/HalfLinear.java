@@ -37,7 +37,8 @@ final class HalfLinear extends MachineKernel {
     }
 
     @Override
-    void packChecked(KernelCode k, float[] x, int xOffset, int n, MemorySegment packed, long packedOffset) {
+    void packChecked(
+            KernelCode k, float[] x, MemorySegment view, int xOffset, int n, MemorySegment packed, long packedOffset) {
         MemorySegment.copy(x, xOffset, packed, ValueLayout.JAVA_FLOAT, packedOffset, n);
     }
 

@@ -49,7 +49,8 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
     /// Packs a row; the arguments have been checked.
     ///
     /// @param packedOffset where the packed row goes, in bytes
-    abstract void packChecked(KernelCode k, float[] x, int xOffset, int n, MemorySegment packed, long packedOffset);
+    abstract void packChecked(
+            KernelCode k, float[] x, MemorySegment view, int xOffset, int n, MemorySegment packed, long packedOffset);
 
     /// Multiplies; the arguments have been checked, there is at least one row and one token.
     abstract void runChecked(
@@ -100,10 +101,19 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
         pack(x, xOffset, n, packed, 0);
     }
 
-    /// Packs without a view of the packed row, which would be an object a call wherever C2 does not inline this.
     @Override
     public void pack(float[] x, int xOffset, int n, MemorySegment packed, int token) {
+        pack(x, MemorySegment.ofArray(x), xOffset, n, packed, token);
+    }
+
+    /// Packs without views of its own, which would be objects of each call wherever C2 does not inline this.
+    @Override
+    public void pack(float[] x, MemorySegment view, int xOffset, int n, MemorySegment packed, int token) {
         requireLength(n);
+        if (view.isNative() || view.byteSize() != (long) x.length * Float.BYTES) {
+            throw argument("view has " + view.byteSize() + " bytes" + (view.isNative() ? " off the heap" : "")
+                    + ", x has " + x.length + " elements");
+        }
         if (token < 0) {
             throw argument("token is " + token + ", at least 0 is needed");
         }
@@ -113,7 +123,7 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
         long bytes = packedBytes(n);
         long packedOffset = token * bytes;
         requireMemory("packed", packed, packedOffset + bytes);
-        packChecked(code(), x, xOffset, n, packed, packedOffset);
+        packChecked(code(), x, view, xOffset, n, packed, packedOffset);
     }
 
     @Override

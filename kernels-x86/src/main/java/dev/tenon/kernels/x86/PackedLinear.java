@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
 /// ([QuadsCode512]) for up to 32 and where rows are long. All add in the same order: a value is the same, bit
 /// for bit, for any number of tokens and every feature set.
 ///
-/// [#run] allocates nothing for up to 23 tokens, [#pack] a view of its array (72 bytes).
+/// [#run] allocates nothing for up to 23 tokens, [#pack] nothing if it is given a view of the array.
 final class PackedLinear extends MachineKernel {
     /// Most tokens for which rows are streamed.
     private static final int FEW_TOKENS = 4;
@@ -98,10 +98,11 @@ final class PackedLinear extends MachineKernel {
     }
 
     @Override
-    void packChecked(KernelCode k, float[] x, int xOffset, int n, MemorySegment packed, long packedOffset) {
+    void packChecked(
+            KernelCode k, float[] x, MemorySegment view, int xOffset, int n, MemorySegment packed, long packedOffset) {
         CodeMemory.Call.critical(
                 k.pack,
-                MemorySegment.ofArray(x),
+                view,
                 packed,
                 (long) xOffset * Float.BYTES,
                 n / BlockCode.UNIT,

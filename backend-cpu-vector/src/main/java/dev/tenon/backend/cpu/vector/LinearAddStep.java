@@ -29,7 +29,7 @@ record LinearAddStep(
     @Override
     public void run(StepContext c, int phase, int thread) {
         if (c.single(out)) {
-            packing.own(x.data, thread);
+            packing.own(x, thread);
         } else if (phase + 1 < phases()) {
             packing.rows(c, x);
             return;

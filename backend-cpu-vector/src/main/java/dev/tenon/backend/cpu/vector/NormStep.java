@@ -29,7 +29,7 @@ record NormStep(Activations x, RmsNormMath norm, Activations out) implements Cpu
         for (int i = c.claim(grain); i < rows; i = c.claim(grain)) {
             for (int t = i; t < Math.min(i + grain, rows); t++) {
                 norm.groups(x, t * width, out, 1);
-                packing.row(out.data, t);
+                packing.row(out, t);
             }
         }
     }
@@ -40,7 +40,7 @@ record NormStep(Activations x, RmsNormMath norm, Activations out) implements Cpu
     static float[] own(StepContext c, Activations x, RmsNormMath norm, Packing packing, int thread) {
         Activations row = c.normed(thread);
         norm.groups(x, 0, row, 1);
-        packing.own(row.data, thread);
+        packing.own(row, thread);
         return row.data;
     }
 

@@ -41,8 +41,8 @@ final class PackedRows {
     ///
     /// @param x activations `[tokens, n]`
     /// @param token which row
-    void pack(float[] x, int token) {
-        kernel.pack(x, token * n, n, memory, token);
+    void pack(Activations x, int token) {
+        kernel.pack(x.data, x.view, token * n, n, memory, token);
     }
 
     /// {@return bytes that each thread needs for a row of its own}
@@ -61,8 +61,8 @@ final class PackedRows {
     ///
     /// @param x activations `[n]`
     /// @param thread index of the thread
-    void packOwn(float[] x, int thread) {
-        kernel.pack(x, 0, n, own[thread]);
+    void packOwn(Activations x, int thread) {
+        kernel.pack(x.data, x.view, 0, n, own[thread], 0);
     }
 
     /// {@return the rows that a thread multiplies: of a single one its own}

@@ -29,7 +29,7 @@ record Packing(PackedRows[] targets) {
     ///
     /// @param x activations
     /// @param row which row
-    void row(float[] x, int row) {
+    void row(Activations x, int row) {
         for (PackedRows target : targets) {
             target.pack(x, row);
         }
@@ -39,7 +39,7 @@ record Packing(PackedRows[] targets) {
     ///
     /// @param x activations
     /// @param thread index of the thread
-    void own(float[] x, int thread) {
+    void own(Activations x, int thread) {
         for (PackedRows target : targets) {
             target.packOwn(x, thread);
         }
@@ -54,7 +54,7 @@ record Packing(PackedRows[] targets) {
         int grain = c.grain(rows);
         for (int i = c.claim(grain); i < rows; i = c.claim(grain)) {
             for (int t = i; t < Math.min(i + grain, rows); t++) {
-                row(x.data, t);
+                row(x, t);
             }
         }
     }

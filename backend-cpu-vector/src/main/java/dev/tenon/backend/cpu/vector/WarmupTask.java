@@ -235,9 +235,11 @@ interface WarmupTask {
         } else {
             PackedRows packed = new PackedRows(linear.packed().kernel, linear.cols());
             packed.use(arena.allocate(packed.bytes(tokens), 64));
+            Activations input = new Activations(linear.cols(), false);
+            input.use(x);
             call = () -> {
                 for (int t = 0; t < tokens; t++) {
-                    packed.pack(x, t);
+                    packed.pack(input, t);
                 }
                 packed.kernel.run(
                         linear.data(),

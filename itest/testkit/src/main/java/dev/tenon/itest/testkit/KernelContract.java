@@ -183,8 +183,13 @@ public abstract class KernelContract {
             MemorySegment alone = c.arena.allocate(kernel.packedBytes(n), 64);
             kernel.pack(c.x, 3, n, alone);
             float[] one = run(kernel, c, alone, 0, ROWS, 1);
+            MemorySegment viewed = c.arena.allocate(kernel.packedBytes(n), 64);
+            kernel.pack(c.x, MemorySegment.ofArray(c.x), 3, n, viewed, 0);
+            float[] byView = run(kernel, c, viewed, 0, ROWS, 1);
             for (int r = 0; r < ROWS; r++) {
                 assertEquals(all[r], one[r], kernel.name() + " n=" + n + ": row " + r + " of a token packed alone");
+                assertEquals(
+                        all[r], byView[r], kernel.name() + " n=" + n + ": row " + r + " of a token packed by a view");
             }
             for (int tokens : new int[] {1, 2, 3, 4, 5, 8}) {
                 for (int first : new int[] {0, 3, ROWS - 1}) {
