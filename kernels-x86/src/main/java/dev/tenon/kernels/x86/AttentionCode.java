@@ -12,13 +12,15 @@ import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
 import static dev.tenon.kernels.x86.Operand.mem;
+import static dev.tenon.kernels.x86.Operand.ymm;
 import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Assembler.If;
 import dev.tenon.kernels.x86.Operand.Gpr;
+import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
 
-/// Attention of query rows to a page of 64 positions, with AVX-512.
+/// Attention of query rows to a page of 64 positions, with AVX2 or AVX-512; both give the same bits.
 ///
 /// Up to six rows at a time go through three parts ([AttentionTile], [WeighCode]):
 ///
@@ -26,20 +28,21 @@ import dev.tenon.kernels.x86.Operand.Vec;
 ///              64 positions →                              elements →
 ///   rows ↓    scores = q · keys      weights = e^(s - m)   acc = acc · keep + weights · values
 ///             24 registers of sums   one row at a time     24 registers of sums, 64 elements at once
+///             (AVX2: up to 12)                             (AVX2: up to 12; 64, 32 or 16 elements)
 /// ```
 ///
 /// Keys and values of few rows are read where they lie, in F16 or F32. For many rows, and from Q8_0, they are
 /// first made float32 in scratch memory ([AttentionPages]):
 ///
 /// ```
-///   scratch:  weights [6, 64] | keep [16] | keys [keyLength, 64] | values [64, valueLength]
+///   scratch:  weights [6, 64] | keep [16] | seen [64] | keys [keyLength, 64] | values [64, valueLength]
 /// ```
 ///
 /// Arguments: keys, values, scratch, q, max, sum; on the stack acc, runs, number of runs, and the positions
 /// whose values are made float32 first, which are none where pages are read in place.
 ///
 /// RDI keys, RSI values, RDX scratch, RCX q, R8 max, R9 sum, RBP acc, R12 run, R13 runs left, R14 rows left in
-/// it, R15 row; k1 to k4 say which positions are seen. Free: RAX, RBX, R10, R11.
+/// it, R15 row. Which positions are seen, k1 to k4 say, with AVX2 the bits of "seen". Free: RAX, RBX, R10, R11.
 final class AttentionCode {
     /// Rows of a tile, at most.
     static final int ROWS = 6;
@@ -49,8 +52,10 @@ final class AttentionCode {
     static final int WEIGHTS_ROW = TOKENS * Float.BYTES;
     /// Where the factors of the rows are in scratch memory.
     static final int KEEP = ROWS * WEIGHTS_ROW;
+    /// Where it is, with AVX2, in scratch memory which positions are seen: all bits of their 32, or none.
+    static final int SEEN = KEEP + 64;
     /// Where float keys are in scratch memory.
-    static final int KEYS = KEEP + 64;
+    static final int KEYS = SEEN + TOKENS * Integer.BYTES;
 
     private static final int RUN_BYTES = 4 * Integer.BYTES;
     private static final int RUN_FROM = 2 * Integer.BYTES;
@@ -135,12 +140,10 @@ final class AttentionCode {
         String rest = a.fresh("rest");
         String next = a.fresh("nextRun");
         a.label(run);
-        for (int v = 0; v < 4; v++) {
-            int first = 16 * v;
-            Vec positions = zmm(v);
-            a.vmovdqu(positions, a.constant(lane -> first + lane));
-            a.vpcmpltd(v + 1, positions, mem(R12, RUN_TO).bcst());
-            a.vpcmpnltd(v + 1, positions, mem(R12, RUN_FROM).bcst());
+        if (a.evex) {
+            emitSeenMasks();
+        } else {
+            emitSeenBits();
         }
         a.mov32(R15, mem(R12));
         a.mov32(R14, mem(R12, Integer.BYTES));
@@ -164,6 +167,33 @@ final class AttentionCode {
         a.add(R12, RUN_BYTES);
         a.sub(R13, 1);
         a.j(If.NOT_ZERO, run);
+    }
+
+    private void emitSeenMasks() {
+        for (int v = 0; v < 4; v++) {
+            int first = 16 * v;
+            Vec positions = zmm(v);
+            a.vmovdqu(positions, a.constant(lane -> first + lane));
+            a.vpcmpltd(v + 1, positions, mem(R12, RUN_TO).bcst());
+            a.vpcmpnltd(v + 1, positions, mem(R12, RUN_FROM).bcst());
+        }
+    }
+
+    private void emitSeenBits() {
+        Vec from = ymm(0);
+        Vec to = ymm(1);
+        Vec before = ymm(2);
+        Vec seen = ymm(3);
+        a.vpbroadcastd(from, mem(R12, RUN_FROM));
+        a.vpbroadcastd(to, mem(R12, RUN_TO));
+        for (int first = 0; first < TOKENS; first += 8) {
+            int position = first;
+            Mem positions = a.constant(lane -> position + lane);
+            a.vpcmpgtd(before, from, positions);
+            a.vpcmpgtd(seen, to, positions);
+            a.vpandn(seen, before, seen);
+            a.vmovdqu(mem(RDX, SEEN + first * Integer.BYTES), seen);
+        }
     }
 
     /// Loads the position that a run begins or ends with.

@@ -10,8 +10,6 @@ import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
 import static dev.tenon.kernels.x86.Operand.mem;
-import static dev.tenon.kernels.x86.Operand.ymm;
-import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Assembler.If;
 import dev.tenon.kernels.x86.Operand.Mem;
@@ -20,9 +18,9 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// Makes the keys of a page, and some of its values, float32 in scratch memory.
 ///
 /// ```
-///   F16   keys, values: 64 elements a turn, four conversions
-///   Q8_0  keys:   [32 elements, 64 positions] under 64 scales, which stay in four registers: level · scale[p]
-///         values: a position's 32 elements under one scale in all lanes:                    level · scale
+///   F16   keys, values: 32 elements a turn, two conversions (AVX2: four)
+///   Q8_0  keys:   [32 elements, 64 positions] under 64 scales, which stay in registers: level · scale[p]
+///         values: a position's 32 elements under one scale in all lanes:               level · scale
 /// ```
 ///
 /// Registers: as [AttentionCode] says; the first position of the values in R10, the one behind the last in R11
@@ -33,10 +31,23 @@ final class AttentionPages {
 
     private final Assembler a;
     private final AttentionShape shape;
+    private final int bits;
+    private final int lanes;
 
     private AttentionPages(Assembler a, AttentionShape shape) {
         this.a = a;
         this.shape = shape;
+        this.bits = a.evex ? 512 : 256;
+        this.lanes = bits / Float.SIZE;
+    }
+
+    private Vec vec(int number) {
+        return new Vec(number, bits);
+    }
+
+    /// {@return half of a vector}
+    private Vec half(int number) {
+        return new Vec(number, bits / 2);
     }
 
     /// Emits the code.
@@ -71,9 +82,9 @@ final class AttentionPages {
         String loop = a.fresh("halves");
         a.align(32);
         a.label(loop);
-        for (int v = 0; v < 2; v++) {
-            a.vcvtph2ps(zmm(v), mem(RBX, 32 * v));
-            a.vmovdqu(mem(RAX, 64 * v), zmm(v));
+        for (int v = 0; v < BLOCK / lanes; v++) {
+            a.vcvtph2ps(vec(v), mem(RBX, v * lanes * Short.BYTES));
+            a.vmovdqu(mem(RAX, v * lanes * Float.BYTES), vec(v));
         }
         a.add(RBX, 64);
         a.add(RAX, 128);
@@ -89,10 +100,10 @@ final class AttentionPages {
         a.imul(R15, R10, shape.valueLength() / BLOCK * Short.BYTES);
         a.lea(R15, mem(R15, RSI, 1, shape.valueLength() * TOKENS));
         a.label(loop);
-        a.vpbroadcastw(ymm(4), mem(R15));
-        a.vcvtph2ps(zmm(4), ymm(4));
-        for (int v = 0; v < 2; v++) {
-            emitLevels(zmm(v), mem(RBX, 16 * v), zmm(4), mem(RAX, 64 * v));
+        a.vpbroadcastw(half(4), mem(R15));
+        a.vcvtph2ps(vec(4), half(4));
+        for (int v = 0; v < BLOCK / lanes; v++) {
+            emitLevels(vec(v), mem(RBX, v * lanes), vec(4), mem(RAX, v * lanes * Float.BYTES));
         }
         a.add(RBX, BLOCK);
         a.add(R15, Short.BYTES);
@@ -106,18 +117,19 @@ final class AttentionPages {
         String block = a.fresh("keyBlock");
         String loop = a.fresh("keyLevels");
         int row = TOKENS * Float.BYTES;
+        int vectors = TOKENS / lanes;
         a.mov(RBX, RDI);
         a.lea(R15, mem(RDI, shape.keyLength() * TOKENS));
         a.lea(RAX, mem(RDX, AttentionCode.KEYS));
         a.lea(R11, mem(RDX, shape.valuesAt()));
         a.label(block);
-        for (int v = 0; v < 4; v++) {
-            a.vcvtph2ps(zmm(4 + v), mem(R15, 32 * v));
+        for (int v = 0; v < vectors; v++) {
+            a.vcvtph2ps(vec(vectors + v), mem(R15, v * lanes * Short.BYTES));
         }
         a.lea(R14, mem(RAX, BLOCK * row));
         a.label(loop);
-        for (int v = 0; v < 4; v++) {
-            emitLevels(zmm(v), mem(RBX, 16 * v), zmm(4 + v), mem(RAX, 64 * v));
+        for (int v = 0; v < vectors; v++) {
+            emitLevels(vec(v), mem(RBX, v * lanes), vec(vectors + v), mem(RAX, v * lanes * Float.BYTES));
         }
         a.add(RBX, TOKENS);
         a.add(RAX, row);

@@ -11,7 +11,6 @@ import static dev.tenon.kernels.x86.Operand.Gpr.RDI;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RSI;
 import static dev.tenon.kernels.x86.Operand.mem;
-import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Assembler.If;
 import dev.tenon.kernels.x86.Operand.Gpr;
@@ -23,17 +22,24 @@ import java.util.function.IntFunction;
 ///
 /// ```
 ///   left: rows ↓, k →     a number of each row, in all lanes       multiplied and added to
-///   right: k ↓, 64 →      four vectors, converted from F16         rows × 4 registers of sums
+///   right: k ↓, 64 →      some vectors, converted from F16         rows × vectors registers of sums
 ///                         if they are
 ///
 ///   scores:  left = q,        right = keys,   k = elements,    sums from 0, to scratch
 ///   values:  left = weights,  right = values, k = positions,   sums from acc · keep, to acc
 /// ```
 ///
-/// Registers: as [AttentionCode] says; zmm0 to 23 sums, 24 to 27 vectors of the right, 28 to 31 numbers of the left.
+/// Registers: as [AttentionCode] says, and
+///
+/// ```
+///   AVX-512           sums 0 to 23 (four vectors), right 24 to 27, left 28 to 31
+///   AVX2, 4 to 6 rows sums 0 to 11 (two vectors), right 12 and 13, left 14 and 15
+///         2, 3        sums 0 to 11 (four vectors), right 12, left from 13 on
+///         1           sums 0 to 7 (eight vectors), right 12, left 15
+/// ```
 final class AttentionTile {
-    private static final int WIDTH = 4;
-    private static final int LANES = 16;
+    /// Vectors of the right at once with AVX2, by the number of rows less one.
+    private static final int[] AVX2_WIDTH = {8, 4, 4, 2, 2, 2};
     /// Elements of keys in one turn of the loop.
     private static final int UNROLLED = 2;
 
@@ -41,6 +47,9 @@ final class AttentionTile {
     private final AttentionShape shape;
     private final int rows;
     private final AttentionShape.Type type;
+    private final int bits;
+    private final int lanes;
+    private final int width;
 
     /// Prepares the code of a tile.
     ///
@@ -51,6 +60,9 @@ final class AttentionTile {
         this.shape = shape;
         this.rows = rows;
         this.type = type;
+        this.bits = a.evex ? 512 : 256;
+        this.lanes = bits / Float.SIZE;
+        this.width = a.evex ? 4 : AVX2_WIDTH[rows - 1];
     }
 
     /// Emits a subroutine for the rows from R15 on.
@@ -60,64 +72,101 @@ final class AttentionTile {
     void emit(String label, String weigh) {
         a.align(64);
         a.label(label);
-        emitScores();
+        for (int i = 0; i < AttentionCode.TOKENS; i += width * lanes) {
+            emitScores(i);
+        }
         a.mov(RBX, rows);
         a.call(weigh);
-        for (int i = 0; i < shape.valueLength(); i += WIDTH * LANES) {
-            emitValues(i, Math.min(WIDTH, (shape.valueLength() - i) / LANES));
+        for (int i = 0; i < shape.valueLength(); i += width * lanes) {
+            emitValues(i, Math.min(width, (shape.valueLength() - i) / lanes));
         }
         a.ret();
     }
 
-    private Vec sum(int row, int v) {
-        return zmm(WIDTH * row + v);
+    private Vec vec(int number) {
+        return new Vec(number, bits);
     }
 
-    /// Loads vectors of the right, then multiplies them with a number of each row.
+    private Vec sum(int row, int v) {
+        return vec(width * row + v);
+    }
+
+    /// {@return where a row's number of the left goes}
+    private Vec left(int row) {
+        if (a.evex) {
+            return vec(28 + row % 4);
+        }
+        return vec(keepsRight() ? 14 + row % 2 : 15 - row);
+    }
+
+    /// Whether vectors of the right stay in registers while rows go by, rather than the other way round.
+    private boolean keepsRight() {
+        return a.evex || rows > width;
+    }
+
+    private void loadRight(Vec d, Mem m) {
+        if (type == AttentionShape.Type.F16) {
+            a.vcvtph2ps(d, m);
+        } else {
+            a.vmovdqu(d, m);
+        }
+    }
+
+    /// Multiplies vectors of the right with a number of each row.
     private void emitStep(Mem right, int vectors, IntFunction<Mem> left) {
-        for (int v = 0; v < vectors; v++) {
-            Vec d = zmm(24 + v);
-            Mem m = right.plus(v * LANES * type.bytes);
-            if (type == AttentionShape.Type.F16) {
-                a.vcvtph2ps(d, m);
-            } else {
-                a.vmovdqu(d, m);
-            }
+        if (keepsRight()) {
+            emitStepOfRows(right, vectors, left);
+            return;
         }
         for (int r = 0; r < rows; r++) {
-            Vec x = zmm(28 + r % 4);
-            a.vbroadcastss(x, left.apply(r));
+            a.vbroadcastss(left(r), left.apply(r));
+        }
+        for (int v = 0; v < vectors; v++) {
+            loadRight(vec(12), right.plus(v * lanes * type.bytes));
+            for (int r = 0; r < rows; r++) {
+                a.vfmadd231ps(sum(r, v), left(r), vec(12));
+            }
+        }
+    }
+
+    private void emitStepOfRows(Mem right, int vectors, IntFunction<Mem> left) {
+        int first = a.evex ? 24 : 12;
+        for (int v = 0; v < vectors; v++) {
+            loadRight(vec(first + v), right.plus(v * lanes * type.bytes));
+        }
+        for (int r = 0; r < rows; r++) {
+            a.vbroadcastss(left(r), left.apply(r));
             for (int v = 0; v < vectors; v++) {
-                a.vfmadd231ps(sum(r, v), x, zmm(24 + v));
+                a.vfmadd231ps(sum(r, v), left(r), vec(first + v));
             }
         }
     }
 
     // RAX q, R10 keys, R11 their end.
-    private void emitScores() {
+    private void emitScores(int first) {
         int keyRow = AttentionCode.TOKENS * type.bytes;
         int qRow = shape.keyLength() * Float.BYTES;
         String loop = a.fresh("scores");
         a.imul(RAX, R15, qRow);
         a.add(RAX, RCX);
-        a.mov(R10, RDI);
-        a.lea(R11, mem(RDI, shape.keyLength() * keyRow));
-        for (int i = 0; i < WIDTH * rows; i++) {
-            a.zero(zmm(i));
+        a.lea(R10, mem(RDI, first * type.bytes));
+        a.lea(R11, mem(RDI, first * type.bytes + shape.keyLength() * keyRow));
+        for (int i = 0; i < width * rows; i++) {
+            a.zero(vec(i));
         }
         a.align(32);
         a.label(loop);
         for (int u = 0; u < UNROLLED; u++) {
             int element = u * Float.BYTES;
-            emitStep(mem(R10, u * keyRow), WIDTH, r -> mem(RAX, r * qRow + element));
+            emitStep(mem(R10, u * keyRow), width, r -> mem(RAX, r * qRow + element));
         }
         a.add(RAX, UNROLLED * Float.BYTES);
         a.add(R10, UNROLLED * keyRow);
         a.cmp(R10, R11);
         a.j(If.BELOW, loop);
         for (int r = 0; r < rows; r++) {
-            for (int v = 0; v < WIDTH; v++) {
-                a.vmovdqu(mem(RDX, r * AttentionCode.WEIGHTS_ROW + v * 64), sum(r, v));
+            for (int v = 0; v < width; v++) {
+                a.vmovdqu(mem(RDX, r * AttentionCode.WEIGHTS_ROW + (first + v * lanes) * Float.BYTES), sum(r, v));
             }
         }
     }
@@ -134,10 +183,9 @@ final class AttentionTile {
         pointer(R11, RBX, valueRow, RSI, first * type.bytes);
         pointer(RBX, R15, accRow, RBP, first * Float.BYTES);
         for (int r = 0; r < rows; r++) {
-            Vec keep = zmm(28 + r % 4);
-            a.vbroadcastss(keep, mem(RDX, AttentionCode.KEEP + r * Float.BYTES));
+            a.vbroadcastss(left(r), mem(RDX, AttentionCode.KEEP + r * Float.BYTES));
             for (int v = 0; v < vectors; v++) {
-                a.vmulps(sum(r, v), keep, mem(RBX, r * accRow + v * 64));
+                a.vmulps(sum(r, v), left(r), mem(RBX, r * accRow + v * bits / 8));
             }
         }
         a.align(32);
@@ -149,7 +197,7 @@ final class AttentionTile {
         a.j(If.BELOW, loop);
         for (int r = 0; r < rows; r++) {
             for (int v = 0; v < vectors; v++) {
-                a.vmovdqu(mem(RBX, r * accRow + v * 64), sum(r, v));
+                a.vmovdqu(mem(RBX, r * accRow + v * bits / 8), sum(r, v));
             }
         }
     }

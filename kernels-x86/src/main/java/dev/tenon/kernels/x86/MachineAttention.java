@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/// The `attention` kernel in generated machine code for pages of one element type, with AVX-512.
+/// The `attention` kernel in generated machine code for pages of one element type, with AVX2 or AVX-512.
 ///
 /// Code is generated at the first call with other lengths (a few milliseconds) and freed by [#close], after
 /// running calls have returned; calls after that throw [BackendException] with [ErrorCode#CLOSED]. Safe for any
@@ -24,6 +24,7 @@ final class MachineAttention implements AttentionKernel, AutoCloseable {
     private record Code(AttentionShape shape, CodeMemory memory, MemorySegment attend) {}
 
     private final AttentionShape.Type type;
+    private final FeatureSet set;
     private final String name;
     private final Map<AttentionShape, Code> known = new HashMap<>();
     private volatile Code last;
@@ -32,9 +33,11 @@ final class MachineAttention implements AttentionKernel, AutoCloseable {
     /// Creates the kernel; no code is generated yet.
     ///
     /// @param type element type of pages
-    MachineAttention(AttentionShape.Type type) {
+    /// @param set which instructions may be used
+    MachineAttention(AttentionShape.Type type, FeatureSet set) {
         this.type = type;
-        this.name = "attention." + type.name().toLowerCase(Locale.ROOT) + "." + FeatureSet.AVX512.id;
+        this.set = set;
+        this.name = "attention." + type.name().toLowerCase(Locale.ROOT) + "." + set.id;
     }
 
     @Override
@@ -165,7 +168,7 @@ final class MachineAttention implements AttentionKernel, AutoCloseable {
         }
         Code code = known.get(shape);
         if (code == null) {
-            Assembler a = new Assembler(true);
+            Assembler a = new Assembler(set == FeatureSet.AVX512);
             AttentionCode.emit(a, shape);
             CodeMemory memory = new CodeMemory(name, a.assemble());
             code = new Code(shape, memory, memory.entry(0));

@@ -197,6 +197,11 @@ abstract class VectorInstructions extends Encoder {
         op(M0F, P66, 0, 0xFE, FULL, d, a, b);
     }
 
+    /// All bits of the lanes where `a` is greater than `b`, signed integers; none of the others.
+    void vpcmpgtd(Vec d, Vec a, Operand b) {
+        vexOnly(M0F, P66, 0x66, d, a, b, -1);
+    }
+
     void vpmaxud(Vec d, Vec a, Operand b) {
         op(M38, P66, 0, 0x3F, FULL, d, a, b);
     }

@@ -9,15 +9,15 @@ import static dev.tenon.kernels.x86.Operand.Gpr.RAX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RBX;
 import static dev.tenon.kernels.x86.Operand.Gpr.RDX;
 import static dev.tenon.kernels.x86.Operand.mem;
-import static dev.tenon.kernels.x86.Operand.zmm;
 
 import dev.tenon.kernels.x86.Assembler.If;
+import dev.tenon.kernels.x86.Operand.Mem;
 import dev.tenon.kernels.x86.Operand.Vec;
 
 /// Turns rows of 64 scores into softmax weights, in scratch memory, one row after the other.
 ///
 /// ```
-///   s0 s1 s2 s3   64 scores, those out of sight -∞
+///   s0 s1 s2 s3   64 scores, those out of sight -∞ (AVX2: each in two registers, 2i and 2i + 1)
 ///   m             the greatest of them and of max[row], in all lanes
 ///   keep[row]     e^(max[row] - m)
 ///   w0 w1 w2 w3   e^(s - m), to scratch
@@ -26,26 +26,38 @@ import dev.tenon.kernels.x86.Operand.Vec;
 ///
 /// The exponential, of x in a register ([#exp]): n = round(x / ln 2) is left in the low bits of a float by adding 1.5 ·
 /// 2²³; r = x - n ln 2; a polynomial of r; n is added to the exponent's bits; below -86.5 the lane becomes 0.
+///
+/// Registers: scores from 0 on; then the greatest and the factor; three temporaries of each exponential. Constants
+/// are in 20 to 29 with AVX-512, with AVX2 in memory.
 final class WeighCode {
     private static final float LOWEST = -86.5f;
     private static final float ROUND = 12582912f;
     private static final int FIRST_CONSTANT = 20;
-    private static final Vec M = zmm(4);
-    private static final Vec KEEP = zmm(5);
-    private static final Vec T = zmm(6);
+    private static final int VEC512 = 512;
 
     private final Assembler a;
-    private final Vec log2e;
-    private final Vec round;
-    private final Vec minusLn2High;
-    private final Vec minusLn2Low;
-    private final Vec[] coefficients = new Vec[6];
-    private final Vec lowest;
-    private final Vec unseen;
+    private final int bits;
+    /// Registers of 16 scores.
+    private final int parts;
+    private final int scores;
+    private final Vec m;
+    private final Vec keep;
+    private final Operand log2e;
+    private final Operand round;
+    private final Operand minusLn2High;
+    private final Operand minusLn2Low;
+    private final Operand[] coefficients = new Operand[6];
+    private final Operand lowest;
+    private final Operand unseen;
     private int constants;
 
     private WeighCode(Assembler a) {
         this.a = a;
+        bits = a.evex ? VEC512 : 256;
+        parts = VEC512 / bits;
+        scores = 4 * parts;
+        m = vec(scores);
+        keep = vec(scores + 1);
         log2e = constant(1.44269504f);
         round = constant(ROUND);
         minusLn2High = constant(-0.693359375f);
@@ -64,54 +76,54 @@ final class WeighCode {
         new WeighCode(a).emit();
     }
 
-    /// Loads a constant.
-    ///
-    /// @return its register
-    private Vec constant(float value) {
-        Vec v = zmm(FIRST_CONSTANT + constants++);
-        a.vmovdqu(v, a.constant(lane -> Float.floatToRawIntBits(value)));
+    private Vec vec(int number) {
+        return new Vec(number, bits);
+    }
+
+    /// {@return a register that has a constant in all lanes, or memory that has it}
+    private Operand constant(float value) {
+        Mem memory = a.constant(lane -> Float.floatToRawIntBits(value));
+        if (!a.evex) {
+            return memory;
+        }
+        Vec v = vec(FIRST_CONSTANT + constants++);
+        a.vmovdqu(v, memory);
         return v;
     }
 
     // RAX scores, R10 row, R11 its factor.
     private void emit() {
         String row = a.fresh("weighRow");
+        Vec t = vec(scores + 2);
         a.mov(RAX, RDX);
         a.mov(R10, R15);
         a.lea(R11, mem(RDX, AttentionCode.KEEP));
         a.label(row);
-        for (int v = 0; v < 4; v++) {
-            a.vblendmps(zmm(v), v + 1, unseen, mem(RAX, 64 * v));
+        emitSeen(t);
+        emitGreatest(t);
+        a.vmovss(keep, mem(R8, R10, Float.BYTES, 0));
+        a.vmaxps(m.x(), m.x(), keep.x());
+        a.vmovss(mem(R8, R10, Float.BYTES, 0), m);
+        a.vsubps(keep.x(), keep.x(), m.x());
+        exp(keep.x(), 0);
+        a.vmovss(mem(R11), keep);
+        a.vbroadcastss(m, m.x());
+        for (int v = 0; v < scores; v++) {
+            a.vsubps(vec(v), vec(v), m);
+            exp(vec(v), v);
+            a.vmovdqu(mem(RAX, v * bits / 8), vec(v));
         }
-        a.vmaxps(M, zmm(0), zmm(1));
-        a.vmaxps(T, zmm(2), zmm(3));
-        a.vmaxps(M, M, T);
-        a.vextracti64x4(T.y(), M, 1);
-        a.vmaxps(M.y(), M.y(), T.y());
-        a.vextracti128(T.x(), M.y(), 1);
-        a.vmaxps(M.x(), M.x(), T.x());
-        a.vpshufd(T.x(), M.x(), 0x4E);
-        a.vmaxps(M.x(), M.x(), T.x());
-        a.vpshufd(T.x(), M.x(), 0xB1);
-        a.vmaxps(M.x(), M.x(), T.x());
-        a.vmovss(KEEP, mem(R8, R10, Float.BYTES, 0));
-        a.vmaxps(M.x(), M.x(), KEEP.x());
-        a.vmovss(mem(R8, R10, Float.BYTES, 0), M);
-        a.vsubps(KEEP.x(), KEEP.x(), M.x());
-        exp(KEEP.x(), zmm(7), zmm(8), 7);
-        a.vmovss(mem(R11), KEEP);
-        a.vbroadcastss(M, M.x());
-        for (int v = 0; v < 4; v++) {
-            a.vsubps(zmm(v), zmm(v), M);
-            exp(zmm(v), zmm(9 + 2 * v), zmm(10 + 2 * v), 5 + v % 3);
-            a.vmovdqu(mem(RAX, 64 * v), zmm(v));
+        for (int p = 0; p < parts; p++) {
+            a.vaddps(vec(p), vec(p), vec(2 * parts + p));
+            a.vaddps(vec(parts + p), vec(parts + p), vec(3 * parts + p));
+            a.vaddps(vec(p), vec(p), vec(parts + p));
         }
-        a.vaddps(zmm(0), zmm(0), zmm(2));
-        a.vaddps(zmm(1), zmm(1), zmm(3));
-        a.vaddps(zmm(0), zmm(0), zmm(1));
-        a.sumLanes(zmm(0), T);
-        a.vfmadd231ss(zmm(0), KEEP, mem(R9, R10, Float.BYTES, 0));
-        a.vmovss(mem(R9, R10, Float.BYTES, 0), zmm(0));
+        if (parts == 2) {
+            a.vaddps(vec(0), vec(0), vec(1));
+        }
+        a.sumLanes(vec(0), t);
+        a.vfmadd231ss(vec(0), keep, mem(R9, R10, Float.BYTES, 0));
+        a.vmovss(mem(R9, R10, Float.BYTES, 0), vec(0));
         a.add(RAX, AttentionCode.WEIGHTS_ROW);
         a.add(R10, 1);
         a.add(R11, Float.BYTES);
@@ -120,33 +132,82 @@ final class WeighCode {
         a.ret();
     }
 
+    /// Loads the scores.
+    private void emitSeen(Vec t) {
+        if (a.evex) {
+            for (int v = 0; v < scores; v++) {
+                a.vblendmps(vec(v), v + 1, (Vec) unseen, mem(RAX, v * bits / 8));
+            }
+            return;
+        }
+        a.vmovdqu(t, unseen);
+        for (int v = 0; v < scores; v++) {
+            a.vmovdqu(vec(v), mem(RDX, AttentionCode.SEEN + v * bits / 8));
+            a.vblendvps(vec(v), t, mem(RAX, v * bits / 8), vec(v));
+        }
+    }
+
+    /// Leaves the greatest score in lane 0 of `m`.
+    private void emitGreatest(Vec t) {
+        for (int p = 0; p < parts; p++) {
+            Vec greatest = p == 0 ? m : keep;
+            a.vmaxps(greatest, vec(p), vec(parts + p));
+            a.vmaxps(t, vec(2 * parts + p), vec(3 * parts + p));
+            a.vmaxps(greatest, greatest, t);
+        }
+        if (parts == 1) {
+            a.vextracti64x4(t.y(), m, 1);
+            a.vmaxps(m.y(), m.y(), t.y());
+        } else {
+            a.vmaxps(m, m, keep);
+        }
+        a.vextracti128(t.x(), m.y(), 1);
+        a.vmaxps(m.x(), m.x(), t.x());
+        a.vpshufd(t.x(), m.x(), 0x4E);
+        a.vmaxps(m.x(), m.x(), t.x());
+        a.vpshufd(t.x(), m.x(), 0xB1);
+        a.vmaxps(m.x(), m.x(), t.x());
+    }
+
     /// Computes e to the power of each lane.
     ///
     /// @param x arguments, not above 0; receives the powers
-    /// @param shifted clobbered
-    /// @param p clobbered
-    /// @param k mask register, clobbered
-    private void exp(Vec x, Vec shifted, Vec p, int k) {
-        int bits = x.bits();
-        Vec s = new Vec(shifted.number(), bits);
-        Vec q = new Vec(p.number(), bits);
-        a.vcmpnltps(k, x, of(lowest, bits));
-        a.vmovdqu(s, of(round, bits));
-        a.vfmadd231ps(s, x, of(log2e, bits));
-        a.vsubps(q, s, of(round, bits));
-        a.vfmadd231ps(x, q, of(minusLn2High, bits));
-        a.vfmadd231ps(x, q, of(minusLn2Low, bits));
-        a.vmovdqu(q, of(coefficients[1], bits));
-        a.vfmadd231ps(q, x, of(coefficients[0], bits));
-        for (int i = 2; i < coefficients.length; i++) {
-            a.vfmadd213ps(q, x, of(coefficients[i], bits));
+    /// @param turn says which temporaries are used, so that calls in a row use others
+    private void exp(Vec x, int turn) {
+        int width = x.bits();
+        int first = scores + 2;
+        Vec s;
+        Vec q;
+        if (a.evex) {
+            s = new Vec(first + 1 + 2 * (turn % 4), width);
+            q = new Vec(s.number() + 1, width);
+            a.vcmpnltps(5 + turn % 3, x, of(lowest, width));
+        } else {
+            s = new Vec(first + 3 * (turn % 2), width);
+            q = new Vec(s.number() + 1, width);
+            a.vcmpltps(new Vec(s.number() + 2, width), x, of(lowest, width));
         }
-        a.vfmadd213ps(q, x, of(coefficients[5], bits));
+        a.vmovdqu(s, of(round, width));
+        a.vfmadd231ps(s, x, of(log2e, width));
+        a.vsubps(q, s, of(round, width));
+        a.vfmadd231ps(x, q, of(minusLn2High, width));
+        a.vfmadd231ps(x, q, of(minusLn2Low, width));
+        a.vmovdqu(q, of(coefficients[1], width));
+        a.vfmadd231ps(q, x, of(coefficients[0], width));
+        for (int i = 2; i < coefficients.length; i++) {
+            a.vfmadd213ps(q, x, of(coefficients[i], width));
+        }
+        a.vfmadd213ps(q, x, of(coefficients[5], width));
         a.vpslld(s, s, 23);
-        a.vpaddd(x, k, q, s);
+        if (a.evex) {
+            a.vpaddd(x, 5 + turn % 3, q, s);
+        } else {
+            a.vpaddd(x, q, s);
+            a.vpandn(x, new Vec(s.number() + 2, width), x);
+        }
     }
 
-    private static Vec of(Vec v, int bits) {
-        return new Vec(v.number(), bits);
+    private static Operand of(Operand constant, int bits) {
+        return constant instanceof Vec v ? new Vec(v.number(), bits) : constant;
     }
 }

@@ -114,13 +114,13 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
         Stream<MachineKernel> linear =
                 Formats.kernels(set).stream().filter(kernel -> formats.contains(kernel.format()));
         Stream<Kernel> others = Stream.concat(
-                set == FeatureSet.AVX512 && attention ? attention() : Stream.empty(),
+                attention ? attention(set) : Stream.empty(),
                 elements ? Stream.of(new MachineElements(set)) : Stream.empty());
         return Stream.concat(linear, others).toList();
     }
 
-    private static Stream<Kernel> attention() {
-        return Stream.of(AttentionShape.Type.values()).map(MachineAttention::new);
+    private static Stream<Kernel> attention(FeatureSet set) {
+        return Stream.of(AttentionShape.Type.values()).map(type -> new MachineAttention(type, set));
     }
 
     private FeatureSet wanted() {

@@ -128,6 +128,7 @@ class AssemblerTests {
                         vex("vpdpwssd ymm1,ymm2,ymm3", a -> a.vpdpwssd(ymm(1), ymm(2), ymm(3))),
                         vex("vpor ymm1,ymm2,[rdi+0x20]", a -> a.vpor(ymm(1), ymm(2), mem(Gpr.RDI, 32))),
                         vex("vpmaxud ymm4,ymm4,ymm5", a -> a.vpmaxud(ymm(4), ymm(4), ymm(5))),
+                        vex("vpcmpgtd ymm3,ymm1,[rdi+0x20]", a -> a.vpcmpgtd(ymm(3), ymm(1), mem(Gpr.RDI, 32))),
                         vex("vpsrld ymm9,ymm9,0x2", a -> a.vpsrld(ymm(9), ymm(9), 2)),
                         vex("vpsrad ymm9,ymm9,0x18", a -> a.vpsrad(ymm(9), ymm(9), 24)),
                         vex("vpslld ymm9,ymm9,0x4", a -> a.vpslld(ymm(9), ymm(9), 4)),

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 
 /// Prints how long a page takes on one thread, for 3 s. Not a test and not a benchmark. Arguments: element type, length
-/// of keys and values, rows, number of pages that are read in turns.
+/// of keys and values, rows, number of pages that are read in turns, feature set.
 final class AttentionPageTiming {
     private static final long NANOS = 3_000_000_000L;
 
@@ -19,9 +19,10 @@ final class AttentionPageTiming {
         int length = Integer.parseInt(args[1]);
         int rows = Integer.parseInt(args[2]);
         int count = Integer.parseInt(args[3]);
+        FeatureSet set = FeatureSet.valueOf(args[4]);
         AttentionShape shape = new AttentionShape(type, length, length);
         try (Arena arena = Arena.ofConfined();
-                MachineAttention kernel = new MachineAttention(type)) {
+                MachineAttention kernel = new MachineAttention(type, set)) {
             long head = (shape.headBytes(length) + 63) / 64 * 64;
             MemorySegment pages = arena.allocate(2 * count * head, 64);
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(length, length), 64);

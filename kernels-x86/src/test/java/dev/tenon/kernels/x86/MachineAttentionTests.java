@@ -19,17 +19,24 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+@ParameterizedClass
+@EnumSource(names = {"AVX2", "AVX512"})
 class MachineAttentionTests {
     private static final int TOKENS = AttentionKernel.TOKENS;
 
+    @Parameter
+    private FeatureSet set;
+
     private final Random random = new Random(7);
 
-    private static void assumeHere() {
-        assumeTrue(LinearKernelTests.HERE.contains(FeatureSet.AVX512), "this machine lacks " + FeatureSet.AVX512.id);
+    private void assumeHere() {
+        assumeTrue(LinearKernelTests.HERE.contains(set), "this machine lacks " + set.id);
     }
 
     /// A page of one head, first its keys and then its values, whose unused bytes hold what is not a number, so that
@@ -98,7 +105,7 @@ class MachineAttentionTests {
         assumeHere();
         AttentionShape shape = new AttentionShape(type, keyLength, valueLength);
         try (Arena arena = Arena.ofConfined();
-                MachineAttention kernel = new MachineAttention(type)) {
+                MachineAttention kernel = new MachineAttention(type, set)) {
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(keyLength, valueLength), 64);
             for (int[] runs : runs(group)) {
                 int used = runs[runs.length - 1];
@@ -138,7 +145,7 @@ class MachineAttentionTests {
         assumeHere();
         AttentionShape shape = new AttentionShape(AttentionShape.Type.F32, 32, 32);
         try (Arena arena = Arena.ofConfined();
-                MachineAttention kernel = new MachineAttention(AttentionShape.Type.F32)) {
+                MachineAttention kernel = new MachineAttention(AttentionShape.Type.F32, set)) {
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(32, 32), 64);
             int count = 32 * TOKENS;
             MemorySegment page = arena.allocate(2 * shape.headBytes(32), 64);
@@ -162,7 +169,7 @@ class MachineAttentionTests {
     @ParameterizedTest
     @EnumSource
     void onlyPagesOfItsTypeAndWholeBlocksAreAccepted(AttentionShape.Type type) {
-        MachineAttention kernel = new MachineAttention(type);
+        MachineAttention kernel = new MachineAttention(type, set);
         for (KvType keys : KvType.values()) {
             for (KvType values : KvType.values()) {
                 boolean own = keys == values && keys.name().equals(type.name());
@@ -182,7 +189,7 @@ class MachineAttentionTests {
     void argumentsThatWouldLeaveMemoryAreRefused() {
         assumeHere();
         try (Arena arena = Arena.ofConfined();
-                MachineAttention kernel = new MachineAttention(AttentionShape.Type.F16)) {
+                MachineAttention kernel = new MachineAttention(AttentionShape.Type.F16, set)) {
             MemorySegment head = arena.allocate(64 * 64 * 2, 64);
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(64, 64), 64);
             int[] one = {0, 1, 0, 64};
@@ -241,7 +248,7 @@ class MachineAttentionTests {
     void aClosedKernelFailsWithATypedError() {
         assumeHere();
         try (Arena arena = Arena.ofConfined()) {
-            MachineAttention kernel = new MachineAttention(AttentionShape.Type.F16);
+            MachineAttention kernel = new MachineAttention(AttentionShape.Type.F16, set);
             MemorySegment head = arena.allocate(64 * 64 * 2, 64);
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(64, 64), 64);
             Runnable call = () -> kernel.attend(head, 0, 0, 64, 64, rows(1, 0, 1, 0, 64), 1, scratch);
