@@ -1,5 +1,6 @@
 package dev.tenon.benchmarks;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.PackedKernel;
 import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.ScalarLinear;
@@ -66,6 +67,7 @@ public class LinearBenchmark {
     private MemorySegment packed;
     private MemorySegment memory;
     private float[] out;
+    private HostFloats results;
 
     /// Creates the benchmark.
     public LinearBenchmark() {}
@@ -84,11 +86,12 @@ public class LinearBenchmark {
         } else {
             packed = arena.allocate(packing.packedBytes(n, tokens), 64);
             for (int t = 0; t < tokens; t++) {
-                packing.pack(matrix.x, t * n, n, packed, t);
+                packing.pack(new HostFloats(matrix.x), t * n, n, packed, t);
             }
             memory = arena.allocate(packing.scratchBytes(n, tokens), 64);
         }
         out = new float[tokens * rows];
+        results = new HostFloats(out);
         multiply(new Work());
         Check.close(packing == null ? code.name() : packing.name(), matrix.product(), out, 0.01);
     }
@@ -102,7 +105,7 @@ public class LinearBenchmark {
         if (packing == null) {
             code.run(matrix.next(), matrix.rowBytes, 0, rows, matrix.x, n, tokens, out, rows, scratch);
         } else {
-            packing.run(matrix.next(), matrix.rowBytes, 0, rows, n, packed, tokens, out, 0, rows, memory);
+            packing.run(matrix.next(), matrix.rowBytes, 0, rows, n, packed, tokens, results, 0, rows, memory);
         }
         work.weightGigabytes += matrix.bytes() / 1e9;
         work.gigaflops += 2e-9 * rows * n * tokens;

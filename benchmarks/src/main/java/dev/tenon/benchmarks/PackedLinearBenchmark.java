@@ -1,5 +1,6 @@
 package dev.tenon.benchmarks;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.PackedKernel;
 import java.lang.foreign.Arena;
@@ -57,6 +58,8 @@ public class PackedLinearBenchmark {
     private MemorySegment packed;
     private MemorySegment scratch;
     private float[] out;
+    private HostFloats results;
+    private HostFloats input;
 
     /// Creates the benchmark.
     public PackedLinearBenchmark() {}
@@ -77,6 +80,8 @@ public class PackedLinearBenchmark {
         packed = arena.allocate(code.packedBytes(n, tokens), 64);
         scratch = arena.allocate(Math.max(64, code.scratchBytes(n, tokens)), 64);
         out = new float[tokens * rows];
+        results = new HostFloats(out);
+        input = new HostFloats(matrix.x);
         pack();
         multiply(new Work());
         // Activations are rounded to 8 bits, which costs about half a percent.
@@ -89,7 +94,7 @@ public class PackedLinearBenchmark {
     @Benchmark
     public MemorySegment pack() {
         for (int t = 0; t < tokens; t++) {
-            code.pack(matrix.x, t * n, n, packed, t);
+            code.pack(input, t * n, n, packed, t);
         }
         return packed;
     }
@@ -100,7 +105,7 @@ public class PackedLinearBenchmark {
     /// @return the products
     @Benchmark
     public float[] multiply(Work work) {
-        code.run(matrix.next(), matrix.rowBytes, 0, rows, n, packed, tokens, out, 0, rows, scratch);
+        code.run(matrix.next(), matrix.rowBytes, 0, rows, n, packed, tokens, results, 0, rows, scratch);
         work.weightGigabytes += matrix.bytes() / 1e9;
         work.gigaflops += 2e-9 * rows * n * tokens;
         return out;

@@ -48,7 +48,7 @@ public interface PackedKernel extends Kernel {
     /// @param xOffset index of its first element
     /// @param n elements
     /// @param packed receives the packed row: [#packedBytes(int)] bytes, off-heap, aligned to 64 bytes
-    void pack(float[] x, int xOffset, int n, MemorySegment packed);
+    void pack(HostFloats x, int xOffset, int n, MemorySegment packed);
 
     /// Packs an activation row among others. Rows lie one after the other unless a kernel lays them out in
     /// another way; different threads may pack different rows at once.
@@ -59,22 +59,9 @@ public interface PackedKernel extends Kernel {
     /// @param packed memory of all rows: [#packedBytes(int,int)] bytes, off-heap, aligned to 64 bytes; the
     ///     same whenever one of them is packed or multiplied
     /// @param token which row
-    default void pack(float[] x, int xOffset, int n, MemorySegment packed, int token) {
+    default void pack(HostFloats x, int xOffset, int n, MemorySegment packed, int token) {
         long bytes = packedBytes(n);
         pack(x, xOffset, n, packed.asSlice(token * bytes, bytes));
-    }
-
-    /// Packs an activation row as [#pack(float[],int,int,MemorySegment,int)] does, for callers that keep a view of the
-    /// array: machine code takes the row by it, and one that is made for each call is an object of each step.
-    ///
-    /// @param x holds the row; borrowed
-    /// @param view `MemorySegment.ofArray(x)`
-    /// @param xOffset index of its first element
-    /// @param n elements
-    /// @param packed memory of all rows
-    /// @param token which row
-    default void pack(float[] x, MemorySegment view, int xOffset, int n, MemorySegment packed, int token) {
-        pack(x, xOffset, n, packed, token);
     }
 
     /// Computes `out[outOffset + t * outStride + r] = dot(weight row firstRow + r, x[t])` for `r` in `[0,
@@ -86,7 +73,7 @@ public interface PackedKernel extends Kernel {
     /// @param firstRow first row
     /// @param rows number of rows
     /// @param n elements in a row
-    /// @param packed memory of the packed rows, as it was given to [#pack(float[],int,int,MemorySegment,int)]
+    /// @param packed memory of the packed rows, as it was given to [#pack(HostFloats,int,int,MemorySegment,int)]
     /// @param tokens how many rows are multiplied, from the first one on
     /// @param out receives the sums
     /// @param outOffset index of the first sum
@@ -100,7 +87,7 @@ public interface PackedKernel extends Kernel {
             int n,
             MemorySegment packed,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch);

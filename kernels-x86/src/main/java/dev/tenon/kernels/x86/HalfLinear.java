@@ -1,5 +1,6 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.api.device.HostFloats;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -37,9 +38,8 @@ final class HalfLinear extends MachineKernel {
     }
 
     @Override
-    void packChecked(
-            KernelCode k, float[] x, MemorySegment view, int xOffset, int n, MemorySegment packed, long packedOffset) {
-        MemorySegment.copy(x, xOffset, packed, ValueLayout.JAVA_FLOAT, packedOffset, n);
+    void packChecked(KernelCode k, HostFloats x, int xOffset, int n, MemorySegment packed, long packedOffset) {
+        MemorySegment.copy(x.array(), xOffset, packed, ValueLayout.JAVA_FLOAT, packedOffset, n);
     }
 
     @Override
@@ -52,7 +52,7 @@ final class HalfLinear extends MachineKernel {
             int n,
             MemorySegment packed,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch) {

@@ -1,5 +1,6 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -49,8 +50,7 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
     /// Packs a row; the arguments have been checked.
     ///
     /// @param packedOffset where the packed row goes, in bytes
-    abstract void packChecked(
-            KernelCode k, float[] x, MemorySegment view, int xOffset, int n, MemorySegment packed, long packedOffset);
+    abstract void packChecked(KernelCode k, HostFloats x, int xOffset, int n, MemorySegment packed, long packedOffset);
 
     /// Multiplies; the arguments have been checked, there is at least one row and one token.
     abstract void runChecked(
@@ -62,7 +62,7 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
             int n,
             MemorySegment packed,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch);
@@ -97,33 +97,24 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
     }
 
     @Override
-    public void pack(float[] x, int xOffset, int n, MemorySegment packed) {
+    public void pack(HostFloats x, int xOffset, int n, MemorySegment packed) {
         pack(x, xOffset, n, packed, 0);
     }
 
+    /// Packs without a view of the packed row, which would be an object a call wherever C2 does not inline this.
     @Override
-    public void pack(float[] x, int xOffset, int n, MemorySegment packed, int token) {
-        pack(x, MemorySegment.ofArray(x), xOffset, n, packed, token);
-    }
-
-    /// Packs without views of its own, which would be objects of each call wherever C2 does not inline this.
-    @Override
-    public void pack(float[] x, MemorySegment view, int xOffset, int n, MemorySegment packed, int token) {
+    public void pack(HostFloats x, int xOffset, int n, MemorySegment packed, int token) {
         requireLength(n);
-        if (view.isNative() || view.byteSize() != (long) x.length * Float.BYTES) {
-            throw argument("view has " + view.byteSize() + " bytes" + (view.isNative() ? " off the heap" : "")
-                    + ", x has " + x.length + " elements");
-        }
         if (token < 0) {
             throw argument("token is " + token + ", at least 0 is needed");
         }
-        if (xOffset < 0 || (long) xOffset + n > x.length) {
-            throw argument("elements " + xOffset + " to " + ((long) xOffset + n) + " of x, which has " + x.length);
+        if (xOffset < 0 || (long) xOffset + n > x.length()) {
+            throw argument("elements " + xOffset + " to " + ((long) xOffset + n) + " of x, which has " + x.length());
         }
         long bytes = packedBytes(n);
         long packedOffset = token * bytes;
         requireMemory("packed", packed, packedOffset + bytes);
-        packChecked(code(), x, view, xOffset, n, packed, packedOffset);
+        packChecked(code(), x, xOffset, n, packed, packedOffset);
     }
 
     @Override
@@ -135,7 +126,7 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
             int n,
             MemorySegment packed,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch) {
@@ -160,9 +151,9 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
         requireMemory("scratch", scratch, scratchBytes(n, tokens));
         if (outOffset < 0
                 || tokens > 1 && outStride < rows
-                || outOffset + (tokens - 1L) * outStride + rows > out.length) {
+                || outOffset + (tokens - 1L) * outStride + rows > out.length()) {
             throw argument(tokens + " times " + rows + " results at " + outOffset + ", " + outStride
-                    + " apart, in an array of " + out.length);
+                    + " apart, in an array of " + out.length());
         }
         runChecked(code(), weights, rowBytes, firstRow, rows, n, packed, tokens, out, outOffset, outStride, scratch);
     }
@@ -182,7 +173,7 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
             int n,
             MemorySegment packed,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch) {
@@ -230,7 +221,7 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
             int firstToken,
             int tokens,
             int block,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch) {
@@ -252,7 +243,7 @@ abstract class MachineKernel implements PackedKernel, AutoCloseable {
                     scratch,
                     ValueLayout.JAVA_FLOAT,
                     (long) t * block * Float.BYTES,
-                    out,
+                    out.array(),
                     outOffset + (firstToken + t) * outStride,
                     rows);
         }

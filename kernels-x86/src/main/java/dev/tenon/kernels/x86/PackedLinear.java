@@ -1,5 +1,6 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.api.device.HostFloats;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -11,7 +12,7 @@ import java.lang.foreign.ValueLayout;
 /// ([QuadsCode512]) for up to 32 and where rows are long. All add in the same order: a value is the same, bit
 /// for bit, for any number of tokens and every feature set.
 ///
-/// [#run] allocates nothing for up to 23 tokens, [#pack] nothing if it is given a view of the array.
+/// [#run] and [#pack] allocate nothing.
 final class PackedLinear extends MachineKernel {
     /// Most tokens for which rows are streamed.
     private static final int FEW_TOKENS = 4;
@@ -24,8 +25,7 @@ final class PackedLinear extends MachineKernel {
     /// Rows of results that are kept in scratch memory before they are copied out: whole panels.
     private static final int PANEL_BLOCK = 64;
 
-    /// Least tokens for which machine code writes to the array of results itself; for fewer, the view of the
-    /// array that this takes is not worth its allocation.
+    /// Least tokens for which machine code writes to the array of results itself.
     static final int DIRECT_TOKENS = 24;
 
     /// Products in one call of a panel function: some tens of microseconds.
@@ -98,11 +98,10 @@ final class PackedLinear extends MachineKernel {
     }
 
     @Override
-    void packChecked(
-            KernelCode k, float[] x, MemorySegment view, int xOffset, int n, MemorySegment packed, long packedOffset) {
+    void packChecked(KernelCode k, HostFloats x, int xOffset, int n, MemorySegment packed, long packedOffset) {
         CodeMemory.Call.critical(
                 k.pack,
-                view,
+                x.view(),
                 packed,
                 (long) xOffset * Float.BYTES,
                 n / BlockCode.UNIT,
@@ -120,7 +119,7 @@ final class PackedLinear extends MachineKernel {
             int n,
             MemorySegment packed,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch) {
@@ -170,7 +169,7 @@ final class PackedLinear extends MachineKernel {
             int firstRow,
             int rows,
             MemorySegment packed,
-            float[] out,
+            HostFloats out,
             int outOffset,
             MemorySegment scratch) {
         for (int r = 0; r < rows; r += STREAM_ROWS) {
@@ -189,7 +188,7 @@ final class PackedLinear extends MachineKernel {
                     (long) each * Float.BYTES,
                     units,
                     four == null ? 0 : SPREAD_OFFSET);
-            MemorySegment.copy(scratch, ValueLayout.JAVA_FLOAT, 0, out, outOffset + r, count);
+            MemorySegment.copy(scratch, ValueLayout.JAVA_FLOAT, 0, out.array(), outOffset + r, count);
         }
     }
 
@@ -202,7 +201,7 @@ final class PackedLinear extends MachineKernel {
             int n,
             MemorySegment packed,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch) {
@@ -220,7 +219,7 @@ final class PackedLinear extends MachineKernel {
                     packed,
                     tokens,
                     scratch,
-                    MemorySegment.ofArray(out),
+                    out.view(),
                     (long) outOffset * Float.BYTES,
                     outStride);
         }
@@ -244,7 +243,7 @@ final class PackedLinear extends MachineKernel {
                         scratch,
                         ValueLayout.JAVA_FLOAT,
                         block + (long) t * PANEL_BLOCK * Float.BYTES,
-                        out,
+                        out.array(),
                         outOffset + t * outStride + r,
                         count);
             }

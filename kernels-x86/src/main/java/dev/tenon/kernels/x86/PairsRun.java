@@ -1,5 +1,6 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.api.device.HostFloats;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -65,7 +66,7 @@ final class PairsRun {
             int n,
             MemorySegment packed,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch) {
@@ -89,7 +90,7 @@ final class PairsRun {
             int rows,
             int n,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch) {
@@ -118,7 +119,7 @@ final class PairsRun {
             int rows,
             int n,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             MemorySegment scratch) {
@@ -147,12 +148,12 @@ final class PairsRun {
             PairFunctions.Functions f,
             MemorySegment scratch,
             int tokens,
-            float[] out,
+            HostFloats out,
             int outOffset,
             int outStride,
             int count) {
         if (tokens >= PackedLinear.DIRECT_TOKENS) {
-            MemorySegment to = MemorySegment.ofArray(out);
+            MemorySegment to = out.view();
             CodeMemory.Call.brief(
                     f.copy(),
                     scratch,
@@ -173,7 +174,7 @@ final class PairsRun {
                     scratch,
                     ValueLayout.JAVA_FLOAT,
                     (long) t * PairsCode512.OUT_ROWS * Float.BYTES,
-                    out,
+                    out.array(),
                     outOffset + t * outStride,
                     count);
         }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import java.lang.foreign.Arena;
@@ -60,6 +61,10 @@ class ArgumentTests {
     }
 
     private void run(MemorySegment w, int first, int rows, int tokens, float[] out, int offset, int stride) {
+        run(w, first, rows, tokens, new HostFloats(out), offset, stride);
+    }
+
+    private void run(MemorySegment w, int first, int rows, int tokens, HostFloats out, int offset, int stride) {
         kernel.run(w, rowBytes, first, rows, N, packed, tokens, out, offset, stride, scratch);
     }
 
@@ -72,7 +77,9 @@ class ArgumentTests {
         refused("weights", () -> run(weights.asSlice(0, rowBytes * ROWS - 1), 0, ROWS, 1, out, 0, ROWS));
         refused("negative", () -> run(weights, -1, 1, 1, out, 0, ROWS));
         refused("negative", () -> run(weights, 0, -1, 1, out, 0, ROWS));
-        refused("rowBytes", () -> kernel.run(weights, rowBytes - 1, 0, 1, N, packed, 1, out, 0, ROWS, scratch));
+        refused(
+                "rowBytes",
+                () -> kernel.run(weights, rowBytes - 1, 0, 1, N, packed, 1, new HostFloats(out), 0, ROWS, scratch));
     }
 
     @Test
@@ -95,15 +102,18 @@ class ArgumentTests {
     void packedRowsAndScratchMustBeLargeEnoughAndAligned() {
         float[] out = new float[1000];
         refused("packed", () -> run(weights, 0, 1, TOKENS + 1, out, 0, 1));
-        refused("packed", () -> kernel.run(weights, rowBytes, 0, 1, N, packed.asSlice(4), 1, out, 0, 1, scratch));
-        refused("scratch", () -> kernel.run(weights, rowBytes, 0, 1, N, packed, 1, out, 0, 1, scratch.asSlice(0, 64)));
-        refused("packed", () -> kernel.pack(new float[N], 0, N, packed.asSlice(8)));
-        refused("packed", () -> kernel.pack(new float[N], 0, N, packed, TOKENS));
-        refused("token", () -> kernel.pack(new float[N], 0, N, packed, -1));
-        refused("of x", () -> kernel.pack(new float[N], 1, N, packed));
-        refused("of x", () -> kernel.pack(new float[N], -1, N, packed));
-        refused("view", () -> kernel.pack(new float[N], MemorySegment.ofArray(new float[N - 1]), 0, N, packed, 0));
-        refused("view", () -> kernel.pack(new float[N], packed.asSlice(0, 4 * N), 0, N, packed, 0));
+        refused(
+                "packed",
+                () -> kernel.run(weights, rowBytes, 0, 1, N, packed.asSlice(4), 1, new HostFloats(out), 0, 1, scratch));
+        refused(
+                "scratch",
+                () -> kernel.run(
+                        weights, rowBytes, 0, 1, N, packed, 1, new HostFloats(out), 0, 1, scratch.asSlice(0, 64)));
+        refused("packed", () -> kernel.pack(new HostFloats(new float[N]), 0, N, packed.asSlice(8)));
+        refused("packed", () -> kernel.pack(new HostFloats(new float[N]), 0, N, packed, TOKENS));
+        refused("token", () -> kernel.pack(new HostFloats(new float[N]), 0, N, packed, -1));
+        refused("of x", () -> kernel.pack(new HostFloats(new float[N]), 1, N, packed));
+        refused("of x", () -> kernel.pack(new HostFloats(new float[N]), -1, N, packed));
     }
 
     @Test
@@ -127,7 +137,7 @@ class ArgumentTests {
         kernel.close();
         BackendException e = assertThrows(BackendException.class, () -> run(weights, 0, ROWS, 1, out, 0, ROWS));
         assertEquals(ErrorCode.CLOSED, e.code());
-        e = assertThrows(BackendException.class, () -> kernel.pack(new float[N], 0, N, packed));
+        e = assertThrows(BackendException.class, () -> kernel.pack(new HostFloats(new float[N]), 0, N, packed));
         assertEquals(ErrorCode.CLOSED, e.code());
         kernel.close();
     }
@@ -138,7 +148,7 @@ class ArgumentTests {
         unused.close();
         assertEquals(
                 ErrorCode.CLOSED,
-                assertThrows(BackendException.class, () -> unused.pack(new float[N], 0, N, packed))
+                assertThrows(BackendException.class, () -> unused.pack(new HostFloats(new float[N]), 0, N, packed))
                         .code());
     }
 
@@ -174,12 +184,11 @@ class ArgumentTests {
 
     @Test
     void runAndPackAllocateNothing() {
-        float[] x = TestRows.activations(1, N, 3);
-        MemorySegment view = MemorySegment.ofArray(x);
-        float[] out = new float[TOKENS * ROWS];
+        HostFloats input = new HostFloats(TestRows.activations(1, N, 3));
+        HostFloats out = new HostFloats(new float[TOKENS * ROWS]);
         assertTrue(leastAllocation(0.99, () -> run(weights, 0, ROWS, 1, out, 0, ROWS)) < 1, "run of 1 token");
         assertTrue(leastAllocation(0.99, () -> run(weights, 0, ROWS, TOKENS, out, 0, ROWS)) < 1, "run of 12 tokens");
-        assertTrue(leastAllocation(0.99, () -> kernel.pack(x, view, 0, N, packed, 0)) < 1, "pack");
+        assertTrue(leastAllocation(0.99, () -> kernel.pack(input, 0, N, packed)) < 1, "pack");
     }
 
     /// {@return bytes that a compiled call allocates, found when they are at most as many as are enough}

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.quant.formats.BF16Format;
 import dev.tenon.quant.formats.F16Format;
@@ -52,7 +53,7 @@ class HalfLinearTests {
                 float[] first = new float[MAX_TOKENS * MAX_ROWS];
                 for (int tokens : new int[] {MAX_TOKENS, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14}) {
                     float[] out = new float[MAX_TOKENS * MAX_ROWS];
-                    kernel.run(w, 2L * n, 0, MAX_ROWS, n, packed, tokens, out, 0, MAX_ROWS, scratch);
+                    kernel.run(w, 2L * n, 0, MAX_ROWS, n, packed, tokens, new HostFloats(out), 0, MAX_ROWS, scratch);
                     if (tokens == MAX_TOKENS) {
                         first = out;
                     } else {
@@ -92,7 +93,7 @@ class HalfLinearTests {
                 MemorySegment packed = TestRows.pack(arena, kernel, TestRows.activations(1, n, 3), 1, n);
                 float[] out = new float[1];
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 1), 64);
-                kernel.run(w, 2L * n, 0, 1, n, packed, 1, out, 0, 1, scratch);
+                kernel.run(w, 2L * n, 0, 1, n, packed, 1, new HostFloats(out), 0, 1, scratch);
                 assertFalse(Float.isFinite(out[0]));
             }
         }

@@ -1,5 +1,6 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.PackedKernel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -73,7 +74,7 @@ public final class KernelTiming {
             for (int r = 0; r < 20 * rounds; r++) {
                 long start = System.nanoTime();
                 for (int i = 0; i < 100; i++) {
-                    kernel.pack(x, 0, N, packed);
+                    kernel.pack(new HostFloats(x), 0, N, packed);
                 }
                 best = Math.min(best, System.nanoTime() - start);
             }
@@ -108,7 +109,7 @@ public final class KernelTiming {
                             N,
                             packed,
                             tokens,
-                            out,
+                            new HostFloats(out),
                             thread * per,
                             ROWS,
                             scratch);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.error.TenonException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -126,7 +127,7 @@ class LinearKernelTests {
         int stride = rows + 1;
         float[] out = new float[2 + tokens * stride];
         Arrays.fill(out, 12345);
-        kernel.run(w, format.code().rowBytes(n), 1, rows, n, packed, tokens, out, 2, stride, scratch);
+        kernel.run(w, format.code().rowBytes(n), 1, rows, n, packed, tokens, new HostFloats(out), 2, stride, scratch);
         assertEquals(12345, out[0]);
         assertEquals(12345, out[1]);
         for (int t = 0; t < tokens; t++) {
@@ -155,12 +156,23 @@ class LinearKernelTests {
             for (List<Integer> alike :
                     List.of(List.of(100, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 64))) {
                 float[] first = new float[MAX_TOKENS * MAX_ROWS];
-                kernel.run(w, rowBytes, 0, MAX_ROWS, n, packed, alike.getFirst(), first, 0, MAX_ROWS, scratch);
+                kernel.run(
+                        w,
+                        rowBytes,
+                        0,
+                        MAX_ROWS,
+                        n,
+                        packed,
+                        alike.getFirst(),
+                        new HostFloats(first),
+                        0,
+                        MAX_ROWS,
+                        scratch);
                 for (int tokens : alike) {
                     for (int from : new int[] {0, 1, 37}) {
                         float[] out = new float[MAX_TOKENS * MAX_ROWS];
                         int rows = MAX_ROWS - from;
-                        kernel.run(w, rowBytes, from, rows, n, packed, tokens, out, 0, rows, scratch);
+                        kernel.run(w, rowBytes, from, rows, n, packed, tokens, new HostFloats(out), 0, rows, scratch);
                         for (int t = 0; t < Math.min(tokens, alike.getFirst()); t++) {
                             assertTrue(
                                     Arrays.equals(
@@ -194,7 +206,7 @@ class LinearKernelTests {
                 for (int some : new int[] {1, 3, 5, 8, tokens}) {
                     float[] out = new float[some * rows];
                     long rowBytes = format.code().rowBytes(n);
-                    kernel.run(w, rowBytes, 0, rows, n, packed, some, out, 0, rows, scratch);
+                    kernel.run(w, rowBytes, 0, rows, n, packed, some, new HostFloats(out), 0, rows, scratch);
                     for (int t = 0; t < some; t++) {
                         for (int r = 0; r < rows; r++) {
                             float plain = PlainRows.product(format.code(), w, r * rowBytes, packed, t, n);
@@ -224,7 +236,7 @@ class LinearKernelTests {
                                 TestRows.pack(arena, kernel, TestRows.activations(tokens, n, n), tokens, n);
                         MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, tokens), 64);
                         long rowBytes = format.code().rowBytes(n);
-                        kernel.run(w, rowBytes, 0, rows, n, packed, tokens, out[i], 0, rows, scratch);
+                        kernel.run(w, rowBytes, 0, rows, n, packed, tokens, new HostFloats(out[i]), 0, rows, scratch);
                     }
                 }
             }
@@ -249,7 +261,18 @@ class LinearKernelTests {
                     MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 12), 64);
                     for (int tokens : new int[] {1, 12}) {
                         float[] out = new float[12 * 3];
-                        kernel.run(w, format.code().rowBytes(n), 0, 3, n, packed, tokens, out, 0, 3, scratch);
+                        kernel.run(
+                                w,
+                                format.code().rowBytes(n),
+                                0,
+                                3,
+                                n,
+                                packed,
+                                tokens,
+                                new HostFloats(out),
+                                0,
+                                3,
+                                scratch);
                         for (int r = 0; r < 3; r++) {
                             double sum = 0;
                             double magnitude = 0;
@@ -290,7 +313,8 @@ class LinearKernelTests {
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 12), 64);
                 for (int tokens : new int[] {1, 12}) {
                     float[] out = new float[12 * 2];
-                    kernel.run(w, format.code().rowBytes(n), 0, 2, n, packed, tokens, out, 0, 2, scratch);
+                    kernel.run(
+                            w, format.code().rowBytes(n), 0, 2, n, packed, tokens, new HostFloats(out), 0, 2, scratch);
                     double[] q = TestRows.unpacked(format.code(), packed, 0, n);
                     for (int r = 0; r < 2; r++) {
                         double sum = 0;
@@ -328,7 +352,7 @@ class LinearKernelTests {
                 Arrays.fill(x, 3, 3 + 32, 0);
                 MemorySegment packed = arena.allocate(kernel.packedBytes(n), 64);
                 packed.fill((byte) 0x55);
-                kernel.pack(x, 3, n, packed);
+                kernel.pack(new HostFloats(x), 3, n, packed);
                 for (int g = 0; g < n / code.group; g++) {
                     int first = g * code.group;
                     float m = TestRows.most(code, x, 3, n, g);
@@ -393,7 +417,8 @@ class LinearKernelTests {
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 12), 64);
                 for (int tokens : new int[] {1, 12}) {
                     float[] out = new float[12 * 2];
-                    kernel.run(w, format.code().rowBytes(n), 0, 2, n, packed, tokens, out, 0, 2, scratch);
+                    kernel.run(
+                            w, format.code().rowBytes(n), 0, 2, n, packed, tokens, new HostFloats(out), 0, 2, scratch);
                     for (int i = 0; i < tokens * 2; i++) {
                         assertFalse(Float.isFinite(out[i]), kernel + " hides " + bad);
                     }

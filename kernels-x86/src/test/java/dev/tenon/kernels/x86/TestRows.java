@@ -1,5 +1,6 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.quant.formats.Q2_KFormat;
@@ -73,7 +74,7 @@ final class TestRows {
     static MemorySegment pack(Arena arena, PackedKernel kernel, float[] x, int tokens, int n) {
         MemorySegment packed = arena.allocate(kernel.packedBytes(n, tokens), 64);
         for (int t = 0; t < tokens; t++) {
-            kernel.pack(x, t * n, n, packed, t);
+            kernel.pack(new HostFloats(x), t * n, n, packed, t);
         }
         return packed;
     }

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.device.ElementKernel;
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.error.BackendException;
@@ -112,8 +113,8 @@ class X86KernelProviderTests {
         provider.close();
         try (Arena arena = Arena.ofConfined()) {
             var packed = arena.allocate(kernel.packedBytes(256), 64);
-            BackendException e =
-                    assertThrows(BackendException.class, () -> kernel.pack(new float[256], 0, 256, packed));
+            BackendException e = assertThrows(
+                    BackendException.class, () -> kernel.pack(new HostFloats(new float[256]), 0, 256, packed));
             assertEquals(ErrorCode.CLOSED, e.code());
         }
     }

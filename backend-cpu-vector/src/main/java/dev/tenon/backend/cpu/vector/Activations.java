@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
+import dev.tenon.api.device.HostFloats;
 import java.lang.foreign.MemorySegment;
 
 /// The array of one or more values of a graph whose lives do not overlap, `[rows, width]`.
@@ -10,8 +11,8 @@ final class Activations {
     final boolean selected;
     /// The elements; may hold more rows than the step has. Set by [#use] only.
     float[] data;
-    /// A view of them, made once for kernels of other bundles.
-    MemorySegment view;
+    /// The elements, for kernels of other bundles.
+    HostFloats floats;
 
     /// Creates it without memory.
     ///
@@ -23,11 +24,16 @@ final class Activations {
         use(new float[0]);
     }
 
+    /// {@return a view of the elements}
+    MemorySegment view() {
+        return floats.view();
+    }
+
     /// Gives it other memory.
     ///
     /// @param elements at least as many as steps need; not copied
     void use(float[] elements) {
         data = elements;
-        view = MemorySegment.ofArray(elements);
+        floats = new HostFloats(elements);
     }
 }

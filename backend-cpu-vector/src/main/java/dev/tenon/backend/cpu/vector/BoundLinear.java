@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.Support;
 import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.Scratch;
@@ -27,17 +28,16 @@ record BoundLinear(
     /// Rows that are taken at once near the end of a matrix whose kernel multiplies them one by one.
     private static final int LOOSE_ROWS = 32;
 
-    /// Computes some rows for some tokens: `out[t * outStride + r]`.
+    /// Computes some rows for some tokens.
     ///
     /// @param x `[tokens, cols]`
     /// @param tokens number of tokens
     /// @param from first row
     /// @param to row after the last
-    /// @param out `[tokens, outStride]`
-    /// @param outStride elements between tokens in `out`
+    /// @param out `[tokens, width]`; the rows from `from` on are written
     /// @param c the threads' memory
     /// @param thread index of the calling thread
-    void run(float[] x, int tokens, int from, int to, float[] out, int outStride, StepContext c, int thread) {
+    void run(float[] x, int tokens, int from, int to, Activations out, StepContext c, int thread) {
         Scratch scratch = c.scratch(thread);
         if (packed != null) {
             packed.kernel.run(
@@ -48,17 +48,17 @@ record BoundLinear(
                     cols,
                     packed.memory(tokens, thread),
                     tokens,
-                    out,
+                    out.floats,
                     from,
-                    outStride,
+                    out.width,
                     scratch.memory());
         } else {
-            kernel.run(data, rowBytes, from, to - from, x, cols, tokens, out, outStride, scratch);
+            kernel.run(data, rowBytes, from, to - from, x, cols, tokens, out.data, out.width, scratch);
         }
         if (bias.length > 0) {
             for (int t = 0; t < tokens; t++) {
                 for (int r = from; r < to; r++) {
-                    out[t * outStride + r] += bias[r];
+                    out.data[t * out.width + r] += bias[r];
                 }
             }
         }
@@ -71,13 +71,13 @@ record BoundLinear(
     /// @param to row after the last
     /// @param out `[tokens, to - from]`
     /// @param scratch the thread's memory
-    void runTile(int tokens, int from, int to, float[] out, Scratch scratch) {
+    void runTile(int tokens, int from, int to, HostFloats out, Scratch scratch) {
         int rows = to - from;
         packed.kernel.run(data, rowBytes, from, rows, cols, packed.memory(), tokens, out, 0, rows, scratch.memory());
         if (bias.length > 0) {
             for (int t = 0; t < tokens; t++) {
                 for (int r = 0; r < rows; r++) {
-                    out[t * rows + r] += bias[from + r];
+                    out.array()[t * rows + r] += bias[from + r];
                 }
             }
         }

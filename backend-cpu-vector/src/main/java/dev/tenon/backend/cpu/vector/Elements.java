@@ -29,7 +29,8 @@ record Elements(ElementMath math, ElementKernel kernel) {
     void gate(Activation activation, int rows, int from, int to, Activations gate, Activations up) {
         if (kernelGates(activation)) {
             int width = gate.width;
-            kernel.gate(activation, rows, to - from, gate.view, from, up.view, from, width, gate.view, from, width);
+            kernel.gate(
+                    activation, rows, to - from, gate.view(), from, up.view(), from, width, gate.view(), from, width);
             return;
         }
         for (int t = 0; t < rows; t++) {
@@ -49,12 +50,13 @@ record Elements(ElementMath math, ElementKernel kernel) {
     void gate(Activation activation, int rows, int from, int to, GateTile tile, Activations out) {
         int n = to - from;
         if (kernelGates(activation)) {
-            kernel.gate(activation, rows, n, tile.gateView(), 0, tile.upView(), 0, n, out.view, from, out.width);
+            kernel.gate(
+                    activation, rows, n, tile.gate().view(), 0, tile.up().view(), 0, n, out.view(), from, out.width);
             return;
         }
-        math.gate(activation, tile.gate(), tile.up(), 0, rows * n);
+        math.gate(activation, tile.gate().array(), tile.up().array(), 0, rows * n);
         for (int t = 0; t < rows; t++) {
-            System.arraycopy(tile.gate(), t * n, out.data, t * out.width + from, n);
+            System.arraycopy(tile.gate().array(), t * n, out.data, t * out.width + from, n);
         }
     }
 
@@ -67,7 +69,7 @@ record Elements(ElementMath math, ElementKernel kernel) {
     /// @param out `[rows, width]`, the same width
     void add(int rows, int from, int to, Activations x, Activations out) {
         if (kernel != null) {
-            kernel.add(rows, to - from, x.view, from, out.view, from, out.width);
+            kernel.add(rows, to - from, x.view(), from, out.view(), from, out.width);
             return;
         }
         for (int t = 0; t < rows; t++) {
@@ -94,7 +96,7 @@ record Elements(ElementMath math, ElementKernel kernel) {
     /// @param out target
     void norm(int groups, Activations x, int at, float[] weight, MemorySegment weightView, float eps, Activations out) {
         if (kernel != null) {
-            kernel.norm(groups, x.view, at, weightView, eps, out.view, at);
+            kernel.norm(groups, x.view(), at, weightView, eps, out.view(), at);
             return;
         }
         int n = weight.length;

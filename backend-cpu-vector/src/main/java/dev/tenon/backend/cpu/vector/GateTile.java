@@ -1,21 +1,19 @@
 package dev.tenon.backend.cpu.vector;
 
-import java.lang.foreign.MemorySegment;
+import dev.tenon.api.device.HostFloats;
 
 /// A thread's memory for the gate and up projections of some rows, where they stay in its cache until they
 /// have become one.
 ///
 /// @param gate `[tokens, rows]`
 /// @param up `[tokens, rows]`
-/// @param gateView view of `gate`
-/// @param upView view of `up`
-record GateTile(float[] gate, float[] up, MemorySegment gateView, MemorySegment upView) {
-    /// Creates it with views of its arrays.
+record GateTile(HostFloats gate, HostFloats up) {
+    /// Creates it.
     ///
     /// @param gate `[tokens, rows]`
     /// @param up `[tokens, rows]`
     GateTile(float[] gate, float[] up) {
-        this(gate, up, MemorySegment.ofArray(gate), MemorySegment.ofArray(up));
+        this(new HostFloats(gate), new HostFloats(up));
     }
 
     /// {@return whether there is room}
@@ -23,6 +21,6 @@ record GateTile(float[] gate, float[] up, MemorySegment gateView, MemorySegment 
     /// @param tokens how many
     /// @param rows how many
     boolean holds(int tokens, int rows) {
-        return (long) tokens * rows <= gate.length;
+        return (long) tokens * rows <= gate.length();
     }
 }

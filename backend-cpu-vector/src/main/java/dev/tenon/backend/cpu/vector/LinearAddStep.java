@@ -39,7 +39,7 @@ record LinearAddStep(
         int panel = linear.panelRows();
         for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
             int to = c.claimedTo(from, rows, tokens, panel);
-            linear.run(x.data, tokens, from, to, out.data, out.width, c, thread);
+            linear.run(x.data, tokens, from, to, out, c, thread);
             elements.add(tokens, from, to, residual, out);
         }
     }

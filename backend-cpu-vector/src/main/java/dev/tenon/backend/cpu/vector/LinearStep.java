@@ -35,7 +35,7 @@ record LinearStep(Activations x, BoundLinear linear, Activations out, Packing pa
         int panel = linear.panelRows();
         for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
             int to = c.claimedTo(from, rows, tokens, panel);
-            linear.run(x.data, tokens, from, to, out.data, out.width, c, thread);
+            linear.run(x.data, tokens, from, to, out, c, thread);
         }
     }
 }

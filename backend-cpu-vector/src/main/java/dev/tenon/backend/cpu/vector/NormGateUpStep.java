@@ -62,8 +62,8 @@ record NormGateUpStep(
                 tile(c, from, to, thread);
                 continue;
             }
-            gate.run(in, tokens, from, to, out.data, out.width, c, thread);
-            up.run(in, tokens, from, to, upOut.data, upOut.width, c, thread);
+            gate.run(in, tokens, from, to, out, c, thread);
+            up.run(in, tokens, from, to, upOut, c, thread);
             elements.gate(activation, tokens, from, to, out, upOut);
         }
     }

@@ -74,7 +74,7 @@ record NormQkvRopeStep(
         int first = Math.max(from, 0);
         int last = Math.min(to, linear.rows());
         if (first < last) {
-            linear.run(in, c.rows(out), first, last, out.data, out.width, c, thread);
+            linear.run(in, c.rows(out), first, last, out, c, thread);
         }
     }
 }

@@ -42,7 +42,7 @@ final class PackedRows {
     /// @param x activations `[tokens, n]`
     /// @param token which row
     void pack(Activations x, int token) {
-        kernel.pack(x.data, x.view, token * n, n, memory, token);
+        kernel.pack(x.floats, token * n, n, memory, token);
     }
 
     /// {@return bytes that each thread needs for a row of its own}
@@ -62,7 +62,7 @@ final class PackedRows {
     /// @param x activations `[n]`
     /// @param thread index of the thread
     void packOwn(Activations x, int thread) {
-        kernel.pack(x.data, x.view, 0, n, own[thread], 0);
+        kernel.pack(x.floats, 0, n, own[thread]);
     }
 
     /// {@return the rows that a thread multiplies: of a single one its own}

@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector;
 import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.device.AttentionRows;
 import dev.tenon.api.device.ElementKernel;
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
@@ -237,6 +238,7 @@ interface WarmupTask {
             packed.use(arena.allocate(packed.bytes(tokens), 64));
             Activations input = new Activations(linear.cols(), false);
             input.use(x);
+            HostFloats results = new HostFloats(out);
             call = () -> {
                 for (int t = 0; t < tokens; t++) {
                     packed.pack(input, t);
@@ -249,7 +251,7 @@ interface WarmupTask {
                         linear.cols(),
                         packed.memory(),
                         tokens,
-                        out,
+                        results,
                         0,
                         rows,
                         scratch.memory());

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.PackedKernel;
 import dev.tenon.backend.cpu.vector.kernel.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.VectorKernels;
@@ -48,7 +49,7 @@ class WarmupTaskTests {
         }
 
         @Override
-        public void pack(float[] x, int xOffset, int n, MemorySegment packed) {
+        public void pack(HostFloats x, int xOffset, int n, MemorySegment packed) {
             assertEquals(COLS, n);
         }
 
@@ -61,7 +62,7 @@ class WarmupTaskTests {
                 int n,
                 MemorySegment packed,
                 int tokens,
-                float[] out,
+                HostFloats out,
                 int outOffset,
                 int outStride,
                 MemorySegment scratch) {

@@ -44,11 +44,11 @@ class DecodeAllocationTests {
     private static final int PROMPT = 300;
     private static final int TOKENS = 64;
     private static final int PAGES = (PROMPT + STEPS + TOKENS - 1) / TOKENS;
-    /// Kernels take other ways for one, few and more tokens. From 24 on, panels of machine code may make a view of the
-    /// array of results for each call.
-    private static final int[] SEQUENCES = {1, 2, 8, 16};
+    /// Kernels take other ways for one, few and more tokens; from 24 on, machine code writes to the array of results
+    /// itself.
+    private static final int[] SEQUENCES = {1, 2, 8, 16, 32};
 
-    private static final int MOST = 16;
+    private static final int MOST = 32;
     /// Until C2 has compiled everything; seconds on an idle machine.
     private static final long PATIENCE_NANOS = 300_000_000_000L;
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.device.ElementKernel;
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.PackedKernel;
@@ -181,15 +182,10 @@ public abstract class KernelContract {
                 }
             }
             MemorySegment alone = c.arena.allocate(kernel.packedBytes(n), 64);
-            kernel.pack(c.x, 3, n, alone);
+            kernel.pack(new HostFloats(c.x), 3, n, alone);
             float[] one = run(kernel, c, alone, 0, ROWS, 1);
-            MemorySegment viewed = c.arena.allocate(kernel.packedBytes(n), 64);
-            kernel.pack(c.x, MemorySegment.ofArray(c.x), 3, n, viewed, 0);
-            float[] byView = run(kernel, c, viewed, 0, ROWS, 1);
             for (int r = 0; r < ROWS; r++) {
                 assertEquals(all[r], one[r], kernel.name() + " n=" + n + ": row " + r + " of a token packed alone");
-                assertEquals(
-                        all[r], byView[r], kernel.name() + " n=" + n + ": row " + r + " of a token packed by a view");
             }
             for (int tokens : new int[] {1, 2, 3, 4, 5, 8}) {
                 for (int first : new int[] {0, 3, ROWS - 1}) {
@@ -216,7 +212,8 @@ public abstract class KernelContract {
         float[] out = guarded(2 + tokens * stride);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment scratch = arena.allocate(Math.max(64, kernel.scratchBytes(c.n, tokens)), 64);
-            kernel.run(c.weights, c.rowBytes, first, rows, c.n, packed, tokens, out, 2, stride, scratch);
+            kernel.run(
+                    c.weights, c.rowBytes, first, rows, c.n, packed, tokens, new HostFloats(out), 2, stride, scratch);
         }
         float[] sums = new float[tokens * rows];
         for (int t = 0; t < tokens; t++) {
@@ -304,7 +301,7 @@ public abstract class KernelContract {
             assertEquals(0, kernel.packedBytes(n) % 64, kernel.name() + ": packedBytes of a row");
             MemorySegment packed = arena.allocate(bytes, 64);
             for (int t = 0; t < TOKENS; t++) {
-                kernel.pack(x, 3 + t * n, n, packed, t);
+                kernel.pack(new HostFloats(x), 3 + t * n, n, packed, t);
             }
             return packed;
         }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.AttentionRows;
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.Kernel;
 import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.PackedKernel;
@@ -171,8 +172,8 @@ class KernelContractTests {
         }
 
         @Override
-        public void pack(float[] x, int xOffset, int n, MemorySegment packed) {
-            MemorySegment.copy(x, xOffset, packed, ValueLayout.JAVA_FLOAT, 0, n);
+        public void pack(HostFloats x, int xOffset, int n, MemorySegment packed) {
+            MemorySegment.copy(x.array(), xOffset, packed, ValueLayout.JAVA_FLOAT, 0, n);
         }
 
         @Override
@@ -184,7 +185,7 @@ class KernelContractTests {
                 int n,
                 MemorySegment packed,
                 int tokens,
-                float[] out,
+                HostFloats out,
                 int outOffset,
                 int outStride,
                 MemorySegment scratch) {
@@ -193,7 +194,7 @@ class KernelContractTests {
                 MemorySegment.copy(packed, ValueLayout.JAVA_FLOAT, t * packedBytes(n), x, 0, n);
                 for (int r = 0; r < rows; r++) {
                     float sum = KernelContractTests.dot(weights, (firstRow + r) * rowBytes, x, 0, n);
-                    out[outOffset + t * outStride + r] =
+                    out.array()[outOffset + t * outStride + r] =
                             fault == Fault.DEPENDS_ON_OTHER_TOKENS && tokens == 3 ? Math.nextUp(sum) : sum;
                 }
             }

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel;
 
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.PackedKernel;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
@@ -282,13 +283,13 @@ public abstract class PermutedLinear implements PackedKernel {
     }
 
     @Override
-    public final void pack(float[] x, int xOffset, int n, MemorySegment packed) {
-        packing.pack(x, xOffset, n, packed, 0);
+    public final void pack(HostFloats x, int xOffset, int n, MemorySegment packed) {
+        packing.pack(x.array(), xOffset, n, packed, 0);
     }
 
     @Override
-    public final void pack(float[] x, int xOffset, int n, MemorySegment packed, int token) {
-        packing.pack(x, xOffset, n, packed, token);
+    public final void pack(HostFloats x, int xOffset, int n, MemorySegment packed, int token) {
+        packing.pack(x.array(), xOffset, n, packed, token);
     }
 
     @Override
@@ -300,10 +301,11 @@ public abstract class PermutedLinear implements PackedKernel {
             int n,
             MemorySegment packed,
             int tokens,
-            float[] out,
+            HostFloats results,
             int outOffset,
             int outStride,
             MemorySegment scratch) {
+        float[] out = results.array();
         long at = Memory.at(weights, firstRow * rowBytes, rows * rowBytes);
         long x = Memory.at(packed, 0, packedBytes(n, tokens));
         long s = Memory.at(scratch, 0, scratchBytes(n, tokens));

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.Support;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -57,9 +58,20 @@ final class PackedTestKernel implements LinearKernel {
         packed = atLeast(packed, kernel.packedBytes(n, tokens));
         scratch = atLeast(scratch, kernel.scratchBytes(n, tokens));
         for (int t = 0; t < tokens; t++) {
-            kernel.pack(x, t * n, n, packed, t);
+            kernel.pack(new HostFloats(x), t * n, n, packed, t);
         }
-        kernel.run(weights, rowBytes, firstRow, rows, n, packed, tokens, out, firstRow, outStride, scratch);
+        kernel.run(
+                weights,
+                rowBytes,
+                firstRow,
+                rows,
+                n,
+                packed,
+                tokens,
+                new HostFloats(out),
+                firstRow,
+                outStride,
+                scratch);
     }
 
     private static MemorySegment atLeast(MemorySegment memory, long bytes) {
