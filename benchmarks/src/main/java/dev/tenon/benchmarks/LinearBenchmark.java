@@ -85,8 +85,9 @@ public class LinearBenchmark {
             scratch = Scratch.of(code, n);
         } else {
             packed = arena.allocate(packing.packedBytes(n, tokens), 64);
+            HostFloats input = new HostFloats(matrix.x);
             for (int t = 0; t < tokens; t++) {
-                packing.pack(new HostFloats(matrix.x), t * n, n, packed, t);
+                packing.pack(input, t * n, n, packed, t);
             }
             memory = arena.allocate(packing.scratchBytes(n, tokens), 64);
         }

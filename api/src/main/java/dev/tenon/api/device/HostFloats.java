@@ -4,10 +4,9 @@ import java.lang.foreign.MemorySegment;
 
 /// float32 numbers in an array, with the view of them that native code takes.
 ///
-/// Whoever computes with the same array again and again makes this once: a view that is made in each call is an object
-/// of
-/// each call, wherever the JIT compiler does not inline all of it. The array is shared, not copied; safe for any thread
-/// as far as the array is.
+/// Whoever computes with the same array again and again makes this once: a view that is made in each call is an
+/// object of each call, wherever the JIT compiler does not inline all of it. The array is shared, not copied; safe
+/// for any thread as far as the array is.
 public final class HostFloats {
     private final float[] array;
     private final MemorySegment view;

@@ -33,7 +33,6 @@ final class WeighCode {
     private static final float LOWEST = -86.5f;
     private static final float ROUND = 12582912f;
     private static final int FIRST_CONSTANT = 20;
-    private static final int VEC512 = 512;
 
     private final Assembler a;
     private final int bits;
@@ -53,8 +52,8 @@ final class WeighCode {
 
     private WeighCode(Assembler a) {
         this.a = a;
-        bits = a.evex ? VEC512 : 256;
-        parts = VEC512 / bits;
+        bits = a.evex ? 512 : 256;
+        parts = 512 / bits;
         scores = 4 * parts;
         m = vec(scores);
         keep = vec(scores + 1);
@@ -176,16 +175,14 @@ final class WeighCode {
     private void exp(Vec x, int turn) {
         int width = x.bits();
         int first = scores + 2;
-        Vec s;
-        Vec q;
+        int mask = 5 + turn % 3;
+        Vec s = new Vec(a.evex ? first + 1 + 2 * (turn % 4) : first + 3 * (turn % 2), width);
+        Vec q = new Vec(s.number() + 1, width);
+        Vec low = new Vec(s.number() + 2, width);
         if (a.evex) {
-            s = new Vec(first + 1 + 2 * (turn % 4), width);
-            q = new Vec(s.number() + 1, width);
-            a.vcmpnltps(5 + turn % 3, x, of(lowest, width));
+            a.vcmpnltps(mask, x, of(lowest, width));
         } else {
-            s = new Vec(first + 3 * (turn % 2), width);
-            q = new Vec(s.number() + 1, width);
-            a.vcmpltps(new Vec(s.number() + 2, width), x, of(lowest, width));
+            a.vcmpltps(low, x, of(lowest, width));
         }
         a.vmovdqu(s, of(round, width));
         a.vfmadd231ps(s, x, of(log2e, width));
@@ -200,10 +197,10 @@ final class WeighCode {
         a.vfmadd213ps(q, x, of(coefficients[5], width));
         a.vpslld(s, s, 23);
         if (a.evex) {
-            a.vpaddd(x, 5 + turn % 3, q, s);
+            a.vpaddd(x, mask, q, s);
         } else {
             a.vpaddd(x, q, s);
-            a.vpandn(x, new Vec(s.number() + 2, width), x);
+            a.vpandn(x, low, x);
         }
     }
 

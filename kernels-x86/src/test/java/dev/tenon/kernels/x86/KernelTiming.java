@@ -68,13 +68,13 @@ public final class KernelTiming {
             }
             double s = run(kernel, arena, memory, matrix, 1, 128, 2, rounds);
             line.append(String.format(Locale.ROOT, "  128 on 2: %.0f GFLOP/s", 2.0 * ROWS * N * 128 / s / 1e9));
-            float[] x = TestRows.activations(1, N, 3);
+            HostFloats x = new HostFloats(TestRows.activations(1, N, 3));
             MemorySegment packed = arena.allocate(kernel.packedBytes(N), 64);
             long best = Long.MAX_VALUE;
             for (int r = 0; r < 20 * rounds; r++) {
                 long start = System.nanoTime();
                 for (int i = 0; i < 100; i++) {
-                    kernel.pack(new HostFloats(x), 0, N, packed);
+                    kernel.pack(x, 0, N, packed);
                 }
                 best = Math.min(best, System.nanoTime() - start);
             }
@@ -94,7 +94,7 @@ public final class KernelTiming {
             int rounds)
             throws InterruptedException {
         MemorySegment packed = TestRows.pack(arena, kernel, TestRows.activations(tokens, N, 2), tokens, N);
-        float[] out = new float[tokens * ROWS];
+        HostFloats out = new HostFloats(new float[tokens * ROWS]);
         long rowBytes = matrix / ROWS;
         return best(threads, rounds, thread -> {
             int per = ROWS / threads;
@@ -109,7 +109,7 @@ public final class KernelTiming {
                             N,
                             packed,
                             tokens,
-                            new HostFloats(out),
+                            out,
                             thread * per,
                             ROWS,
                             scratch);

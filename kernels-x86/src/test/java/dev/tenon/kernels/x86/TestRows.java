@@ -73,8 +73,9 @@ final class TestRows {
     /// {@return packed rows, one after the other}
     static MemorySegment pack(Arena arena, PackedKernel kernel, float[] x, int tokens, int n) {
         MemorySegment packed = arena.allocate(kernel.packedBytes(n, tokens), 64);
+        HostFloats rows = new HostFloats(x);
         for (int t = 0; t < tokens; t++) {
-            kernel.pack(new HostFloats(x), t * n, n, packed, t);
+            kernel.pack(rows, t * n, n, packed, t);
         }
         return packed;
     }

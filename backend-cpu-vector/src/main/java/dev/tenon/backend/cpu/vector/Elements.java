@@ -1,9 +1,9 @@
 package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.ElementKernel;
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.backend.cpu.vector.kernel.ElementMath;
-import java.lang.foreign.MemorySegment;
 
 /// Gated activations, norms and sums of a plan's steps: another bundle's kernel where one is offered, else this
 /// backend's own arithmetic. Both give the same bits. Safe for any thread.
@@ -91,18 +91,17 @@ record Elements(ElementMath math, ElementKernel kernel) {
     /// @param x source
     /// @param at where the first group starts, in both
     /// @param weight `[group]`
-    /// @param weightView view of `weight`
     /// @param eps added to the mean square
     /// @param out target
-    void norm(int groups, Activations x, int at, float[] weight, MemorySegment weightView, float eps, Activations out) {
+    void norm(int groups, Activations x, int at, HostFloats weight, float eps, Activations out) {
         if (kernel != null) {
-            kernel.norm(groups, x.view(), at, weightView, eps, out.view(), at);
+            kernel.norm(groups, x.view(), at, weight.view(), eps, out.view(), at);
             return;
         }
-        int n = weight.length;
+        int n = weight.length();
         for (int from = at; from < at + groups * n; from += n) {
             double square = (double) math.squares(x.data, from, n) / n;
-            math.scale(x.data, from, (float) (1 / Math.sqrt(square + eps)), weight, out.data, from);
+            math.scale(x.data, from, (float) (1 / Math.sqrt(square + eps)), weight.array(), out.data, from);
         }
     }
 }

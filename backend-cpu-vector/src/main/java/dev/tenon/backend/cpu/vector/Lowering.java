@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.AttentionKernel;
+import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
@@ -257,7 +258,7 @@ final class Lowering {
     }
 
     private RmsNormMath rms(CoreOp.RmsNorm n) {
-        return new RmsNormMath(binder.vector(n.weight()), n.eps(), elements);
+        return new RmsNormMath(new HostFloats(binder.vector(n.weight())), n.eps(), elements);
     }
 
     private void norm(CoreOp.RmsNorm n) {

@@ -23,7 +23,7 @@ record NormStep(Activations x, RmsNormMath norm, Activations out) implements Cpu
 
     /// Norms all rows, each as one group, and packs them, shared among the threads.
     static void rows(StepContext c, Activations x, RmsNormMath norm, Activations out, Packing packing) {
-        int width = norm.weight().length;
+        int width = norm.group();
         int rows = c.rows(out);
         int grain = c.grain(rows);
         for (int i = c.claim(grain); i < rows; i = c.claim(grain)) {
@@ -46,7 +46,7 @@ record NormStep(Activations x, RmsNormMath norm, Activations out) implements Cpu
 
     /// Norms all groups of all rows, shared among the threads.
     static void rows(StepContext c, Activations x, RmsNormMath norm, Activations out) {
-        int group = norm.weight().length;
+        int group = norm.group();
         int groups = c.rows(out) * (out.width / group);
         int grain = c.grain(groups);
         for (int i = c.claim(grain); i < groups; i = c.claim(grain)) {

@@ -42,7 +42,7 @@ record RopeStep(Activations x, RmsNormMath norm, RopeTable table, RopeParams par
         int perRow = out.width / unit;
         int dim = params.headDim();
         if (norm != null && from < to) {
-            norm.groups(x, from * unit, out, (to - from) * (unit / norm.weight().length));
+            norm.groups(x, from * unit, out, (to - from) * (unit / norm.group()));
         }
         for (int i = from; i < to; i++) {
             int token = c.token(out.selected, i / perRow);
@@ -54,6 +54,6 @@ record RopeStep(Activations x, RmsNormMath norm, RopeTable table, RopeParams par
 
     /// A head, or the whole row when the norm's groups are not parts of a head.
     private int unit() {
-        return norm == null || params.headDim() % norm.weight().length == 0 ? params.headDim() : out.width;
+        return norm == null || params.headDim() % norm.group() == 0 ? params.headDim() : out.width;
     }
 }

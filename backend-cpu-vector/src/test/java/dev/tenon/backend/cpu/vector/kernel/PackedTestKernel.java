@@ -57,8 +57,9 @@ final class PackedTestKernel implements LinearKernel {
             Scratch unused) {
         packed = atLeast(packed, kernel.packedBytes(n, tokens));
         scratch = atLeast(scratch, kernel.scratchBytes(n, tokens));
+        HostFloats activations = new HostFloats(x);
         for (int t = 0; t < tokens; t++) {
-            kernel.pack(new HostFloats(x), t * n, n, packed, t);
+            kernel.pack(activations, t * n, n, packed, t);
         }
         kernel.run(
                 weights,
