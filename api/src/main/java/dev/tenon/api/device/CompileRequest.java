@@ -1,6 +1,7 @@
 package dev.tenon.api.device;
 
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.kernel.KernelProvider;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;

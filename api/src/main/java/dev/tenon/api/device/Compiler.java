@@ -1,6 +1,7 @@
 package dev.tenon.api.device;
 
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.kernel.KernelProvider;
 import java.util.Collection;
 import org.osgi.annotation.versioning.ConsumerType;
 

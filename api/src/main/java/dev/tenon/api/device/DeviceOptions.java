@@ -7,7 +7,8 @@ import java.util.Objects;
 ///
 /// @param deviceId [DeviceInfo#id()], or an empty string for the first
 /// @param threads worker threads for CPU devices; 0 takes the number of processors
-/// @param settings further settings by name, such as a [Schedule]'s; unknown names are ignored;
+/// @param settings further settings by name, such as a [dev.tenon.api.kernel.cuda.Schedule]'s; unknown names are
+/// ignored;
 ///     unmodifiable
 public record DeviceOptions(String deviceId, int threads, Map<String, String> settings) {
     /// Copies the map.

@@ -1,7 +1,7 @@
 package dev.tenon.api.engine;
 
 import dev.tenon.api.device.Backend;
-import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import java.util.List;

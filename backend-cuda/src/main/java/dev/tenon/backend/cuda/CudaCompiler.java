@@ -2,7 +2,6 @@ package dev.tenon.backend.cuda;
 
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Compiler;
-import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.Support;
@@ -14,6 +13,7 @@ import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.GraphPlanner;
 import dev.tenon.kernels.nvidia.KernelSupport;

@@ -5,7 +5,7 @@ import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Compiler;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
-import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;

@@ -2,8 +2,8 @@ package org.example.ex5;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
-import dev.tenon.api.device.Kernel;
-import dev.tenon.api.device.KernelProvider;
+import dev.tenon.api.kernel.Kernel;
+import dev.tenon.api.kernel.KernelProvider;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;
 

@@ -1,6 +1,6 @@
 package org.example.ex5;
 
-import dev.tenon.api.device.RowKernel;
+import dev.tenon.api.kernel.cpu.RowKernel;
 import java.lang.foreign.MemorySegment;
 
 /// Dot products of EX5 rows with a row of activations, in plain Java: levels are multiplied as they

@@ -1,6 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.HostFloats;
+import dev.tenon.api.kernel.cpu.HostFloats;
 import java.lang.foreign.MemorySegment;
 
 /// The array of one or more values of a graph whose lives do not overlap, `[rows, width]`.

@@ -1,8 +1,8 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.AttentionKernel;
-import dev.tenon.api.device.AttentionRows;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;

@@ -1,7 +1,7 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.AttentionKernel;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 
 /// Appends keys and values to the cache, then attends causally, page by page.

@@ -1,7 +1,7 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.Scratch;
 import java.lang.foreign.MemorySegment;

@@ -2,7 +2,6 @@ package dev.tenon.backend.cpu.vector;
 
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Compiler;
-import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;
@@ -16,6 +15,7 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.kernel.KernelProvider;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

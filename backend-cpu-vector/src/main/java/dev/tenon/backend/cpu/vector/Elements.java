@@ -1,8 +1,8 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.ElementKernel;
-import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.kernel.cpu.ElementKernel;
+import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.backend.cpu.vector.kernel.ElementMath;
 
 /// Gated activations, norms and sums of a plan's steps: another bundle's kernel where one is offered, else this

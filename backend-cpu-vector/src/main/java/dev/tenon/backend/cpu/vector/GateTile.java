@@ -1,6 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.HostFloats;
+import dev.tenon.api.kernel.cpu.HostFloats;
 
 /// A thread's memory for the gate and up projections of some rows, where they stay in its cache until they
 /// have become one.

@@ -1,13 +1,13 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.AttentionKernel;
-import dev.tenon.api.device.ElementKernel;
-import dev.tenon.api.device.Kernel;
-import dev.tenon.api.device.KernelProvider;
-import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.device.PlanOptions.KvType;
-import dev.tenon.api.device.RowKernel;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.kernel.Kernel;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.api.kernel.cpu.ElementKernel;
+import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.ElementMath;

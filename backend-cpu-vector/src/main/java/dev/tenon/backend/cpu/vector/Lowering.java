@@ -1,7 +1,5 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.AttentionKernel;
-import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
@@ -11,6 +9,8 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.api.kernel.cpu.HostFloats;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

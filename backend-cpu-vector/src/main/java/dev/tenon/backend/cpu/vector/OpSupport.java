@@ -1,7 +1,5 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.KernelProvider;
-import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
@@ -12,6 +10,8 @@ import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
 import java.util.ArrayList;

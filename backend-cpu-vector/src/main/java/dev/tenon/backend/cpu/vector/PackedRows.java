@@ -1,6 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.kernel.cpu.PackedKernel;
 import java.lang.foreign.MemorySegment;
 
 /// Memory for the activation rows that a [PackedKernel] packs, shared by all matrices of a plan with the

@@ -1,6 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.HostFloats;
+import dev.tenon.api.kernel.cpu.HostFloats;
 
 /// Root-mean-square norm of groups.
 ///

@@ -1,6 +1,6 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.AttentionRows;
+import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import java.util.Arrays;
 

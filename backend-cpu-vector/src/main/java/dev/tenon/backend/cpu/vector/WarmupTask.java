@@ -1,11 +1,11 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.AttentionKernel;
-import dev.tenon.api.device.AttentionRows;
-import dev.tenon.api.device.ElementKernel;
-import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.api.kernel.cpu.AttentionRows;
+import dev.tenon.api.kernel.cpu.ElementKernel;
+import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.ElementMath;
 import dev.tenon.backend.cpu.vector.kernel.PermutedLinear;

@@ -1,11 +1,11 @@
 package dev.tenon.backend.cpu.vector;
 
-import dev.tenon.api.device.KernelProvider;
-import dev.tenon.api.device.PackedKernel;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.tenon.api.device.HostFloats;
-import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.backend.cpu.vector.kernel.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.VectorKernels;
 import java.lang.foreign.Arena;

@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
 /// Cubins come from the folder of a setting, then from the bundle of kernels. An emulated board has
 /// stand-ins for the rest; elsewhere NVRTC compiles it, if it is there.
 final class KernelCode implements AutoCloseable {
-    /// Setting: a folder of cubins that `kernels-nvidia/cubins.sh` has made.
+    /// Setting: a folder of cubins that `kernels/nvidia/cubins.sh` has made.
     static final String FOLDER = "nv-tegra.kernel-folder";
     /// Setting: `auto`, `cubins` (no stand-ins) or `stand-ins` (nothing else).
     static final String KERNELS = "nv-tegra.kernels";
@@ -106,7 +106,7 @@ final class KernelCode implements AutoCloseable {
                                 .sorted()
                                 .collect(Collectors.joining(", "))
                         + (architecture.equals(BUNDLED)
-                                ? ". Make it where nvcc is installed (kernels-nvidia/cubins.sh FOLDER), and set "
+                                ? ". Make it where nvcc is installed (kernels/nvidia/cubins.sh FOLDER), and set "
                                         + FOLDER + " to that folder; or install NVRTC here: "
                                 : ". Install NVRTC here: ")
                         + noCompiler);

@@ -17,7 +17,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// The page `docs/write-your-own-bundle.md` shows what the archetype makes.
 class DocsTests {
     private static final Path PAGE = Path.of("../../docs/write-your-own-bundle.md");
-    private static final Path TEMPLATES = Path.of("../../archetypes/format/src/main/resources/archetype-resources");
+    private static final Path TEMPLATES =
+            Path.of("../../examples/archetypes/format/src/main/resources/archetype-resources");
     private static final Pattern FILE = Pattern.compile("<!-- file: (\\S+) -->\n```\\w+\n(.*?\n)```\n", Pattern.DOTALL);
 
     private static String made(String template) throws Exception {
@@ -48,7 +49,7 @@ class DocsTests {
         assertTrue(Files.readString(PAGE).contains("tenon-archetype-" + kind), "not named");
         assertEquals(
                 Files.readString(TEMPLATES.resolve("pom.xml")),
-                Files.readString(
-                        Path.of("../../archetypes/" + kind).resolve("src/main/resources/archetype-resources/pom.xml")));
+                Files.readString(Path.of("../../examples/archetypes/" + kind)
+                        .resolve("src/main/resources/archetype-resources/pom.xml")));
     }
 }

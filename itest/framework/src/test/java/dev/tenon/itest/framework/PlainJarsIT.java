@@ -25,7 +25,7 @@ import org.junit.jupiter.api.TestFactory;
 class PlainJarsIT {
     /// The command line's library fills private fields of command classes.
     private static final Set<String> OPEN = Set.of(
-            "dev.tenon.itest.command",
+            "dev.tenon.platform.contracts",
             "dev.tenon.itest.nv.tegra",
             "dev.tenon.platform.cli",
             "dev.tenon.platform.bench");

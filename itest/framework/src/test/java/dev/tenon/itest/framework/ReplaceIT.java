@@ -407,7 +407,7 @@ class ReplaceIT {
                 "dev.tenon.api.quant.QuantFormat",
                 "dev.tenon.api.model.ModelArchitecture",
                 "dev.tenon.api.device.Backend",
-                "dev.tenon.api.device.KernelProvider")) {
+                "dev.tenon.api.kernel.KernelProvider")) {
             for (ServiceReference<?> reference : osgi.references(type, null)) {
                 Bundle bundle = reference.getBundle();
                 if (PIECES.containsKey(bundle.getSymbolicName())) {

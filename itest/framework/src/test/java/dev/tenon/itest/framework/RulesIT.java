@@ -36,7 +36,7 @@ class RulesIT {
             "dev.tenon.backend.cuda", Set.of("dev.tenon.kernels.nvidia"),
             "dev.tenon.backend.nv.tegra", Set.of("dev.tenon.kernels.nvidia"),
             "dev.tenon.backend.nv.tegra.emulator", Set.of("dev.tenon.backend.nv.tegra"),
-            "dev.tenon.itest.command", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"),
+            "dev.tenon.platform.contracts", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"),
             "dev.tenon.itest.nv.tegra",
                     Set.of(
                             "dev.tenon.platform.cli",

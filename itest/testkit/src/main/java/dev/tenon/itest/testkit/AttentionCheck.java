@@ -2,9 +2,9 @@ package dev.tenon.itest.testkit;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
-import dev.tenon.api.device.AttentionKernel;
-import dev.tenon.api.device.AttentionRows;
 import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.api.kernel.cpu.AttentionRows;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

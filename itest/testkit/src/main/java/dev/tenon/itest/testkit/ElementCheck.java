@@ -2,8 +2,8 @@ package dev.tenon.itest.testkit;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
-import dev.tenon.api.device.ElementKernel;
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.kernel.cpu.ElementKernel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,6 +1,5 @@
 package dev.tenon.itest.testkit;
 
-import dev.tenon.api.device.RowKernel;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.CoreOp;
@@ -8,6 +7,7 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.cpu.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.tenon.itest.testkit;
 
-import dev.tenon.api.device.AttentionKernel;
-import dev.tenon.api.device.AttentionRows;
 import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.api.kernel.cpu.AttentionRows;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Locale;

@@ -1,7 +1,7 @@
 package dev.tenon.itest.testkit;
 
-import dev.tenon.api.device.ElementKernel;
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.kernel.cpu.ElementKernel;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

@@ -2,11 +2,11 @@ package dev.tenon.itest.testkit;
 
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Device;
-import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.itest.testkit.RandomModels.Model;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -2,7 +2,6 @@ package dev.tenon.platform.bench;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.DeviceInfo;
-import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
@@ -18,6 +17,7 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.quant.QuantFormat;

@@ -2,8 +2,8 @@ package dev.tenon.backend.cpu.vector.kernel;
 
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
-import dev.tenon.api.device.HostFloats;
-import dev.tenon.api.device.PackedKernel;
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.PackedKernel;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 import jdk.incubator.vector.FloatVector;

@@ -1,7 +1,7 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
-import dev.tenon.api.device.RowKernel;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.kernel.cpu.RowKernel;
 import java.lang.foreign.MemorySegment;
 
 /// Runs a [RowKernel] that another bundle offers, token by token.

@@ -1,7 +1,7 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
-import dev.tenon.api.device.HostFloats;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.kernel.cpu.HostFloats;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -51,7 +51,7 @@ public final class BundleManager {
             "dev.tenon.api.quant.QuantFormat",
             "dev.tenon.api.model.ModelArchitecture",
             "dev.tenon.api.device.Backend",
-            "dev.tenon.api.device.KernelProvider",
+            "dev.tenon.api.kernel.KernelProvider",
             "dev.tenon.api.text.TokenizerProvider",
             "dev.tenon.api.text.ChatTemplateEngine",
             "dev.tenon.api.text.SamplerProvider");

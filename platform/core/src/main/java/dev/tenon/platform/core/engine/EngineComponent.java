@@ -1,10 +1,10 @@
 package dev.tenon.platform.core.engine;
 
 import dev.tenon.api.device.Backend;
-import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;

@@ -1,9 +1,9 @@
 package dev.tenon.platform.core.registry;
 
 import dev.tenon.api.device.Backend;
-import dev.tenon.api.device.KernelProvider;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;

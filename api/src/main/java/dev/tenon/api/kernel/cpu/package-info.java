@@ -1,0 +1,9 @@
+/// The calling conventions of kernels for CPU backends: they fix rounding, page size and panels.
+///
+/// May change incompatibly until 1.0: import `[0.9,0.10)`.
+@Version("0.9.0")
+@Export
+package dev.tenon.api.kernel.cpu;
+
+import org.osgi.annotation.bundle.Export;
+import org.osgi.annotation.versioning.Version;

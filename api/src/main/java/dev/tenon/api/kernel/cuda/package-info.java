@@ -1,0 +1,9 @@
+/// What a bundle offers to the NVIDIA backends: CUDA C, and the names of their tuning knobs.
+///
+/// May change incompatibly until 1.0: import `[0.9,0.10)`.
+@Version("0.9.0")
+@Export
+package dev.tenon.api.kernel.cuda;
+
+import org.osgi.annotation.bundle.Export;
+import org.osgi.annotation.versioning.Version;

@@ -1,0 +1,9 @@
+/// Kernels that format and model bundles offer to the backends of others.
+///
+/// May change incompatibly until 1.0: import `[0.9,0.10)`.
+@Version("0.9.0")
+@Export
+package dev.tenon.api.kernel;
+
+import org.osgi.annotation.bundle.Export;
+import org.osgi.annotation.versioning.Version;

@@ -1,0 +1,81 @@
+package dev.tenon.kernels.nvidia;
+
+import dev.tenon.api.kernel.cuda.CudaFragment;
+import dev.tenon.api.quant.QuantFormat;
+import java.util.Map;
+import java.util.Optional;
+
+/// How a weight lies in device memory.
+///
+/// @param id what entry names call it: a GGUF format id, with `Third_` in front where a third party
+///     decodes it
+/// @param blockSize elements of a block
+/// @param blockBytes bytes of a block in the file
+/// @param repacked whether a kernel rearranges the file's bytes into planes at upload
+/// @param integer whether kernels for few rows quantise activations to 8 bits for it
+/// @param transcoded whether the host decodes the file's format into this one at upload
+/// @param fragment a third party's decoder, or empty
+public record DeviceFormat(
+        String id,
+        int blockSize,
+        int blockBytes,
+        boolean repacked,
+        boolean integer,
+        boolean transcoded,
+        Optional<CudaFragment> fragment) {
+    private static final Map<String, DeviceFormat> NATIVE = Map.of(
+            "Q8_0", of("Q8_0", 32, 34, true, true),
+            "Q4_0", of("Q4_0", 32, 18, true, true),
+            "Q6_K", of("Q6_K", 256, 210, true, true),
+            "Q5_K", of("Q5_K", 256, 176, true, true),
+            "Q4_K", of("Q4_K", 256, 144, true, true),
+            "Q3_K", of("Q3_K", 256, 110, true, true),
+            "Q2_K", of("Q2_K", 256, 84, true, true),
+            "F16", of("F16", 1, 2, false, false),
+            "BF16", of("BF16", 1, 2, false, false),
+            "F32", of("F32", 1, 4, false, false));
+
+    /// Bytes of a block whose scales take more room on the device than in the file.
+    private static final Map<String, Integer> DEVICE_BYTES = Map.of("Q5_K", 180, "Q4_K", 148, "Q3_K", 114);
+
+    private static DeviceFormat of(String id, int blockSize, int blockBytes, boolean repacked, boolean integer) {
+        return new DeviceFormat(id, blockSize, blockBytes, repacked, integer, false, Optional.empty());
+    }
+
+    /// {@return the ids of the formats that have kernels of their own, in alphabetical order}
+    public static java.util.List<String> nativeIds() {
+        return NATIVE.keySet().stream().sorted().toList();
+    }
+
+    /// Chooses how a format lies on the device: as it is if there are kernels for it, through a
+    /// third party's decoder if there is one, else decoded to F16.
+    ///
+    /// @param format the file's format
+    /// @param fragments decoders by format id
+    /// @return the choice
+    public static DeviceFormat of(QuantFormat format, Map<String, CudaFragment> fragments) {
+        CudaFragment fragment = fragments.get(format.id());
+        if (fragment != null) {
+            String id = "Third_" + format.id().replaceAll("[^A-Za-z0-9_]", "_");
+            return new DeviceFormat(
+                    id, format.blockSize(), format.blockBytes(), false, false, false, Optional.of(fragment));
+        }
+        DeviceFormat known = NATIVE.get(format.id());
+        if (known != null) {
+            return known;
+        }
+        return new DeviceFormat("F16", 1, 2, false, false, true, Optional.empty());
+    }
+
+    /// {@return the bytes of so many elements on the device}
+    ///
+    /// @param elements a multiple of the block size
+    public long bytes(long elements) {
+        return elements / blockSize * deviceBlockBytes();
+    }
+
+    /// {@return bytes of a block on the device}
+    public int deviceBlockBytes() {
+        return DEVICE_BYTES.getOrDefault(id, blockBytes);
+    }
+}

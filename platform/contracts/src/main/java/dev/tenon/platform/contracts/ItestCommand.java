@@ -1,0 +1,199 @@
+package dev.tenon.platform.contracts;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ServiceScope;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/// `tenon itest`: the contracts that bundles keep, run on this machine.
+@Command(
+        name = "itest",
+        sortOptions = false,
+        description = {
+            "Runs contracts on this machine: of what a bundle's jar offers (formats, kernels, architectures, backends),"
+                    + " or of an installed backend.",
+            "A jar is tried in a fresh process beside the distribution's bundles, without deploy/ and etc/.",
+            "Ends with status 1 if a test failed or the jar does not run."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  tenon itest my-format.jar",
+            "  tenon itest my-model.jar --model tiny.gguf --report itest.xml",
+            "  tenon itest --backend cuda --formats Q6_K,F16 --report itest.txt"
+        })
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=itest",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
+public final class ItestCommand implements TenonCommand {
+    @ParentCommand
+    Console console;
+
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE)
+    List<Backend> backends;
+
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE)
+    List<QuantFormat> formats;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "JAR", arity = "0..*", description = "Bundles to test.")
+    private List<Path> jars = List.of();
+
+    @Option(names = "--backend", paramLabel = "ID", description = "An installed backend to test, as in tenon devices.")
+    private String backend;
+
+    @Option(names = "--device", paramLabel = "ID", defaultValue = "", description = "Its device (default: the first).")
+    private String device;
+
+    @Option(
+            names = "--formats",
+            paramLabel = "ID",
+            split = ",",
+            description = "Weight formats that a backend is tested with (default: all).")
+    private Set<String> wanted = Set.of();
+
+    @Option(
+            names = "--model",
+            paramLabel = "FILE",
+            description = "A GGUF file of the jar's architecture, whose metadata and shapes are taken for its contract"
+                    + " (default: a tiny model with the keys that GGUF defines for decoders).")
+    private Path model;
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "1000",
+            description = "How often plans and devices are opened and closed (default: ${DEFAULT-VALUE}).")
+    private int rounds;
+
+    @Option(names = "--large", description = "Test sizes of real models, too: minutes on a CPU.")
+    private boolean large;
+
+    @Option(
+            names = "--set",
+            paramLabel = "NAME=VALUE",
+            description = "Setting for the backend's device; may be repeated.")
+    private Map<String, String> settings = new LinkedHashMap<>();
+
+    @Option(
+            names = "--report",
+            paramLabel = "FILE",
+            description = "Write the report to a file, too: JUnit XML if its name ends in .xml, else text.")
+    private Path report;
+
+    @Option(names = "--here", description = "Try the jars in this process, beside those of deploy/.")
+    private boolean here;
+
+    @Override
+    public Integer call() throws Exception {
+        if (jars.isEmpty() == (backend == null)) {
+            throw new ParameterException(spec.commandLine(), "Name either the jars of bundles or --backend ID");
+        }
+        jars.forEach(HandedBundle::check);
+        if (!jars.isEmpty() && !here) {
+            console.out().flush();
+            return FreshFramework.run(arguments());
+        }
+        List<QuantFormat> sorted =
+                formats.stream().sorted(Comparator.comparing(QuantFormat::id)).toList();
+        Contracts contracts = new Contracts(
+                backends,
+                sorted,
+                new Contracts.Choices(device, settings, rounds, large, wanted),
+                failure -> console.note("Failed: " + failure.title()));
+        if (backend != null) {
+            contracts.backend(installed());
+        }
+        for (Path jar : jars) {
+            contracts.bundle(HandedBundle.start(jar), this::modelFor);
+        }
+        return done(contracts.report());
+    }
+
+    private int done(Report result) {
+        console.out().print(result.text());
+        console.out().flush();
+        if (report != null) {
+            try {
+                result.write(report);
+            } catch (IOException e) {
+                throw new TenonException(ErrorCode.IO, report + " cannot be written: " + e.getMessage(), e);
+            }
+        }
+        return result.passed() ? 0 : 1;
+    }
+
+    private Backend installed() {
+        return backends.stream()
+                .filter(b -> b.id().equals(backend))
+                .findFirst()
+                .orElseThrow(() -> new BackendException(
+                        ErrorCode.BACKEND_UNAVAILABLE,
+                        "Backend '" + backend + "' is not installed; installed backends: "
+                                + backends.stream().map(Backend::id).sorted().collect(Collectors.joining(", "))));
+    }
+
+    private TinyModel modelFor(ModelArchitecture architecture) {
+        if (model == null) {
+            return TinyModel.of(architecture);
+        }
+        try (GgufFile file = GgufReader.open(model, TensorTypes.of(formats))) {
+            return TinyModel.of(file.metadata(), file.tensors());
+        }
+    }
+
+    /// This command line for another process with another working directory.
+    private List<String> arguments() {
+        List<String> arguments = new ArrayList<>(List.of("itest", "--here", "--device", device));
+        arguments.addAll(List.of("--rounds", String.valueOf(rounds)));
+        if (large) {
+            arguments.add("--large");
+        }
+        if (console.quiet()) {
+            arguments.add("--quiet");
+        }
+        if (!wanted.isEmpty()) {
+            arguments.addAll(List.of("--formats", String.join(",", wanted)));
+        }
+        if (model != null) {
+            arguments.addAll(List.of("--model", model.toAbsolutePath().toString()));
+        }
+        if (report != null) {
+            arguments.addAll(List.of("--report", report.toAbsolutePath().toString()));
+        }
+        settings.forEach((name, value) -> arguments.addAll(List.of("--set", name + "=" + value)));
+        jars.forEach(jar -> arguments.add(jar.toAbsolutePath().toString()));
+        return arguments;
+    }
+}
