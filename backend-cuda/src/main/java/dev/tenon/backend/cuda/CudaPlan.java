@@ -237,7 +237,7 @@ final class CudaPlan implements Plan {
                 planned.shapeAt(StepShape.of(input.tokenCount(), first, sequences(input)), lastPosition(input));
         StepShape shape = planned.canChoose() ? choices.begin(plain, input, planned.maxChosen()) : plain;
         logits.begin();
-        boolean sends = shape.candidates() == 0 && logits.arrivesWith(shape.logitRows()) && !input.leavesLogits();
+        boolean sends = shape.candidates() == 0 && logits.arrivesWith(shape.logitRows());
         start(shape, input, 0, first, sends);
         if (sends) {
             result.inPinned = wanted;
