@@ -26,6 +26,7 @@ import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.MeasuredSession;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
