@@ -1,7 +1,8 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.cli.WorkFolder;
 import dev.tenon.platform.core.control.EngineControl;
 import java.io.File;
@@ -32,6 +33,7 @@ import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +46,9 @@ import org.slf4j.LoggerFactory;
 @Component(service = BundleManager.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundleManager {
     private static final Logger LOG = LoggerFactory.getLogger(BundleManager.class);
+    /// Selects services of the system bundle, which are the launcher's: no other bundle may speak for it.
+    static final String LAUNCHER = "(service.bundleid=0)";
+
     private static final String LOCATION = "tenon:";
     private static final long REFRESH_SECONDS = 30;
     private static final long SERVICES_MILLIS = 2000;
@@ -69,9 +74,12 @@ public final class BundleManager {
     ///
     /// @param context of this bundle
     /// @param engine moves models from bundle to bundle
-    /// @param trust says which bundles may run
+    /// @param trust the launcher's word on which bundles may run; null: all may
     @Activate
-    public BundleManager(BundleContext context, @Reference EngineControl engine, @Reference BundleTrust trust) {
+    public BundleManager(
+            BundleContext context,
+            @Reference EngineControl engine,
+            @Reference(cardinality = ReferenceCardinality.OPTIONAL, target = LAUNCHER) BundleTrust trust) {
         this.context = context;
         this.engine = engine;
         this.trust = trust;
@@ -197,11 +205,25 @@ public final class BundleManager {
                 parts.add(new Part(BundleJar.read(copy), again(user), user));
             }
             for (Part part : parts) {
-                trust.admit(part.location(), part.jar().file(), part.jar().title());
+                admit(part);
             }
             return change(parts);
         } finally {
             copies.forEach(BundleManager::delete);
+        }
+    }
+
+    private void admit(Part part) {
+        if (trust == null) {
+            return;
+        }
+        BundleTrust.Verdict verdict = trust.admit(part.location(), part.jar().file());
+        if (!verdict.allows()) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_TRUST,
+                    part.jar().title() + " is not trusted (bundles.trust=" + verdict.policy() + "): "
+                            + verdict.refusal()
+                            + ". Nothing of it was run. 'tenon bundles trust JAR' puts it into the list");
         }
     }
 

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.repository;
+package dev.tenon.platform.bundles;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;

@@ -1,8 +1,9 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.core.control.EngineControl;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -16,6 +17,7 @@ import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
 
 /// What the command `bundles` does in the platform that it speaks to: its own, or a running one by the
 /// control channel. What is installed is tried first and then kept in `deploy/`. Safe for any thread.
@@ -31,13 +33,14 @@ public final class BundleShell {
     /// @param context tells where the installation is
     /// @param manager does the work
     /// @param engine explains its choices
-    /// @param trust knows signers and digests
+    /// @param trust the launcher's knowledge of signers and digests, or null
     @Activate
     public BundleShell(
             BundleContext context,
             @Reference BundleManager manager,
             @Reference EngineControl engine,
-            @Reference BundleTrust trust) {
+            @Reference(cardinality = ReferenceCardinality.OPTIONAL, target = BundleManager.LAUNCHER)
+                    BundleTrust trust) {
         this.manager = manager;
         this.engine = engine;
         this.trust = trust;

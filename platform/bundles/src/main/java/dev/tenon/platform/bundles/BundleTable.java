@@ -1,6 +1,6 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
-import dev.tenon.platform.cli.internal.Json;
+import dev.tenon.platform.cli.text.Json;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.Function;

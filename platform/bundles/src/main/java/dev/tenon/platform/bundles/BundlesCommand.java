@@ -1,14 +1,13 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.WorkFolder;
-import dev.tenon.platform.cli.repository.BundleRepositories;
-import dev.tenon.platform.cli.repository.Coordinates;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,7 +84,10 @@ public final class BundlesCommand implements TenonCommand {
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
     BundleShell shell;
 
-    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    @Reference(
+            cardinality = ReferenceCardinality.OPTIONAL,
+            policyOption = ReferencePolicyOption.GREEDY,
+            target = BundleManager.LAUNCHER)
     BundleTrust trust;
 
     private Path folder;
@@ -196,11 +198,10 @@ public final class BundlesCommand implements TenonCommand {
         }
         BundleTrust.Verdict verdict = trust.look(jar);
         console.out().println(verdict.signer().isEmpty() ? "not signed" : "signed by: " + verdict.signer());
-        boolean refused = !verdict.refusal().isEmpty();
         console.out()
                 .println("bundles.trust=" + verdict.policy() + ": "
-                        + (refused ? "refused, " + verdict.refusal() : "may run"));
-        return refused ? 1 : 0;
+                        + (verdict.allows() ? "may run" : "refused, " + verdict.refusal()));
+        return verdict.allows() ? 0 : 1;
     }
 
     @Command(name = "trust", description = "Puts jars into the list of those that may run where a list is asked for.")

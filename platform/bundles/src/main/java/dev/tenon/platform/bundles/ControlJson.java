@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 

@@ -1,9 +1,10 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.Started;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -20,7 +21,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.function.Supplier;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.Constants;
 import org.osgi.service.component.annotations.Activate;
@@ -51,13 +51,10 @@ public final class ControlServer {
     ///
     /// @param context tells where the installation is
     /// @param shell does what is asked
-    /// @param watching a sign of the launcher that the platform has started
+    /// @param started the launcher's sign that the platform has started
     /// @throws IOException if the channel cannot be opened
     @Activate
-    public ControlServer(
-            BundleContext context,
-            @Reference BundleShell shell,
-            @Reference(target = "(tenon.info=watching)") Supplier<?> watching)
+    public ControlServer(BundleContext context, @Reference BundleShell shell, @Reference Started started)
             throws IOException {
         this.shell = shell;
         this.pointer = ControlClient.folder(context)

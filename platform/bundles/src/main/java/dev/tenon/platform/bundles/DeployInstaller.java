@@ -1,6 +1,7 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.BundleProblems;
 import java.io.File;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.function.Supplier;
 import org.apache.felix.fileinstall.ArtifactInstaller;
 import org.apache.felix.fileinstall.ArtifactListener;
 import org.osgi.framework.Version;
@@ -23,11 +23,11 @@ import org.slf4j.LoggerFactory;
 ///
 /// A jar that is incomplete, damaged or refused is left aside with a message, and tried again when it has
 /// changed. Of several jars with one symbolic name the highest version runs. FileInstall calls from one
-/// thread; [#get()] is for any.
+/// thread; [#lines()] is for any.
 @Component(
-        service = {ArtifactInstaller.class, ArtifactListener.class, Supplier.class},
-        property = {"tenon.deploy=true", "tenon.info=bundle-problems", "service.ranking:Integer=100"})
-public final class DeployInstaller implements ArtifactInstaller, Supplier<List<String>> {
+        service = {ArtifactInstaller.class, ArtifactListener.class, BundleProblems.class},
+        property = "service.ranking:Integer=100")
+public final class DeployInstaller implements ArtifactInstaller, BundleProblems {
     private static final Logger LOG = LoggerFactory.getLogger(DeployInstaller.class);
 
     private final BundleManager manager;
@@ -137,7 +137,7 @@ public final class DeployInstaller implements ArtifactInstaller, Supplier<List<S
 
     /// {@return a line for each jar that is left aside}
     @Override
-    public List<String> get() {
+    public List<String> lines() {
         return new ArrayList<>(problems.values());
     }
 }

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.repository;
+package dev.tenon.platform.bundles;
 
 import java.io.IOException;
 import java.io.StringReader;

@@ -1,10 +1,11 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
+import dev.tenon.platform.boot.BundleProblems;
+import dev.tenon.platform.boot.BundleTrust;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.Constants;
@@ -19,10 +20,8 @@ import org.osgi.framework.wiring.FrameworkWiring;
 import org.osgi.resource.Namespace;
 import org.osgi.resource.Requirement;
 
-/// What the OSGi framework knows of its bundles. The only class that needs the framework's types, besides
-/// the
-/// entry point: without a framework, using it throws `NoClassDefFoundError`.
-public final class OsgiBundles {
+/// What the OSGi framework knows of its bundles. Without a framework, using it throws `NoClassDefFoundError`.
+final class OsgiBundles {
     private static final String NOT_STARTED = "not started";
 
     private OsgiBundles() {}
@@ -38,7 +37,7 @@ public final class OsgiBundles {
     /// @param access what it says it reaches outside the JVM; empty if it says nothing
     /// @param sha256 digest of its jar in hexadecimal digits; empty if nobody has looked
     /// @param signer who signed all of its jar; empty if nobody did, or nobody has looked
-    public record Info(
+    record Info(
             long id,
             String name,
             String version,
@@ -49,17 +48,9 @@ public final class OsgiBundles {
             String sha256,
             String signer) {}
 
-    /// {@return name and version of the bundle that holds a class, or null outside a framework}
-    ///
-    /// @param type a class
-    public static String nameOf(Class<?> type) {
-        Bundle bundle = FrameworkUtil.getBundle(type);
-        return bundle == null ? null : bundle.getSymbolicName() + " " + bundle.getVersion();
-    }
-
     /// {@return all bundles by number, without digests and signers, and then the jars that are no bundles of the
     /// framework because they were refused, numbered -1 and in the state `ASIDE`; empty outside a framework}
-    public static List<Info> all() {
+    static List<Info> all() {
         return all(null);
     }
 
@@ -90,11 +81,11 @@ public final class OsgiBundles {
     private static List<String> reports(BundleContext context) {
         List<String> reports = new ArrayList<>();
         try {
-            for (ServiceReference<?> reference :
-                    context.getServiceReferences(Supplier.class, "(tenon.info=bundle-problems)")) {
-                if (context.getService(reference) instanceof Supplier<?> supplier
-                        && supplier.get() instanceof List<?> lines) {
-                    lines.forEach(line -> reports.add(line.toString()));
+            for (ServiceReference<BundleProblems> reference :
+                    context.getServiceReferences(BundleProblems.class, null)) {
+                BundleProblems problems = context.getService(reference);
+                if (problems != null) {
+                    reports.addAll(problems.lines());
                 }
             }
         } catch (InvalidSyntaxException e) {

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import java.util.Collection;
 import java.util.Map;

@@ -1,6 +1,6 @@
-package dev.tenon.platform.cli.repository;
+package dev.tenon.platform.bundles;
 
-import dev.tenon.platform.cli.internal.HttpGet;
+import dev.tenon.platform.cli.http.HttpGet;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;

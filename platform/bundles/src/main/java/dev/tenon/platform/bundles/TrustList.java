@@ -1,7 +1,8 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.BundleTrust;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

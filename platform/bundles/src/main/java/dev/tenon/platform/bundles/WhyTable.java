@@ -1,12 +1,12 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.cli.internal.Json;
-import dev.tenon.platform.cli.internal.Origins;
+import dev.tenon.platform.cli.text.Json;
+import dev.tenon.platform.cli.text.Origins;
 import dev.tenon.platform.core.control.Choice;
 import java.io.PrintWriter;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.repository;
+package dev.tenon.platform.bundles;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -9,7 +9,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.cli.repository.BundleRepositories.Fetched;
+import dev.tenon.platform.bundles.BundleRepositories.Fetched;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

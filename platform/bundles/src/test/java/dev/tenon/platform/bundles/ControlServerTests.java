@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.bundles;
+package dev.tenon.platform.bundles;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

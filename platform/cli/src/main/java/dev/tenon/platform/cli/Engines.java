@@ -1,18 +1,18 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 
 /// Says clearly when there is no engine.
-final class Engines {
+public final class Engines {
     private Engines() {}
 
     /// {@return the engine}
     ///
     /// @param engine the engine, or null
     /// @throws TenonException (`ENV-003`) if it is null
-    static Engine require(Engine engine) {
+    public static Engine require(Engine engine) {
         if (engine == null) {
             throw new TenonException(
                     ErrorCode.ENV_PLATFORM,

@@ -1,10 +1,10 @@
 package dev.tenon.platform.launcher;
 
+import dev.tenon.platform.boot.BundleProblems;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.function.Supplier;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
@@ -13,14 +13,13 @@ import org.osgi.framework.wiring.BundleRevision;
 
 /// What is wrong with the bundles of this run, one readable line each.
 ///
-/// Registered as a [Supplier] service with the property `tenon.info=bundle-problems`, so that commands can
-/// show it. Safe for use by several threads.
-final class BundleProblems implements Supplier<List<String>> {
+/// A service, so that commands can show it. Safe for use by several threads.
+final class NotedProblems implements BundleProblems {
     private final BundleContext context;
     private final Map<String, String> notInstalled = new ConcurrentSkipListMap<>();
     private final Map<Long, String> notStarted = new ConcurrentSkipListMap<>();
 
-    BundleProblems(BundleContext context) {
+    NotedProblems(BundleContext context) {
         this.context = context;
     }
 
@@ -42,7 +41,7 @@ final class BundleProblems implements Supplier<List<String>> {
     /// bundle that
     /// does not resolve is tried again first, so that the reason is today's}
     @Override
-    public List<String> get() {
+    public List<String> lines() {
         List<String> lines = new ArrayList<>(notInstalled.values());
         for (Bundle bundle : context.getBundles()) {
             String known = notStarted.get(bundle.getBundleId());

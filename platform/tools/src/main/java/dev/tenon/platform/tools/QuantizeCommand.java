@@ -1,14 +1,16 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.tools;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.gguf.GgufReader;
-import dev.tenon.platform.core.gguf.Requantizer;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.Requantizer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
@@ -14,6 +14,10 @@ import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.ModelDefaults;
+import dev.tenon.platform.cli.options.ModelOptions;
+import dev.tenon.platform.cli.options.SamplingOptions;
+import dev.tenon.platform.cli.terminal.CliErrors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.chat;
 
+import dev.tenon.platform.cli.options.TextInput;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

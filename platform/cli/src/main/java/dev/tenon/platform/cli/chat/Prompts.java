@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;

@@ -1,9 +1,10 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.text.Json;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.doctor;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.DeviceInfo;
@@ -6,7 +6,11 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.error.Issue;
 import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.text.Json;
+import dev.tenon.platform.cli.text.Origins;
+import dev.tenon.platform.cli.text.Sizes;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;

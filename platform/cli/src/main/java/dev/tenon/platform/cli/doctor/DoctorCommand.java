@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.doctor;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.DeviceInfo;
@@ -8,9 +8,13 @@ import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.DoctorCheck;
 import dev.tenon.platform.cli.TenonCommand;
-import dev.tenon.platform.cli.bundles.OsgiBundles;
-import dev.tenon.platform.cli.internal.DoctorReport.Level;
+import dev.tenon.platform.cli.doctor.DoctorReport.Level;
+import dev.tenon.platform.cli.terminal.CliErrors;
+import dev.tenon.platform.cli.text.Json;
+import dev.tenon.platform.cli.text.Origins;
+import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.nio.file.Path;
@@ -46,6 +50,9 @@ public final class DoctorCommand implements TenonCommand {
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
     Engine engine;
 
+    @Reference(policyOption = ReferencePolicyOption.GREEDY)
+    List<DoctorCheck> checks = List.of();
+
     @Option(names = "--json", description = "Print JSON.")
     private boolean json;
 
@@ -55,7 +62,7 @@ public final class DoctorCommand implements TenonCommand {
         JvmChecks.run(report);
         memory(report);
         engine(report);
-        bundles(report);
+        checks.forEach(check -> check.run(report));
         model(report);
         if (json) {
             console.out().println(json(report));
@@ -136,35 +143,6 @@ public final class DoctorCommand implements TenonCommand {
             report.fail(name, "there are none, so no model can run", "Install a bundle that offers some.");
         } else {
             report.pass(name, String.join(", ", ids));
-        }
-    }
-
-    private static void bundles(DoctorReport report) {
-        List<OsgiBundles.Info> bundles;
-        try {
-            bundles = OsgiBundles.all();
-        } catch (NoClassDefFoundError e) {
-            bundles = List.of();
-        }
-        if (bundles.isEmpty()) {
-            report.pass("bundles", "no OSGi framework here; nothing to check");
-            return;
-        }
-        long problems = 0;
-        for (OsgiBundles.Info bundle : bundles) {
-            if (bundle.id() < 0) {
-                problems++;
-                report.warn("jar " + bundle.name(), String.join("; ", bundle.problems()), "Replace it, or delete it.");
-            } else if (!bundle.problems().isEmpty()) {
-                problems++;
-                report.warn(
-                        "bundle " + bundle.name(),
-                        bundle.version() + " is " + bundle.state() + ": " + String.join("; ", bundle.problems()),
-                        "Install what it needs, or remove it.");
-            }
-        }
-        if (problems == 0) {
-            report.pass("bundles", bundles.size() + " installed, all running");
         }
     }
 

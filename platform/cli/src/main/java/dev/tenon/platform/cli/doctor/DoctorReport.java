@@ -1,10 +1,11 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.doctor;
 
+import dev.tenon.platform.cli.DoctorCheck;
 import java.util.ArrayList;
 import java.util.List;
 
 /// The findings of `tenon doctor`.
-final class DoctorReport {
+final class DoctorReport implements DoctorCheck.Findings {
     /// How a check ended.
     enum Level {
         /// All is well.
@@ -25,15 +26,18 @@ final class DoctorReport {
 
     private final List<Finding> findings = new ArrayList<>();
 
-    void pass(String name, String found) {
+    @Override
+    public void pass(String name, String found) {
         findings.add(new Finding(Level.PASS, name, found, ""));
     }
 
-    void warn(String name, String found, String advice) {
+    @Override
+    public void warn(String name, String found, String advice) {
         findings.add(new Finding(Level.WARN, name, found, advice));
     }
 
-    void fail(String name, String found, String advice) {
+    @Override
+    public void fail(String name, String found, String advice) {
         findings.add(new Finding(Level.FAIL, name, found, advice));
     }
 

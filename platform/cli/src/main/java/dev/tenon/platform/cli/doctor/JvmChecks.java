@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.doctor;
 
 import dev.tenon.api.error.ErrorCode;
 import java.util.Locale;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.http;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;

@@ -1,8 +1,11 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.main;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.terminal.CliErrors;
+import dev.tenon.platform.cli.terminal.Colors;
+import dev.tenon.platform.cli.terminal.Streams;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

@@ -1,14 +1,15 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.main;
 
 import dev.tenon.api.engine.Engine;
+import dev.tenon.platform.boot.EntryPoint;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.terminal.Streams;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.ToIntFunction;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleEvent;
 import org.osgi.framework.Constants;
@@ -25,8 +26,8 @@ import org.osgi.service.component.annotations.Deactivate;
 /// Commands are the services of type [TenonCommand] with the property [TenonCommand#NAME] at the
 /// time of the call. Settings come from the environment, the configuration
 /// `dev.tenon.platform.cli`, and framework or system properties.
-@Component(service = ToIntFunction.class, property = "tenon.main=cli", configurationPid = "dev.tenon.platform.cli")
-public final class CliMain implements ToIntFunction<String[]> {
+@Component(service = EntryPoint.class, configurationPid = "dev.tenon.platform.cli")
+public final class CliMain implements EntryPoint {
     private final BundleContext context;
     private final Map<String, Object> config;
     private final SynchronousBundleListener end = this::changed;
@@ -66,7 +67,7 @@ public final class CliMain implements ToIntFunction<String[]> {
     }
 
     @Override
-    public int applyAsInt(String[] args) {
+    public int run(String... args) {
         String version = context.getBundle().getVersion().toString();
         return new Cli(sources(), Streams.ofProcess(), this::setting, version, () -> ending).execute(args);
     }

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.main;
 
 import dev.tenon.platform.cli.TenonCommand;
 

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.main;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
@@ -6,7 +6,13 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.pull.ModelFiles;
+import dev.tenon.platform.cli.terminal.BarProgress;
+import dev.tenon.platform.cli.terminal.Colors;
+import dev.tenon.platform.cli.terminal.InterruptWatch;
+import dev.tenon.platform.cli.terminal.Streams;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;

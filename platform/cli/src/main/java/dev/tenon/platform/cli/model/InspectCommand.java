@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.model;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.gguf.GgufFile;
@@ -9,6 +9,9 @@ import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.text.Json;
+import dev.tenon.platform.cli.text.Origins;
+import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorType;
 import dev.tenon.platform.core.gguf.TensorTypes;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.model;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadedModel;
@@ -8,6 +8,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.ModelOptions;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.model;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
@@ -11,6 +11,9 @@ import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.ModelOptions;
+import dev.tenon.platform.cli.options.TextInput;
+import dev.tenon.platform.cli.text.Json;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;

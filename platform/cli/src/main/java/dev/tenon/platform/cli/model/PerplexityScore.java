@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.model;
 
 /// Sums up how well a model predicts a text, as llama-perplexity does: exp of the mean negative
 /// log-probability,

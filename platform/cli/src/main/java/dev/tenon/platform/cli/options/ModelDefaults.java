@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.options;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -13,7 +13,7 @@ import java.util.Properties;
 ///
 /// Keys: `prompt`, `predict`, and `sampling.` with the names of the sampling options, such as
 /// `sampling.temperature` or `sampling.top-k`.
-final class ModelDefaults {
+public final class ModelDefaults {
     private final Path file;
     private final Properties values;
 
@@ -27,7 +27,7 @@ final class ModelDefaults {
     /// @param model the model's file
     /// @return its defaults
     /// @throws TenonException (`IO-001`) if the file cannot be read
-    static ModelDefaults of(Path model) {
+    public static ModelDefaults of(Path model) {
         Path fileName = model.getFileName();
         Properties values = new Properties();
         if (fileName == null) {
@@ -48,7 +48,7 @@ final class ModelDefaults {
     /// {@return the text of a key}
     ///
     /// @param key such as `prompt`
-    Optional<String> text(String key) {
+    public Optional<String> text(String key) {
         return Optional.ofNullable(values.getProperty(key));
     }
 
@@ -57,7 +57,7 @@ final class ModelDefaults {
     /// @param key such as `predict`
     /// @param otherwise what to take when the key is not there
     /// @throws TenonException (`CFG-001`) if it is not a number
-    int integer(String key, int otherwise) {
+    public int integer(String key, int otherwise) {
         String value = values.getProperty(key);
         try {
             return value == null ? otherwise : Integer.parseInt(value.strip());
@@ -71,7 +71,7 @@ final class ModelDefaults {
     /// @param key such as `sampling.temperature`
     /// @param otherwise what to take when the key is not there
     /// @throws TenonException (`CFG-001`) if it is not a number
-    float number(String key, float otherwise) {
+    public float number(String key, float otherwise) {
         String value = values.getProperty(key);
         try {
             return value == null ? otherwise : Float.parseFloat(value.strip());

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.options;
 
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.LoadRequest;
@@ -11,7 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /// Options that say which model to load and where to put it; named as in llama.cpp.
-final class ModelOptions {
+public final class ModelOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
@@ -19,71 +19,71 @@ final class ModelOptions {
             names = {"-m", "--model"},
             paramLabel = "FILE",
             description = "Model: a GGUF file, or the name of a pulled model (default: the configured one).")
-    String model;
+    private String model;
 
     @Option(
             names = {"-c", "--ctx-size"},
             paramLabel = "N",
             defaultValue = "0",
             description = "Context length in tokens; 0: as configured, else the model's (default: ${DEFAULT-VALUE}).")
-    int contextLength;
+    private int contextLength;
 
     @Option(
             names = {"-b", "--batch-size"},
             paramLabel = "N",
             defaultValue = "0",
             description = "Most prompt tokens in one step; 0: as configured, else 512 (default: ${DEFAULT-VALUE}).")
-    int batchTokens;
+    private int batchTokens;
 
     @Option(
             names = {"-t", "--threads"},
             paramLabel = "N",
             defaultValue = "0",
             description = "CPU threads; 0: as configured, else as the machine has (default: ${DEFAULT-VALUE}).")
-    int threads;
+    private int threads;
 
     @Option(
             names = "--backend",
             paramLabel = "ID",
             defaultValue = "",
             description = "Backend, such as cpu-vector, or auto (default: the configured one). See 'tenon devices'.")
-    String backend;
+    private String backend;
 
     @Option(
             names = "--device",
             paramLabel = "ID",
             defaultValue = "",
             description = "Device of the backend (default: the first).")
-    String device;
+    private String device;
 
     @Option(
             names = {"-ctk", "--cache-type-k"},
             paramLabel = "TYPE",
             description = "Type of cached keys: ${COMPLETION-CANDIDATES} (default: the configured one, else F16).")
-    KvType keyType;
+    private KvType keyType;
 
     @Option(
             names = {"-ctv", "--cache-type-v"},
             paramLabel = "TYPE",
             description = "Type of cached values: ${COMPLETION-CANDIDATES} (default: the configured one, else F16).")
-    KvType valueType;
+    private KvType valueType;
 
     @Option(names = "--check-tensors", description = "Look for NaN and infinity in all weights before use.")
-    boolean checkTensors;
+    private boolean checkTensors;
 
     @Option(names = "--no-fuse", description = "Run each operation by itself; helps to find a wrong kernel.")
-    boolean noFuse;
+    private boolean noFuse;
 
     @Option(
             names = "--set",
             paramLabel = "NAME=VALUE",
             description = "Setting for the backend, such as mv.block-size=256; may be repeated.")
-    Map<String, String> settings = new LinkedHashMap<>();
+    private Map<String, String> settings = new LinkedHashMap<>();
 
     /// {@return what the engine shall load}
     ///
     /// @param console finds the model's file
-    LoadRequest request(Console console) {
+    public LoadRequest request(Console console) {
         atLeastZero("--ctx-size", contextLength);
         atLeastZero("--batch-size", batchTokens);
         atLeastZero("--threads", threads);

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.options;
 
 import dev.tenon.api.text.SamplingParams;
 import java.util.LinkedHashMap;
@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 /// Options that say how the next token is chosen; named as in llama.cpp, with its defaults where neither
 /// the user
 /// nor the model's own defaults say otherwise.
-final class SamplingOptions {
+public final class SamplingOptions {
     private static final Pattern BIAS = Pattern.compile("(\\d+)([+-](?:\\d+(?:\\.\\d*)?|inf))");
     private static final SamplingParams STANDARD = SamplingParams.defaults();
 
@@ -26,73 +26,73 @@ final class SamplingOptions {
             names = "--temp",
             paramLabel = "T",
             description = "Temperature; 0: always the likeliest token (default: the model's, else 0.8).")
-    Float temperature;
+    private Float temperature;
 
     @Option(
             names = "--top-k",
             paramLabel = "N",
             description = "Keep the N likeliest tokens; 0: all (default: the model's, else 40).")
-    Integer topK;
+    private Integer topK;
 
     @Option(
             names = "--top-p",
             paramLabel = "P",
             description = "Keep the likeliest tokens up to this sum; 1: all (default: the model's, else 0.95).")
-    Float topP;
+    private Float topP;
 
     @Option(
             names = "--min-p",
             paramLabel = "P",
             description = "Drop tokens below this share of the likeliest; 0: none (default: the model's, else 0.05).")
-    Float minP;
+    private Float minP;
 
     @Option(
             names = {"--typical", "--typical-p"},
             paramLabel = "P",
             description = "Locally typical sampling; 1: off (default: the model's, else 1).")
-    Float typicalP;
+    private Float typicalP;
 
     @Option(
             names = "--repeat-penalty",
             paramLabel = "X",
             description = "Penalty for recent tokens; 1: none (default: the model's, else 1).")
-    Float repeatPenalty;
+    private Float repeatPenalty;
 
     @Option(
             names = "--repeat-last-n",
             paramLabel = "N",
             description = "How many tokens are recent; 0: none, -1: all (default: the model's, else 64).")
-    Integer repeatLastN;
+    private Integer repeatLastN;
 
     @Option(
             names = "--presence-penalty",
             paramLabel = "X",
             description = "Taken from the logits of recent tokens (default: the model's, else 0).")
-    Float presencePenalty;
+    private Float presencePenalty;
 
     @Option(
             names = "--frequency-penalty",
             paramLabel = "X",
             description = "Taken from the logits once for each recent occurrence (default: the model's, else 0).")
-    Float frequencyPenalty;
+    private Float frequencyPenalty;
 
     @Option(
             names = {"-l", "--logit-bias"},
             paramLabel = "TOKEN(+/-)BIAS",
             description = "Change the logit of a token id, such as 15043+1 or 29905-inf; may be repeated.")
-    List<String> logitBias = List.of();
+    private List<String> logitBias = List.of();
 
     @Option(
             names = {"-s", "--seed"},
             paramLabel = "N",
             defaultValue = "-1",
             description = "Start of the random numbers; -1: a new one each time (default: ${DEFAULT-VALUE}).")
-    long seed;
+    private long seed;
 
     /// {@return how to choose tokens; with a seed that is known}
     ///
     /// @param defaults the model's own defaults
-    SamplingParams params(ModelDefaults defaults) {
+    public SamplingParams params(ModelDefaults defaults) {
         try {
             return new SamplingParams(
                     number(temperature, defaults, "temperature", STANDARD.temperature()),

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.options;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -15,7 +15,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /// Reads text that must be UTF-8.
-final class TextInput {
+public final class TextInput {
     private TextInput() {}
 
     /// Reads a stream to its end.
@@ -25,7 +25,7 @@ final class TextInput {
     /// @return its text
     /// @throws TenonException (`CLI-002`) if it is not UTF-8
     /// @throws IOException if reading fails
-    static String all(InputStream in, String what) throws IOException {
+    public static String all(InputStream in, String what) throws IOException {
         return decode(in.readAllBytes(), what);
     }
 
@@ -34,7 +34,7 @@ final class TextInput {
     /// @param file the file
     /// @return its text
     /// @throws TenonException (`IO-001`) if it cannot be read, (`CLI-002`) if it is not UTF-8
-    static String promptFile(Path file) {
+    public static String promptFile(Path file) {
         String text = file(file);
         return text.endsWith("\n") ? text.substring(0, text.length() - 1) : text;
     }
@@ -44,7 +44,7 @@ final class TextInput {
     /// @param file the file
     /// @return its text
     /// @throws TenonException (`IO-001`) if it cannot be read, (`CLI-002`) if it is not UTF-8
-    static String file(Path file) {
+    public static String file(Path file) {
         if (Files.isDirectory(file)) {
             throw new TenonException(ErrorCode.IO, file + " is a directory. Give the path of a text file.");
         }
@@ -63,7 +63,7 @@ final class TextInput {
     /// @param what what error messages call them
     /// @return the text
     /// @throws TenonException (`CLI-002`) if they are not UTF-8
-    static String decode(byte[] bytes, String what) {
+    public static String decode(byte[] bytes, String what) {
         CharsetDecoder decoder = StandardCharsets.UTF_8
                 .newDecoder()
                 .onMalformedInput(CodingErrorAction.REPORT)

@@ -1,10 +1,11 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.pull;
 
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.http.HttpGet;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.pull;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -12,17 +12,17 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /// The models that people name: files, and what `pull` has stored.
-final class ModelFiles {
+public final class ModelFiles {
     private final Path folder;
 
-    ModelFiles(Path folder) {
+    public ModelFiles(Path folder) {
         this.folder = folder;
     }
 
     /// {@return the folder of pulled models: setting `models`, or `~/.cache/tenon/models`}
     ///
     /// @param setting value of the setting, if there is one
-    static Path folder(Optional<String> setting) {
+    public static Path folder(Optional<String> setting) {
         return setting.map(Path::of)
                 .orElseGet(() -> Path.of(System.getProperty("user.home"), ".cache", "tenon", "models"));
     }
@@ -33,7 +33,7 @@ final class ModelFiles {
     ///
     /// @param name what the user gave
     /// @return the file, or the name as a path when nothing matches, so that loading reports it
-    Path find(String name) {
+    public Path find(String name) {
         if (HubReference.isReference(name)) {
             HubReference reference = HubReference.parse(name);
             return pulled(reference)
@@ -57,7 +57,7 @@ final class ModelFiles {
     /// {@return the pulled file that a reference means}
     ///
     /// @param reference repository and quant
-    Optional<Path> pulled(HubReference reference) {
+    public Optional<Path> pulled(HubReference reference) {
         Path repo = folder.resolve(reference.owner()).resolve(reference.repo());
         List<String> names = list().stream()
                 .filter(file -> file.startsWith(repo))

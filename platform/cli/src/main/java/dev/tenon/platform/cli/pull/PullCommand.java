@@ -1,9 +1,10 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.pull;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.http.HttpGet;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.terminal;
 
 import dev.tenon.platform.cli.Progress;
 import java.io.PrintStream;
@@ -9,7 +9,7 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
 /// A progress bar on a terminal, which appears only when the task has lasted a while. Safe for any thread.
-final class BarProgress implements Progress {
+public final class BarProgress implements Progress {
     /// How long a task lasts before the bar appears.
     static final long DELAY_MILLIS = 700;
 
@@ -26,11 +26,11 @@ final class BarProgress implements Progress {
     private ProgressBar bar;
     private boolean closed;
 
-    BarProgress(String task, long total, String unit, PrintStream terminal, int columns) {
+    public BarProgress(String task, long total, String unit, PrintStream terminal, int columns) {
         this(task, total, unit, terminal, columns, DELAY_MILLIS);
     }
 
-    BarProgress(String task, long total, String unit, PrintStream terminal, int columns, long delayMillis) {
+    public BarProgress(String task, long total, String unit, PrintStream terminal, int columns, long delayMillis) {
         this.task = task;
         this.total = total;
         this.unit = unit;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.terminal;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -13,15 +13,15 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /// Turns failures into one line on standard error and an exit status.
-final class CliErrors {
+public final class CliErrors {
     /// Code of an error that nobody foresaw.
     static final String UNEXPECTED = ErrorCode.UNEXPECTED;
     /// Exit status of a command that failed.
-    static final int FAILED = 1;
+    public static final int FAILED = 1;
     /// Exit status of a command that was called wrongly.
     static final int USAGE = 2;
     /// Exit status after Ctrl-C, as shells give it.
-    static final int INTERRUPTED = 130;
+    public static final int INTERRUPTED = 130;
 
     private CliErrors() {}
 
@@ -31,7 +31,7 @@ final class CliErrors {
     /// @param err where to print
     /// @param debug whether to print the stack trace too
     /// @return exit status
-    static int usage(ParameterException error, PrintWriter err, boolean debug) {
+    public static int usage(ParameterException error, PrintWriter err, boolean debug) {
         CommandLine command = error.getCommandLine();
         String text = error instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()
                 ? unknownOption(unmatched)
@@ -48,7 +48,7 @@ final class CliErrors {
     /// @param err where to print
     /// @param debug whether to print the stack trace too
     /// @return exit status
-    static int failure(Throwable error, PrintWriter err, boolean debug) {
+    public static int failure(Throwable error, PrintWriter err, boolean debug) {
         line(err, text(error));
         trace(error, err, debug);
         return error instanceof TenonException e && e.code().equals(ErrorCode.USAGE) ? USAGE : FAILED;
@@ -57,7 +57,7 @@ final class CliErrors {
     /// {@return the text of a failure on one line, with its code}
     ///
     /// @param error what happened
-    static String text(Throwable error) {
+    public static String text(Throwable error) {
         return switch (error) {
             case TenonException e -> e.getMessage().replaceAll("\\s*\\R\\s*", " ");
             case UncheckedIOException e -> text(e.getCause());

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.terminal;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /// Whether to use colours.
-enum Colors {
+public enum Colors {
     /// On a terminal.
     AUTO,
     /// Even when output is piped.
@@ -23,7 +23,7 @@ enum Colors {
     /// @param args arguments of the command line
     /// @return the choice
     /// @throws TenonException (`CFG-001`) if the setting is none of the three
-    static Colors choose(String setting, Map<String, String> environment, List<String> args) {
+    public static Colors choose(String setting, Map<String, String> environment, List<String> args) {
         if (args.contains("--no-color")) {
             return NEVER;
         }
@@ -42,7 +42,7 @@ enum Colors {
     /// {@return whether to use colours on a stream}
     ///
     /// @param terminal whether the stream is a terminal
-    boolean on(boolean terminal) {
+    public boolean on(boolean terminal) {
         return this == ALWAYS || this == AUTO && terminal;
     }
 }

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.terminal;
 
 /// How many typing errors lie between two words.
 final class EditDistance {

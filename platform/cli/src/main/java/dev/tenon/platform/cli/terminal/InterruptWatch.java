@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.terminal;
 
 import dev.tenon.platform.cli.Console;
 import java.lang.reflect.InvocationHandler;
@@ -12,13 +12,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// every JDK, and is looked up through the boot loader, so that neither bundle nor module has to require
 /// it.
 /// Without it Ctrl-C simply ends the process.
-final class InterruptWatch implements Console.Interrupt {
+public final class InterruptWatch implements Console.Interrupt {
     private final AtomicInteger signals = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Runnable action;
     private final Runnable restore;
 
-    InterruptWatch(Runnable action) {
+    public InterruptWatch(Runnable action) {
         this.action = action;
         this.restore = install();
     }
@@ -35,7 +35,7 @@ final class InterruptWatch implements Console.Interrupt {
         }
     }
 
-    void signal() {
+    public void signal() {
         if (signals.incrementAndGet() > 1) {
             Runtime.getRuntime().halt(CliErrors.INTERRUPTED);
         }

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.terminal;
 
 import java.io.BufferedOutputStream;
 import java.io.InputStream;
@@ -17,7 +17,7 @@ import java.nio.charset.StandardCharsets;
 /// @param inTerminal whether input is a terminal
 /// @param outTerminal whether output is a terminal
 /// @param errTerminal whether error is a terminal
-record Streams(
+public record Streams(
         InputStream in,
         OutputStream outBytes,
         OutputStream errBytes,
@@ -32,7 +32,7 @@ record Streams(
     /// @param out standard output
     /// @param err standard error
     /// @param terminals whether input, output and error are terminals
-    static Streams of(InputStream in, OutputStream out, OutputStream err, boolean... terminals) {
+    public static Streams of(InputStream in, OutputStream out, OutputStream err, boolean... terminals) {
         OutputStream buffered = new BufferedOutputStream(out, 8192);
         return new Streams(
                 in,
@@ -46,7 +46,7 @@ record Streams(
     }
 
     /// {@return the standard streams of the process}
-    static Streams ofProcess() {
+    public static Streams ofProcess() {
         return of(
                 System.in,
                 System.out,

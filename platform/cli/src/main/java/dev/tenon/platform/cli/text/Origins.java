@@ -1,8 +1,9 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.text;
 
-import dev.tenon.platform.cli.bundles.OsgiBundles;
 import java.net.URL;
 import java.security.CodeSource;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.FrameworkUtil;
 
 /// Names the bundle, module or jar that an object's class comes from.
 public final class Origins {
@@ -11,7 +12,7 @@ public final class Origins {
     /// {@return bundle name and version in a framework; else module or jar name}
     ///
     /// @param object any object
-    static String of(Object object) {
+    public static String of(Object object) {
         return of(object.getClass());
     }
 
@@ -37,7 +38,8 @@ public final class Origins {
 
     private static String bundle(Class<?> type) {
         try {
-            return OsgiBundles.nameOf(type);
+            Bundle bundle = FrameworkUtil.getBundle(type);
+            return bundle == null ? null : bundle.getSymbolicName() + " " + bundle.getVersion();
         } catch (NoClassDefFoundError e) {
             return null; // no framework on this class path
         }

@@ -1,15 +1,15 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.text;
 
 import java.util.Locale;
 
 /// Writes sizes and counts for people.
-final class Sizes {
+public final class Sizes {
     private Sizes() {}
 
     /// {@return bytes as B, KiB, MiB or GiB}
     ///
     /// @param bytes a size
-    static String bytes(long bytes) {
+    public static String bytes(long bytes) {
         if (bytes < 1024) {
             return bytes + " B";
         }
@@ -26,7 +26,7 @@ final class Sizes {
     /// {@return a number of parameters as K, M or B}
     ///
     /// @param n the number
-    static String parameters(long n) {
+    public static String parameters(long n) {
         if (n < 1_000) {
             return Long.toString(n);
         }

@@ -1,9 +1,11 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.chat;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.platform.cli.main.FakeTokenizer;
+import dev.tenon.platform.cli.main.TestCli;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

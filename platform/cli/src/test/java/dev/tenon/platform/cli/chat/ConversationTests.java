@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.chat;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -11,6 +11,9 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.cli.main.FakeEngine;
+import dev.tenon.platform.cli.main.FakeTokenizer;
+import dev.tenon.platform.cli.main.TestCli;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

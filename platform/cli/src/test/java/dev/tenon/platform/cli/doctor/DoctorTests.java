@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.doctor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.device.Probe;
-import dev.tenon.platform.cli.internal.DoctorReport.Finding;
-import dev.tenon.platform.cli.internal.DoctorReport.Level;
+import dev.tenon.platform.cli.doctor.DoctorReport.Finding;
+import dev.tenon.platform.cli.doctor.DoctorReport.Level;
+import dev.tenon.platform.cli.main.FakeEngine;
+import dev.tenon.platform.cli.main.TestCli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -111,9 +113,13 @@ class DoctorTests {
     }
 
     @Test
-    void bundlesWithoutFrameworkAreAnError() {
-        TestCli.Result result = new TestCli(folder).run("bundles");
-        assertEquals(1, result.status());
-        assertTrue(result.err().endsWith("[ENV-003]\n"), result.err());
+    void checksOfOtherBundlesArePartOfTheReport() {
+        DoctorCommand command = new DoctorCommand();
+        command.checks = List.of(findings -> findings.fail("toaster", "it is cold", "Heat it."));
+        TestCli cli = new TestCli(folder);
+        cli.replace("doctor", () -> command);
+        String out = cli.run("doctor").out();
+        assertTrue(out.contains("FAIL  toaster        it is cold\n"), out);
+        assertTrue(out.contains("-> Heat it."), out);
     }
 }

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.main;
 
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.util.Optional;
 
 /// The simplest format, for tests that write and read models.
-final class F32 implements QuantFormat {
+public final class F32 implements QuantFormat {
     private static final ValueLayout.OfFloat FLOAT =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.main;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
@@ -41,25 +41,25 @@ import java.util.function.Function;
 
 /// An engine without a model: answers come from a function, logits from another, and it notes what it is
 /// asked.
-final class FakeEngine implements Engine {
-    final List<LoadRequest> loads = new ArrayList<>();
-    final List<GenerationRequest> requests = new ArrayList<>();
-    final List<int[]> evaluated = new ArrayList<>();
-    final List<QuantFormat> formats = new ArrayList<>();
-    final List<ModelArchitecture> architectures = new ArrayList<>();
-    final List<Backend> backends = new ArrayList<>();
+public final class FakeEngine implements Engine {
+    public final List<LoadRequest> loads = new ArrayList<>();
+    public final List<GenerationRequest> requests = new ArrayList<>();
+    public final List<int[]> evaluated = new ArrayList<>();
+    public final List<QuantFormat> formats = new ArrayList<>();
+    public final List<ModelArchitecture> architectures = new ArrayList<>();
+    public final List<Backend> backends = new ArrayList<>();
     /// From all tokens of the session to the answer's text.
-    Function<String, String> answer = text -> " there was a fox.";
+    public Function<String, String> answer = text -> " there was a fox.";
     /// From the token before to the logits.
-    Function<Integer, float[]> logits = token -> new float[FakeTokenizer.SIZE];
-    ChatTemplate template = FakeEngine::chatMl;
-    boolean addsBos;
-    boolean reportsEnd = true;
-    int context = 4096;
-    int truncations;
-    volatile int cancels;
+    public Function<Integer, float[]> logits = token -> new float[FakeTokenizer.SIZE];
+    public ChatTemplate template = FakeEngine::chatMl;
+    public boolean addsBos;
+    public boolean reportsEnd = true;
+    public int context = 4096;
+    public int truncations;
+    public volatile int cancels;
 
-    static String chatMl(Map<String, Object> variables) {
+    public static String chatMl(Map<String, Object> variables) {
         StringBuilder text = new StringBuilder();
         for (Object turn : (List<?>) variables.get("messages")) {
             Map<?, ?> message = (Map<?, ?>) turn;
@@ -112,8 +112,8 @@ final class FakeEngine implements Engine {
     public void close() {}
 
     /// A backend that is there or not.
-    record FakeBackend(String id, int rank, Probe probe) implements Backend {
-        static FakeBackend available(String id) {
+    public record FakeBackend(String id, int rank, Probe probe) implements Backend {
+        public static FakeBackend available(String id) {
             return new FakeBackend(
                     id,
                     100,

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.main;
 
 import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /// Bytes as tokens, and three control tokens.
-final class FakeTokenizer implements Tokenizer {
-    static final int BOS = 256;
-    static final int END = 257;
-    static final int START = 258;
-    static final int SIZE = 259;
+public final class FakeTokenizer implements Tokenizer {
+    public static final int BOS = 256;
+    public static final int END = 257;
+    public static final int START = 258;
+    public static final int SIZE = 259;
     private static final List<String> CONTROL = List.of("<s>", "<|im_end|>", "<|im_start|>");
 
     private final boolean addsBos;
 
-    FakeTokenizer(boolean addsBos) {
+    public FakeTokenizer(boolean addsBos) {
         this.addsBos = addsBos;
     }
 

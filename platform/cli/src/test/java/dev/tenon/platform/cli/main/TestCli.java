@@ -1,14 +1,25 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.main;
 
 import dev.tenon.platform.cli.TenonCommand;
-import dev.tenon.platform.cli.bundles.BundlesCommand;
+import dev.tenon.platform.cli.chat.ChatCommand;
+import dev.tenon.platform.cli.chat.RunCommand;
+import dev.tenon.platform.cli.doctor.DevicesCommand;
+import dev.tenon.platform.cli.doctor.DoctorCommand;
+import dev.tenon.platform.cli.model.InspectCommand;
+import dev.tenon.platform.cli.model.LogitsCommand;
+import dev.tenon.platform.cli.model.PerplexityCommand;
+import dev.tenon.platform.cli.model.TokenizeCommand;
+import dev.tenon.platform.cli.pull.PullCommand;
+import dev.tenon.platform.cli.terminal.Streams;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,19 +27,21 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /// Runs command lines in the test, with all commands and a fake engine.
-final class TestCli {
-    final FakeEngine engine = new FakeEngine();
-    final Map<String, String> settings = new LinkedHashMap<>();
+public final class TestCli {
+    public final FakeEngine engine = new FakeEngine();
+    /// Whether commands get the engine.
+    boolean withEngine = true;
+    public final Map<String, String> settings = new LinkedHashMap<>();
     /// Whether the process is ending.
-    boolean ending;
-    final List<String> made = new ArrayList<>();
-    final List<CommandSource> sources = new ArrayList<>();
-    final Path model;
-    byte[] stdin = {};
-    boolean inTerminal;
-    boolean errTerminal;
+    public boolean ending;
+    public final List<String> made = new ArrayList<>();
+    public final List<CommandSource> sources = new ArrayList<>();
+    public final Path model;
+    public byte[] stdin = {};
+    public boolean inTerminal;
+    public boolean errTerminal;
 
-    TestCli(Path folder) {
+    public TestCli(Path folder) {
         model = folder.resolve("story.gguf");
         try {
             Files.writeString(model, "fake");
@@ -37,65 +50,37 @@ final class TestCli {
         }
         settings.put("model", model.toString());
         settings.put("models", folder.resolve("models").toString());
-        add("run", () -> {
-            RunCommand command = new RunCommand();
-            command.engine = engine;
-            return command;
-        });
-        add("chat", () -> {
-            ChatCommand command = new ChatCommand();
-            command.engine = engine;
-            return command;
-        });
-        add("inspect", () -> {
-            InspectCommand command = new InspectCommand();
-            command.engine = engine;
-            return command;
-        });
-        add("devices", () -> {
-            DevicesCommand command = new DevicesCommand();
-            command.engine = engine;
-            return command;
-        });
-        add("bundles", BundlesCommand::new);
-        add("doctor", () -> {
-            DoctorCommand command = new DoctorCommand();
-            command.engine = engine;
-            return command;
-        });
-        add("perplexity", () -> {
-            PerplexityCommand command = new PerplexityCommand();
-            command.engine = engine;
-            return command;
-        });
-        add("logits", () -> {
-            LogitsCommand command = new LogitsCommand();
-            command.engine = engine;
-            return command;
-        });
-        add("quantize", () -> {
-            QuantizeCommand command = new QuantizeCommand();
-            command.engine = engine;
-            return command;
-        });
-        add("tokenize", () -> {
-            TokenizeCommand command = new TokenizeCommand();
-            command.engine = engine;
-            return command;
-        });
-        add("synth", () -> {
-            SynthCommand command = new SynthCommand();
-            command.engine = engine;
-            return command;
-        });
-        add("pull", () -> {
-            PullCommand command = new PullCommand();
-            command.pause = java.time.Duration.ofMillis(5);
-            return command;
-        });
+        add("run", RunCommand::new);
+        add("chat", ChatCommand::new);
+        add("inspect", InspectCommand::new);
+        add("devices", DevicesCommand::new);
+        add("doctor", DoctorCommand::new);
+        add("perplexity", PerplexityCommand::new);
+        add("logits", LogitsCommand::new);
+        add("tokenize", TokenizeCommand::new);
+        add("pull", PullCommand::new);
     }
 
-    void add(String name, Supplier<TenonCommand> maker) {
+    /// Sets a field, as the component runtime does with references.
+    private static void set(Object command, String field, Object value) {
+        for (Field each : command.getClass().getDeclaredFields()) {
+            if (each.getName().equals(field)) {
+                try {
+                    each.setAccessible(true);
+                    each.set(command, value);
+                } catch (IllegalAccessException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        }
+    }
+
+    public void replace(String name, Supplier<TenonCommand> maker) {
+        sources.removeIf(source -> source.name().equals(name));
+        add(name, maker);
+    }
+
+    public void add(String name, Supplier<TenonCommand> maker) {
         sources.add(new CommandSource() {
             @Override
             public String name() {
@@ -110,7 +95,12 @@ final class TestCli {
             @Override
             public TenonCommand create() {
                 made.add(name);
-                return maker.get();
+                TenonCommand command = maker.get();
+                if (withEngine) {
+                    set(command, "engine", engine);
+                }
+                set(command, "pause", Duration.ofMillis(5));
+                return command;
             }
 
             @Override
@@ -120,7 +110,7 @@ final class TestCli {
         });
     }
 
-    Result run(String... args) {
+    public Result run(String... args) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         Streams streams = Streams.of(new ByteArrayInputStream(stdin), out, err, inTerminal, false, errTerminal);
@@ -129,12 +119,12 @@ final class TestCli {
     }
 
     /// What a command did.
-    record Result(int status, byte[] bytes, String err) {
-        String out() {
+    public record Result(int status, byte[] bytes, String err) {
+        public String out() {
             return new String(bytes, StandardCharsets.UTF_8);
         }
 
-        long errLines() {
+        public long errLines() {
             return err.lines().count();
         }
     }

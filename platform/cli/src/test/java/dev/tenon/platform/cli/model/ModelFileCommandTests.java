@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.model;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -10,7 +10,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
+import dev.tenon.platform.cli.main.F32;
+import dev.tenon.platform.cli.main.FakeTokenizer;
+import dev.tenon.platform.cli.main.TestCli;
 import java.io.IOException;
+import java.net.URISyntaxException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -32,47 +36,27 @@ class ModelFileCommandTests {
         cli.engine.architectures.add(new Llama());
     }
 
-    private Path synth() {
-        Path file = folder.resolve("tiny.gguf");
-        TestCli.Result result = cli.run(
-                "synth",
-                "llama-3.2-1b",
-                "-o",
-                file.toString(),
-                "--type",
-                "F32",
-                "--layers",
-                "1",
-                "--embedding",
-                "32",
-                "--heads",
-                "4",
-                "--heads-kv",
-                "2",
-                "--head-length",
-                "8",
-                "--feed-forward",
-                "64",
-                "--vocab",
-                "300",
-                "--context",
-                "128",
-                "-t",
-                "1");
-        assertEquals(0, result.status(), result.err());
-        return file;
+    /// A model of one layer from the reader's golden data.
+    private static Path golden() {
+        try {
+            return Path.of(ModelFileCommandTests.class
+                    .getResource("/golden/malformed/ok_model.gguf")
+                    .toURI());
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
-    void synthWritesAModelThatInspectReads() {
-        Path file = synth();
+    void inspectShowsHeaderAndTensors() {
+        Path file = golden();
         TestCli.Result result = cli.run("inspect", file.toString());
         assertEquals(0, result.status(), result.err());
         String out = result.out();
         assertTrue(out.contains("GGUF v3"), out);
         assertTrue(out.contains("llama.block_count"), out);
         assertTrue(out.contains("blk.0.attn_q.weight"), out);
-        assertTrue(out.contains("[32, 300]"), out);
+        assertTrue(out.contains("[32, 261]"), out);
         assertTrue(out.contains("elements)"), "long arrays are cut: " + out);
         assertTrue(out.matches("(?s).*architecture llama +test-classes.*"), out);
         assertTrue(out.matches("(?s).*format +F32 +test-classes.*"), out);
@@ -80,7 +64,7 @@ class ModelFileCommandTests {
 
     @Test
     void inspectSaysWhatNothingServes() {
-        Path file = synth();
+        Path file = golden();
         cli.engine.formats.clear();
         cli.engine.architectures.clear();
         String out = cli.run("inspect", file.toString()).out();
@@ -90,18 +74,19 @@ class ModelFileCommandTests {
 
     @Test
     void inspectPrintsJson() throws IOException {
-        Path file = synth();
+        Path file = golden();
         JsonNode json = new ObjectMapper()
                 .readTree(cli.run("inspect", file.toString(), "--json").out());
         assertEquals(1, json.at("/metadata/llama.block_count").asInt());
-        assertEquals(300, json.at("/metadata/tokenizer.ggml.tokens").size());
-        assertEquals("F32", json.at("/tensors/0/type").asText());
+        assertEquals(261, json.at("/metadata/tokenizer.ggml.tokens").size());
+        assertEquals("F16", json.at("/tensors/0/type").asText());
         assertEquals("test-classes", json.at("/served_by/architecture").asText());
     }
 
     @Test
     void inspectMayLeaveTensorsOut() {
-        assertFalse(cli.run("inspect", "--no-tensors", synth().toString()).out().contains("blk.0.attn_q"));
+        assertFalse(
+                cli.run("inspect", "--no-tensors", golden().toString()).out().contains("blk.0.attn_q"));
     }
 
     @Test
@@ -113,38 +98,6 @@ class ModelFileCommandTests {
         assertTrue(result.err().endsWith("[GGUF-001]\n"), result.err());
         assertTrue(cli.run("inspect", folder.toString()).err().endsWith("[IO-001]\n"));
         assertTrue(cli.run("inspect", "nowhere.gguf").err().endsWith("[IO-001]\n"));
-    }
-
-    @Test
-    void unknownShapeIsAUsageError() {
-        TestCli.Result result =
-                cli.run("synth", "llama-9", "-o", folder.resolve("x.gguf").toString());
-        assertEquals(2, result.status());
-        assertTrue(result.err().contains("qwen3-0.6b"), result.err());
-    }
-
-    @Test
-    void quantizeWritesAModelAnew() {
-        Path in = synth();
-        Path out = folder.resolve("out.gguf");
-        TestCli.Result result = cli.run("quantize", in.toString(), out.toString(), "F32");
-        assertEquals(0, result.status(), result.err());
-        assertTrue(Files.exists(out));
-        TestCli.Result again = cli.run("quantize", in.toString(), out.toString(), "F32");
-        assertEquals(1, again.status(), "an existing file is not replaced unasked");
-        assertEquals(
-                0,
-                cli.run("quantize", in.toString(), out.toString(), "F32", "-y").status());
-    }
-
-    @Test
-    void quantizeToAFormatThatIsNotInstalledIsRefused() {
-        Path in = synth();
-        TestCli.Result result =
-                cli.run("quantize", in.toString(), folder.resolve("o.gguf").toString(), "Q8_0");
-        assertEquals(1, result.status());
-        assertEquals(1, result.errLines());
-        assertTrue(result.err().endsWith("[MODEL-006]\n"), result.err());
     }
 
     @Test

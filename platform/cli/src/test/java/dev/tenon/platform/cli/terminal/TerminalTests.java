@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.internal;
+package dev.tenon.platform.cli.terminal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.main.TestCli;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -124,5 +125,12 @@ class TerminalTests {
         assertFalse(cli.run("run", "-p", "x", "--no-color").err().contains("\u001b["));
         cli.errTerminal = false;
         assertFalse(cli.run("run", "-p", "x").err().contains("\u001b["));
+    }
+
+    @Test
+    void swappedLettersAreOneMistake() {
+        assertEquals(1, EditDistance.of("--tmep", "--temp"));
+        assertEquals(3, EditDistance.of("kitten", "sitting"));
+        assertEquals(4, EditDistance.of("", "word"));
     }
 }

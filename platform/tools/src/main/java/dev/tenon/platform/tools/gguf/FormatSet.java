@@ -1,10 +1,14 @@
-package dev.tenon.platform.core.gguf;
+package dev.tenon.platform.tools.gguf;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
+import dev.tenon.platform.core.gguf.TensorType;
+import dev.tenon.platform.core.gguf.TensorTypes;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Collection;
 import java.util.Locale;
 import java.util.Map;
@@ -59,6 +63,9 @@ final class FormatSet {
     private enum PlainF32 implements QuantFormat, Quantizer {
         INSTANCE;
 
+        private static final ValueLayout.OfFloat FLOAT =
+                ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
         @Override
         public String id() {
             return "F32";
@@ -81,7 +88,7 @@ final class FormatSet {
 
         @Override
         public void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
-            MemorySegment.copy(source, GgufCursor.FLOAT, offsetBytes, target, targetOffset, n);
+            MemorySegment.copy(source, FLOAT, offsetBytes, target, targetOffset, n);
         }
 
         @Override
@@ -91,7 +98,7 @@ final class FormatSet {
 
         @Override
         public void quantize(float[] source, int sourceOffset, MemorySegment target, long offsetBytes, int n) {
-            MemorySegment.copy(source, sourceOffset, target, GgufCursor.FLOAT, offsetBytes, n);
+            MemorySegment.copy(source, sourceOffset, target, FLOAT, offsetBytes, n);
         }
     }
 }

@@ -1,9 +1,10 @@
-package dev.tenon.platform.core.gguf;
+package dev.tenon.platform.tools.gguf;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.platform.core.gguf.TensorType;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -49,6 +50,11 @@ public final class GgufWriter {
 
     private record Piece(Tensor tensor, long position, long firstRow, long rows) {}
 
+    static final String ALIGNMENT_KEY = "general.alignment";
+
+    private static final int DEFAULT_ALIGNMENT = 32;
+    /// `GGUF` as a little-endian number.
+    private static final int MAGIC = 0x46554747;
     /// Data is made and written in pieces of about this size.
     private static final int PIECE_BYTES = 4 << 20;
     /// Longest row; a row is never cut.
@@ -251,14 +257,14 @@ public final class GgufWriter {
     }
 
     private int alignment() {
-        GgufValue value = metadata.get(GgufHeader.ALIGNMENT_KEY);
+        GgufValue value = metadata.get(ALIGNMENT_KEY);
         if (value == null) {
-            return GgufHeader.DEFAULT_ALIGNMENT;
+            return DEFAULT_ALIGNMENT;
         }
         if (value.type() != GgufType.UINT32
                 || Long.bitCount((Long) value.value()) != 1
                 || (Long) value.value() > 1 << 30) {
-            throw argument(GgufHeader.ALIGNMENT_KEY + " is " + value.value() + " of type " + value.type()
+            throw argument(ALIGNMENT_KEY + " is " + value.value() + " of type " + value.type()
                     + "; expected a power of two up to 2^30 of type UINT32.");
         }
         return ((Long) value.value()).intValue();
@@ -266,7 +272,7 @@ public final class GgufWriter {
 
     private long write(Path temporary, int alignment) throws IOException {
         GgufEncoder header = new GgufEncoder();
-        header.putInt(GgufHeader.MAGIC);
+        header.putInt(MAGIC);
         header.putInt(version);
         header.putLong(tensors.size());
         header.putLong(metadata.size());

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.gguf;
+package dev.tenon.platform.tools.gguf;
 
 /// Hears how far the writing of a file is.
 @FunctionalInterface

@@ -1,8 +1,9 @@
-package dev.tenon.platform.core.gguf;
+package dev.tenon.platform.tools.gguf;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.platform.core.gguf.TensorType;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.gguf;
+package dev.tenon.platform.tools.gguf;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
@@ -10,6 +10,8 @@ import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
+import dev.tenon.platform.core.gguf.TensorType;
+import dev.tenon.platform.core.gguf.TensorTypes;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Collection;
@@ -97,7 +99,7 @@ public final class Requantizer {
                 continue;
             }
             GgufValue value = entry.getValue();
-            if (key.equals(GgufHeader.ALIGNMENT_KEY)) {
+            if (key.equals(GgufWriter.ALIGNMENT_KEY)) {
                 value = new GgufValue(GgufType.UINT32, null, value.value());
             }
             writer.put(key, value);

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.gguf;
+package dev.tenon.platform.tools.gguf;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.gguf;
+package dev.tenon.platform.tools.gguf;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -12,6 +12,8 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.platform.core.gguf.TensorType;
+import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -111,7 +113,7 @@ class GgufWriterTests {
                 .tensor("a", F32, List.of(100L, rows), (target, first, n) -> {
                     for (long row = 0; row < n; row++) {
                         for (int col = 0; col < 100; col++) {
-                            target.set(GgufCursor.FLOAT, (row * 100 + col) * 4, first + row);
+                            target.set(TestFiles.FLOAT, (row * 100 + col) * 4, first + row);
                         }
                     }
                 })
@@ -122,7 +124,7 @@ class GgufWriterTests {
         try (GgufFile file = TestFiles.open(path)) {
             MemorySegment data = file.data(file.tensor("a").orElseThrow());
             for (long row = 0; row < rows; row++) {
-                assertEquals((float) row, data.get(GgufCursor.FLOAT, row * 400 + 396));
+                assertEquals((float) row, data.get(TestFiles.FLOAT, row * 400 + 396));
             }
         }
     }

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.gguf;
+package dev.tenon.platform.tools.gguf;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

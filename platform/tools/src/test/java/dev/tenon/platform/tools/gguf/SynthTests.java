@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.gguf;
+package dev.tenon.platform.tools.gguf;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -9,6 +9,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,11 +95,11 @@ class SynthTests {
             TensorInfo factors = file.tensor("rope_freqs.weight").orElseThrow();
             assertEquals(List.of(32L), factors.shape());
             var data = file.data(factors);
-            assertEquals(1f, data.get(GgufCursor.FLOAT, 0));
-            assertEquals(32f, data.get(GgufCursor.FLOAT, 31 * 4));
+            assertEquals(1f, data.get(TestFiles.FLOAT, 0));
+            assertEquals(32f, data.get(TestFiles.FLOAT, 31 * 4));
             float previous = 1;
             for (int i = 0; i < 32; i++) {
-                float factor = data.get(GgufCursor.FLOAT, 4L * i);
+                float factor = data.get(TestFiles.FLOAT, 4L * i);
                 assertTrue(factor >= previous && factor <= 32, "factor " + i + " is " + factor);
                 previous = factor;
             }

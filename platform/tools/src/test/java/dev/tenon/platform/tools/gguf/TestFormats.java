@@ -1,21 +1,22 @@
-package dev.tenon.platform.core.gguf;
+package dev.tenon.platform.tools.gguf;
 
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
 /// Formats that these tests bring along, so that they need no format bundle.
-final class TestFormats {
-    private static final ValueLayout.OfShort HALF = GgufCursor.SHORT;
+public final class TestFormats {
+    private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private TestFormats() {}
 
     /// F16 and Q8_0 that encode truly, and Q4_K, Q5_K, Q6_K, Q5_0 that write zeros of the right size.
-    static List<QuantFormat> all() {
+    public static List<QuantFormat> all() {
         return List.of(
                 new F16(),
                 new Q8_0(),
