@@ -4,7 +4,7 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.core.gguf.GgufReader;
-import dev.tenon.platform.core.gguf.GgufWriter;
+import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -36,8 +36,9 @@ final class Osgi implements AutoCloseable {
         EQUINOX
     }
 
-    private static final String LOGGING = "org.slf4j;version=2.0.18,org.slf4j.event;version=2.0.18,"
-            + "org.slf4j.helpers;version=2.0.18,org.slf4j.spi;version=2.0.18";
+    /// What the launcher's class path offers to bundles.
+    private static final String LAUNCHER = "org.slf4j;version=2.0.18,org.slf4j.event;version=2.0.18,"
+            + "org.slf4j.helpers;version=2.0.18,org.slf4j.spi;version=2.0.18,dev.tenon.platform.boot;version=1.0.0";
 
     private static final long STOP_MILLIS = TimeUnit.MINUTES.toMillis(5);
 
@@ -63,7 +64,7 @@ final class Osgi implements AutoCloseable {
         settings.put(Constants.FRAMEWORK_STORAGE_CLEAN, Constants.FRAMEWORK_STORAGE_CLEAN_ONFIRSTINIT);
         settings.put(Constants.FRAMEWORK_BSNVERSION, Constants.FRAMEWORK_BSNVERSION_MULTIPLE);
         settings.put("felix.service.urlhandlers", "false");
-        settings.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, sharedApi ? LOGGING + "," + apiPackages() : LOGGING);
+        settings.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, sharedApi ? LAUNCHER + "," + apiPackages() : LAUNCHER);
         framework = factory.newFramework(settings);
         framework.init();
         framework.start();

@@ -28,6 +28,8 @@ class PlainJarsIT {
             "dev.tenon.platform.contracts",
             "dev.tenon.itest.nv.tegra",
             "dev.tenon.platform.cli",
+            "dev.tenon.platform.bundles",
+            "dev.tenon.platform.tools",
             "dev.tenon.platform.bench");
 
     /// Starts a framework, so it needs the framework's api.

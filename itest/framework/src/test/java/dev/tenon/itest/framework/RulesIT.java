@@ -17,7 +17,6 @@ import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -31,20 +30,31 @@ import org.junit.jupiter.api.Test;
 
 /// The rules of the house, checked on the compiled classes of the finished jars.
 class RulesIT {
-    /// Which of our modules may use another one than `api`.
-    private static final Map<String, Set<String>> ALLOWED = Map.of(
-            "dev.tenon.backend.cuda", Set.of("dev.tenon.kernels.nvidia"),
-            "dev.tenon.backend.nv.tegra", Set.of("dev.tenon.kernels.nvidia"),
-            "dev.tenon.backend.nv.tegra.emulator", Set.of("dev.tenon.backend.nv.tegra"),
-            "dev.tenon.platform.contracts", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"),
-            "dev.tenon.itest.nv.tegra",
+    /// Which of our modules may use another one than `api`; exactly these are used.
+    private static final Map<String, Set<String>> ALLOWED = Map.ofEntries(
+            Map.entry("dev.tenon.backend.cuda", Set.of("dev.tenon.kernels.nvidia")),
+            Map.entry("dev.tenon.backend.nv.tegra", Set.of("dev.tenon.kernels.nvidia")),
+            Map.entry("dev.tenon.backend.nv.tegra.emulator", Set.of("dev.tenon.backend.nv.tegra")),
+            Map.entry(
+                    "dev.tenon.itest.nv.tegra",
                     Set.of(
                             "dev.tenon.platform.cli",
                             "dev.tenon.backend.nv.tegra",
-                            "dev.tenon.backend.nv.tegra.emulator"),
-            "dev.tenon.platform.cli", Set.of("dev.tenon.platform.core"),
-            "dev.tenon.platform.bench", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"),
-            "dev.tenon.platform.launcher", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli"));
+                            "dev.tenon.backend.nv.tegra.emulator")),
+            Map.entry("dev.tenon.platform.launcher", Set.of("dev.tenon.platform.boot")),
+            Map.entry("dev.tenon.platform.cli", Set.of("dev.tenon.platform.core", "dev.tenon.platform.boot")),
+            Map.entry(
+                    "dev.tenon.platform.bundles",
+                    Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli", "dev.tenon.platform.boot")),
+            Map.entry("dev.tenon.platform.tools", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")),
+            Map.entry("dev.tenon.platform.bench", Set.of("dev.tenon.platform.cli")),
+            Map.entry("dev.tenon.platform.contracts", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")));
+
+    /// Packages that use each other in a circle today. The list only gets shorter.
+    private static final Set<String> CYCLES = Set.of(
+            "dev.tenon.backend.nv.tegra.emulator",
+            "dev.tenon.backend.nv.tegra.emulator.kernels",
+            "dev.tenon.backend.nv.tegra.emulator.stream");
 
     private static final Set<String> MAY_PRINT =
             Set.of("dev.tenon.platform.cli", "dev.tenon.platform.bench", "dev.tenon.platform.launcher");
@@ -133,21 +143,20 @@ class RulesIT {
         List<Type> types = types();
         Map<String, String> moduleOf = moduleOfPackage(types);
         Set<String> wrong = new TreeSet<>();
-        Set<String> seen = new TreeSet<>();
+        Map<String, Set<String>> seen = new TreeMap<>();
         for (Type type : types) {
             for (String used : type.usedPackages(moduleOf.keySet())) {
                 String module = moduleOf.get(used);
-                seen.add(type.module() + " uses " + module);
-                boolean allowed = module.equals(type.module())
-                        || module.equals("dev.tenon.api")
-                        || ALLOWED.getOrDefault(type.module(), Set.of()).contains(module);
-                if (!allowed) {
-                    wrong.add(type.name() + " uses " + used);
+                if (!module.equals(type.module()) && !module.equals("dev.tenon.api")) {
+                    seen.computeIfAbsent(type.module(), m -> new TreeSet<>()).add(module);
+                    if (!ALLOWED.getOrDefault(type.module(), Set.of()).contains(module)) {
+                        wrong.add(type.name() + " uses " + used);
+                    }
                 }
             }
         }
-        assertTrue(seen.contains("dev.tenon.platform.cli uses dev.tenon.platform.core"), "the check is blind: " + seen);
         assertEquals(Set.of(), wrong);
+        assertEquals(new TreeMap<>(ALLOWED), seen, "what is allowed is used, too");
     }
 
     @Test
@@ -169,22 +178,24 @@ class RulesIT {
     }
 
     @Test
-    void theApisPackagesHaveNoCycle() throws IOException {
-        List<Type> types = types().stream()
-                .filter(type -> type.module().equals("dev.tenon.api"))
-                .toList();
-        Set<String> packages = moduleOfPackage(types).keySet();
+    void packagesHaveNoCycle() throws IOException {
+        List<Type> types = types();
+        Map<String, String> moduleOf = moduleOfPackage(types);
         Map<String, Set<String>> uses = new TreeMap<>();
-        packages.forEach(p -> uses.put(p, new TreeSet<>()));
-        types.forEach(type -> uses.get(type.packageName()).addAll(type.usedPackages(packages)));
-        // Takes away packages that use nothing that is left; what remains is a cycle.
-        Map<String, Set<String>> rest = new LinkedHashMap<>(uses);
-        boolean changed = true;
-        while (changed) {
-            changed =
-                    rest.entrySet().removeIf(entry -> entry.getValue().stream().noneMatch(rest::containsKey));
+        moduleOf.keySet().forEach(p -> uses.put(p, new TreeSet<>()));
+        for (Type type : types) {
+            type.usedPackages(moduleOf.keySet()).stream()
+                    .filter(used -> moduleOf.get(used).equals(type.module()))
+                    .forEach(uses.get(type.packageName())::add);
         }
-        assertEquals(Map.of(), rest, "packages in or above a cycle");
+        // Takes away packages that use nothing that is left, or that nothing left uses; what remains is in a cycle, or
+        // between two.
+        Map<String, Set<String>> rest = new TreeMap<>(uses);
+        while (rest.entrySet().removeIf(each -> each.getValue().stream().noneMatch(rest::containsKey))
+                || rest.keySet().removeIf(each -> rest.values().stream().noneMatch(used -> used.contains(each)))) {
+            rest.values().forEach(used -> used.retainAll(rest.keySet()));
+        }
+        assertEquals(new TreeSet<>(CYCLES), rest.keySet(), () -> "packages in a cycle: " + rest);
     }
 
     @Test

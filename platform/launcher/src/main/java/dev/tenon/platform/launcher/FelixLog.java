@@ -13,7 +13,7 @@ final class FelixLog extends org.apache.felix.framework.Logger {
 
     @Override
     protected void doLog(Bundle bundle, ServiceReference reference, int level, String message, Throwable error) {
-        doLog(level, bundle == null ? message : BundleProblems.name(bundle) + ": " + message, error);
+        doLog(level, bundle == null ? message : NotedProblems.name(bundle) + ": " + message, error);
     }
 
     @Override

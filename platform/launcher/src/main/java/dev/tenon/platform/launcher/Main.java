@@ -1,12 +1,12 @@
 package dev.tenon.platform.launcher;
 
+import dev.tenon.platform.boot.EntryPoint;
 import java.io.ByteArrayInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.ToIntFunction;
 import javax.xml.parsers.FactoryConfigurationError;
 import javax.xml.parsers.ParserConfigurationException;
 import javax.xml.parsers.SAXParserFactory;
@@ -117,7 +117,7 @@ public final class Main {
         Platform platform = Platform.boot(Home.find(), args.length == 0 ? "" : args[0]);
         booted.set(platform);
         try {
-            ToIntFunction<String[]> cli = platform.cli();
+            EntryPoint cli = platform.cli();
             if (log().isDebugEnabled()) {
                 log().debug(
                                 "The command line is ready {} ms after main began",
@@ -125,7 +125,7 @@ public final class Main {
             }
             vectorModule.run();
             Thread.currentThread().setContextClassLoader(cli.getClass().getClassLoader());
-            return cli.applyAsInt(args);
+            return cli.run(args);
         } finally {
             Thread.currentThread().setContextClassLoader(Main.class.getClassLoader());
             platform.close();

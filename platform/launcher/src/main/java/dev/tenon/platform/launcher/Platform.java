@@ -1,13 +1,15 @@
 package dev.tenon.platform.launcher;
 
+import dev.tenon.platform.boot.BundleProblems;
+import dev.tenon.platform.boot.BundleTrust;
+import dev.tenon.platform.boot.EntryPoint;
+import dev.tenon.platform.boot.Started;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Collections;
-import java.util.Dictionary;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Hashtable;
 import java.util.Iterator;
@@ -17,9 +19,6 @@ import java.util.Properties;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiFunction;
-import java.util.function.Supplier;
-import java.util.function.ToIntFunction;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
@@ -54,7 +53,7 @@ final class Platform implements AutoCloseable {
     private final Home home;
     private final CacheFolder cache;
     private final Framework framework;
-    private final BundleProblems problems;
+    private final NotedProblems problems;
     private final Trust trust;
     private Bundle fileInstall;
     /// Held while FileInstall is started beside the main thread.
@@ -79,9 +78,9 @@ final class Platform implements AutoCloseable {
             framework.init();
         } catch (BundleException e) {
             cache.close();
-            throw new PlatformException("The framework did not start: " + BundleProblems.reason(e) + ".");
+            throw new PlatformException("The framework did not start: " + NotedProblems.reason(e) + ".");
         }
-        problems = new BundleProblems(framework.getBundleContext());
+        problems = new NotedProblems(framework.getBundleContext());
     }
 
     /// Boots the framework and starts the bundles.
@@ -94,7 +93,7 @@ final class Platform implements AutoCloseable {
             platform.start(command);
         } catch (BundleException e) {
             platform.close();
-            throw new PlatformException("The framework did not start: " + BundleProblems.reason(e) + ".");
+            throw new PlatformException("The framework did not start: " + NotedProblems.reason(e) + ".");
         } catch (RuntimeException e) {
             platform.close();
             throw e;
@@ -105,8 +104,7 @@ final class Platform implements AutoCloseable {
     private void start(String command) throws BundleException {
         long begin = System.nanoTime();
         BundleContext context = framework.getBundleContext();
-        Dictionary<String, Object> info = new Hashtable<>(Map.of("tenon.info", "bundle-problems"));
-        context.registerService(Supplier.class, problems, info);
+        context.registerService(BundleProblems.class, problems, null);
         guard(context);
         framework.start();
         List<Bundle> system = install(Home.files(home.system(), ".jar"));
@@ -146,8 +144,7 @@ final class Platform implements AutoCloseable {
 
     /// Has the framework ask what may run, if not everything may.
     private void guard(BundleContext context) {
-        Dictionary<String, Object> info = new Hashtable<>(Map.of("tenon.info", "trust"));
-        context.registerService(BiFunction.class, trust, info);
+        context.registerService(BundleTrust.class, trust, null);
         if (trust.strict()) {
             context.addBundleListener(trust);
             context.registerService(ResolverHookFactory.class, trust, null);
@@ -165,9 +162,9 @@ final class Platform implements AutoCloseable {
         try {
             Path copies = Files.createDirectories(cache.path().resolve("checked"));
             Path copy = Files.copy(jar, copies.resolve(jar.getParent().getFileName() + "-" + jar.getFileName()));
-            String refusal = trust.apply(location(copy), copy).get("refusal");
-            if (!refusal.isEmpty()) {
-                throw new BundleException("it is not trusted: " + refusal + " [BUNDLE-005]");
+            BundleTrust.Verdict verdict = trust.admit(location(copy), copy);
+            if (!verdict.allows()) {
+                throw new BundleException("it is not trusted: " + verdict.refusal() + " [BUNDLE-005]");
             }
             return copy;
         } catch (IOException e) {
@@ -200,7 +197,7 @@ final class Platform implements AutoCloseable {
     }
 
     private void startBundle(Bundle bundle) {
-        if (BundleProblems.isFragment(bundle)) {
+        if (NotedProblems.isFragment(bundle)) {
             return;
         }
         try {
@@ -233,7 +230,7 @@ final class Platform implements AutoCloseable {
                 values.put(CfgFile.KEY, cfg.key());
                 configuration.update(values);
             } catch (IOException | RuntimeException e) {
-                log().warn("The settings in {} are not applied: {}", file, BundleProblems.reason(e));
+                log().warn("The settings in {} are not applied: {}", file, NotedProblems.reason(e));
             }
         }
         context.ungetService(reference);
@@ -284,16 +281,20 @@ final class Platform implements AutoCloseable {
 
     /// Tells bundles that the platform has started and its folders are watched.
     private void announce() {
-        Dictionary<String, Object> info = new Hashtable<>(Map.of("tenon.info", "watching"));
-        framework
-                .getBundleContext()
-                .registerService(Supplier.class, () -> home.root().toString(), info);
+        framework.getBundleContext().registerService(Started.class, home::root, null);
     }
 
     /// {@return whether a bundle has taken over what FileInstall does with jars, and says itself what fails}
     private boolean deployReports() {
+        ServiceReference<?>[] found = references(BundleProblems.class);
+        return Arrays.stream(found).anyMatch(each -> each.getBundle() != framework);
+    }
+
+    /// {@return the services of a type, in no order}
+    private ServiceReference<?>[] references(Class<?> type) {
         try {
-            return framework.getBundleContext().getAllServiceReferences(null, "(tenon.deploy=true)") != null;
+            ServiceReference<?>[] found = framework.getBundleContext().getAllServiceReferences(type.getName(), null);
+            return found == null ? new ServiceReference<?>[0] : found;
         } catch (InvalidSyntaxException e) {
             throw new IllegalStateException(e);
         }
@@ -311,26 +312,17 @@ final class Platform implements AutoCloseable {
         }
     }
 
-    /// {@return the command line's entry, the service `ToIntFunction<String[]>` with `tenon.main=cli`}
+    /// {@return the command line's entry; of several the highest-ranked one}
     ///
     /// @throws PlatformException when there is none; the text names the bundles that failed
-    ToIntFunction<String[]> cli() {
+    EntryPoint cli() {
         BundleContext context = framework.getBundleContext();
-        try {
-            @SuppressWarnings("rawtypes") // a service is looked up by its class, which has no type arguments
-            Collection<ServiceReference<ToIntFunction>> found =
-                    context.getServiceReferences(ToIntFunction.class, "(tenon.main=cli)");
-            if (!found.isEmpty()) {
-                @SuppressWarnings("unchecked") // what the property tenon.main=cli stands for
-                ToIntFunction<String[]> cli = context.getService(Collections.max(found));
-                if (cli != null) {
-                    return cli;
-                }
-            }
-        } catch (InvalidSyntaxException e) {
-            throw new IllegalStateException(e);
+        ServiceReference<EntryPoint> best = context.getServiceReference(EntryPoint.class);
+        EntryPoint cli = best == null ? null : context.getService(best);
+        if (cli != null) {
+            return cli;
         }
-        List<String> noted = problems.get();
+        List<String> noted = problems.lines();
         String why = noted.isEmpty()
                 ? "No bundle failed, so the bundle of the command line is missing from " + home.bundles()
                         + " or one of its components lacks a service."
@@ -344,7 +336,7 @@ final class Platform implements AutoCloseable {
 
     /// {@return what is wrong with the bundles}
     List<String> problems() {
-        return problems.get();
+        return problems.lines();
     }
 
     /// {@return the framework's own context}
@@ -366,7 +358,7 @@ final class Platform implements AutoCloseable {
                 log().warn("A bundle did not stop within {} ms", STOP_MILLIS);
             }
         } catch (BundleException e) {
-            log().warn("The framework did not stop cleanly: {}", BundleProblems.reason(e));
+            log().warn("The framework did not stop cleanly: {}", NotedProblems.reason(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -1,5 +1,6 @@
 package dev.tenon.platform.launcher;
 
+import dev.tenon.platform.boot.BundleTrust;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -9,7 +10,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiFunction;
 import org.osgi.framework.BundleEvent;
 import org.osgi.framework.SynchronousBundleListener;
 import org.osgi.framework.hooks.resolver.ResolverHook;
@@ -21,16 +21,8 @@ import org.osgi.framework.wiring.BundleRevision;
 /// Keeps bundles from running that the policy does not trust, whoever installs them: a bundle that was not
 /// admitted is never resolved, so no class of it is loaded.
 ///
-/// A bundle is admitted by its location, once its jar was checked. Whoever installs it must install the
-/// very bytes that were checked, a copy that nobody else can change. It is also a service, of types that
-/// every bundle knows, with the property `tenon.info=trust`: from a location (empty: only look) and a jar
-/// (null: the one that was installed there) to `policy`, `list`, `sha256`, `signer` and `refusal`, which
-/// are empty where there is nothing to say. Safe for any thread.
-final class Trust
-        implements BiFunction<String, Path, Map<String, String>>,
-                ResolverHookFactory,
-                ResolverHook,
-                SynchronousBundleListener {
+/// Safe for any thread.
+final class Trust implements BundleTrust, ResolverHookFactory, ResolverHook, SynchronousBundleListener {
     private final TrustPolicy policy;
     private final Map<String, SignedJar> admitted = new ConcurrentHashMap<>();
 
@@ -44,33 +36,55 @@ final class Trust
     }
 
     @Override
-    public Map<String, String> apply(String location, Path file) {
-        SignedJar jar = file == null ? admitted.get(location) : null;
-        String refusal = "";
+    public Verdict look(Path jar) {
         try {
-            Path own = file != null ? file : jar == null ? fileOf(location) : null;
-            if (own != null) {
-                jar = SignedJar.read(own);
-                String why = policy.refusal(jar);
-                refusal = why == null ? "" : why;
-            }
+            return verdict(SignedJar.read(jar));
         } catch (IOException e) {
-            refusal = "it cannot be read: " + e.getMessage();
+            return unreadable(e);
         }
-        if (file != null && !location.isEmpty() && refusal.isEmpty()) {
-            admitted.put(location, jar);
+    }
+
+    @Override
+    public Verdict installed(String location) {
+        try {
+            SignedJar jar = admitted.get(location);
+            Path file = jar == null ? fileOf(location) : null;
+            return file == null ? verdict(jar) : verdict(SignedJar.read(file));
+        } catch (IOException e) {
+            return unreadable(e);
         }
-        return Map.of(
-                "policy",
-                policy.mode().name().toLowerCase(Locale.ROOT),
-                "list",
+    }
+
+    @Override
+    public Verdict admit(String location, Path jar) {
+        try {
+            SignedJar read = SignedJar.read(jar);
+            Verdict verdict = verdict(read);
+            if (verdict.allows()) {
+                admitted.put(location, read);
+            }
+            return verdict;
+        } catch (IOException e) {
+            return unreadable(e);
+        }
+    }
+
+    private Verdict verdict(SignedJar jar) throws IOException {
+        String refusal = jar == null ? null : policy.refusal(jar);
+        return new Verdict(
+                policy(),
                 policy.list().toString(),
-                "sha256",
                 jar == null ? "" : jar.sha256(),
-                "signer",
                 jar == null ? "" : jar.signerNames(),
-                "refusal",
-                refusal);
+                refusal == null ? "" : refusal);
+    }
+
+    private Verdict unreadable(IOException e) {
+        return new Verdict(policy(), policy.list().toString(), "", "", "it cannot be read: " + e.getMessage());
+    }
+
+    private String policy() {
+        return policy.mode().name().toLowerCase(Locale.ROOT);
     }
 
     /// The jar of a bundle that was installed where it lies, or null.

@@ -27,19 +27,19 @@ class LauncherIT {
     private static final String CLI = """
             package fake;
             import java.util.*;
-            import java.util.function.*;
+            import dev.tenon.platform.boot.*;
             import org.osgi.framework.*;
-            public class Cli implements ToIntFunction<String[]> {
+            public class Cli implements EntryPoint {
                 private static final org.slf4j.Logger LOG = org.slf4j.LoggerFactory.getLogger(Cli.class);
                 private volatile Map<String, Object> config;
                 private volatile int modified;
                 public void activate(Map<String, Object> c) { config = c; }
                 public void modified(Map<String, Object> c) { modified++; config = c; }
-                public int applyAsInt(String[] args) {
-                    try { return run(args); } catch (RuntimeException e) { throw e; }
+                public int run(String... args) {
+                    try { return execute(args); } catch (RuntimeException e) { throw e; }
                     catch (Exception e) { throw new IllegalStateException(e); }
                 }
-                private int run(String[] args) throws Exception {
+                private int execute(String[] args) throws Exception {
                     BundleContext context = FrameworkUtil.getBundle(Cli.class).getBundleContext();
                     switch (args[0]) {
                         case "echo" -> System.out.println(String.join("|", args));
@@ -51,8 +51,8 @@ class LauncherIT {
                         case "loader" -> System.out.println(
                                 Thread.currentThread().getContextClassLoader() == Cli.class.getClassLoader());
                         case "problems" -> {
-                            var found = context.getServiceReferences(Supplier.class, "(tenon.info=bundle-problems)");
-                            ((List<?>) context.getService(found.iterator().next()).get()).forEach(System.out::println);
+                            var found = context.getServiceReferences(BundleProblems.class, null);
+                            context.getService(found.iterator().next()).lines().forEach(System.out::println);
                         }
                         case "bundle" -> System.out.println(state(context, args[1]));
                         case "late" -> {
@@ -98,8 +98,7 @@ class LauncherIT {
             <scr:component xmlns:scr="http://www.osgi.org/xmlns/scr/v1.3.0" name="fake.cli"
                 configuration-pid="dev.tenon.platform" activate="activate" modified="modified">
               <implementation class="fake.Cli"/>
-              <property name="tenon.main" type="String" value="cli"/>
-              <service><provide interface="java.util.function.ToIntFunction"/></service>
+              <service><provide interface="dev.tenon.platform.boot.EntryPoint"/></service>
             </scr:component>
             """;
 

@@ -168,19 +168,19 @@ class LauncherPartsTests {
         void reasonIsTheInnermostMessageInOneLine() {
             Throwable why = new BundleException("outer", new BundleException("missing\n  requirement x"));
 
-            assertEquals("missing requirement x", BundleProblems.reason(why));
+            assertEquals("missing requirement x", NotedProblems.reason(why));
         }
 
         @Test
         void reasonNamesTheTypeOfAnOrdinaryException() {
             Throwable why = new BundleException("outer", new IllegalStateException("no driver"));
 
-            assertEquals("IllegalStateException: no driver", BundleProblems.reason(why));
+            assertEquals("IllegalStateException: no driver", NotedProblems.reason(why));
         }
 
         @Test
         void reasonWithoutMessageIsTheType() {
-            assertEquals("java.lang.StackOverflowError", BundleProblems.reason(new StackOverflowError()));
+            assertEquals("java.lang.StackOverflowError", NotedProblems.reason(new StackOverflowError()));
         }
 
         @Test

@@ -167,11 +167,11 @@ class TrustTests {
     void onlyWhatWasAdmittedIsKnownAtItsLocation() throws Exception {
         Trust trust = new Trust(new TrustPolicy(Mode.SIGNED, keys.pem("author"), "", folder.resolve("list.txt")));
         Path signed = keys.sign(plain, "author");
-        assertEquals("", trust.apply("tenon:x/1", signed).get("refusal"));
-        assertEquals("CN=author,O=Test", trust.apply("tenon:x/1", null).get("signer"));
+        assertEquals("", trust.admit("tenon:x/1", signed).refusal());
+        assertEquals("CN=author,O=Test", trust.installed("tenon:x/1").signer());
         assertEquals(
-                SignedJar.read(signed).sha256(), trust.apply("tenon:x/1", null).get("sha256"));
-        assertRefused("not signed", trust.apply("tenon:x/2", plain).get("refusal"));
-        assertEquals("", trust.apply("tenon:x/2", null).get("sha256"));
+                SignedJar.read(signed).sha256(), trust.installed("tenon:x/1").sha256());
+        assertRefused("not signed", trust.admit("tenon:x/2", plain).refusal());
+        assertEquals("", trust.installed("tenon:x/2").sha256());
     }
 }

@@ -1,5 +1,5 @@
-/// Reading and writing of GGUF files.
-@Version("1.0.0")
+/// Reading of GGUF files.
+@Version("2.0.0")
 @Export
 package dev.tenon.platform.core.gguf;
 

@@ -1,0 +1,46 @@
+package dev.tenon.platform.boot;
+
+import java.nio.file.Path;
+import org.osgi.annotation.versioning.ProviderType;
+
+/// Decides which bundles may run. Only the launcher's own service, that of the system bundle, may be believed.
+///
+/// A bundle is admitted by its location, once its jar was checked. Whoever installs it must install the very
+/// bytes that were checked: a copy that nobody else can change. Safe for any thread.
+@ProviderType
+public interface BundleTrust {
+    /// Tells what is known of a jar, without admitting it.
+    ///
+    /// @param jar the jar
+    /// @return what is known
+    Verdict look(Path jar);
+
+    /// {@return what is known of the bundle that was installed at a location}
+    ///
+    /// @param location the bundle's location
+    Verdict installed(String location);
+
+    /// Checks a jar, and lets it run when it is installed at a location.
+    ///
+    /// @param location where it will be installed
+    /// @param jar a copy that nobody else changes
+    /// @return what is known; it was admitted if there is no refusal
+    Verdict admit(String location, Path jar);
+
+    /// What is known of a jar.
+    ///
+    /// @param policy `any`, `signed` or `listed`; empty where nothing decides
+    /// @param list the file with digests of trusted jars, or empty
+    /// @param sha256 digest of the jar in hexadecimal digits, or empty
+    /// @param signer who signed all of it, or empty
+    /// @param refusal why it may not run, or empty
+    record Verdict(String policy, String list, String sha256, String signer, String refusal) {
+        /// What is known where nothing decides.
+        public static final Verdict NONE = new Verdict("", "", "", "", "");
+
+        /// {@return whether the jar may run}
+        public boolean allows() {
+            return refusal.isEmpty();
+        }
+    }
+}

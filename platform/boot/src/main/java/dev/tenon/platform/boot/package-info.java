@@ -1,0 +1,9 @@
+/// The services by which the launcher, which is no bundle, and bundles meet.
+///
+/// The framework exports this package from the launcher's class path, as it does with SLF4J's.
+@Version("1.0.0")
+@Export
+package dev.tenon.platform.boot;
+
+import org.osgi.annotation.bundle.Export;
+import org.osgi.annotation.versioning.Version;

@@ -1,0 +1,284 @@
+package dev.tenon.platform.bundles;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.BundleTrust;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.WorkFolder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.osgi.framework.BundleContext;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
+import org.osgi.service.component.annotations.ServiceScope;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `tenon bundles`: what is installed.
+@Command(
+        name = "bundles",
+        description = {
+            "Lists installed bundles: state, version, services; and why one is not running.",
+            "Installs, updates and removes bundles, while models generate too."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  tenon bundles --problems",
+            "  tenon bundles --why -m model.gguf",
+            "  tenon bundles install my-format.jar",
+            "  tenon bundles install org.example:my-format:1.2.0",
+            "  tenon bundles remove org.example.my.format",
+            "  tenon bundles verify my-format.jar",
+            "",
+            "Commands go to the running platform of this installation that began last, if there is one."
+        })
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=bundles",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
+public final class BundlesCommand implements TenonCommand {
+    @ParentCommand
+    Console console;
+
+    @Option(names = "--json", description = "Print JSON.")
+    private boolean json;
+
+    @Option(
+            names = "--problems",
+            description = "List only bundles that are not running, and jars that were left aside.")
+    private boolean problems;
+
+    @Option(
+            names = "--why",
+            description = "Tell for each choice that a model takes which candidates there are, and why each was taken"
+                    + " or refused.")
+    private boolean why;
+
+    @Option(
+            names = {"-m", "--model"},
+            paramLabel = "FILE",
+            description = "The model for --why (default: the configured one).")
+    private String model;
+
+    @Option(
+            names = "--pid",
+            paramLabel = "N",
+            description = "Speak to this running platform; 0: to none (default: the one that began last).")
+    private Long pid;
+
+    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    BundleShell shell;
+
+    @Reference(
+            cardinality = ReferenceCardinality.OPTIONAL,
+            policyOption = ReferencePolicyOption.GREEDY,
+            target = BundleManager.LAUNCHER)
+    BundleTrust trust;
+
+    private Path folder;
+    private BundleContext context;
+
+    /// Called by the component runtime.
+    ///
+    /// @param context tells where the installation is
+    @Activate
+    void activate(BundleContext context) {
+        this.context = context;
+        this.folder = ControlClient.folder(context);
+    }
+
+    @Override
+    public Integer call() {
+        Optional<ControlClient> running = running();
+        if (running.isPresent()) {
+            console.note(
+                    "Bundles of the running platform, process " + running.get().pid());
+        }
+        if (why) {
+            if (running.isEmpty() && shell == null) {
+                throw noFramework();
+            }
+            String file = console.model(model).toAbsolutePath().toString();
+            String text = running.isPresent() ? running.get().ask("why", file) : shell.run("why", file);
+            if (json) {
+                console.out().println(text);
+            } else {
+                WhyTable.print(text, console.out());
+            }
+            return 0;
+        }
+        List<OsgiBundles.Info> bundles =
+                running.map(platform -> parse(platform.ask("list", ""))).orElseGet(this::bundles).stream()
+                        .filter(b -> !problems || !b.problems().isEmpty())
+                        .toList();
+        if (json) {
+            console.out().println(BundleTable.json(bundles));
+        } else {
+            BundleTable.print(bundles, console.out());
+        }
+        return 0;
+    }
+
+    @Command(name = "install", description = "Tries a bundle, has models move to it, and keeps it in deploy/.")
+    Integer install(
+            @Parameters(
+                            paramLabel = "BUNDLE",
+                            description =
+                                    "A jar; or group:artifact:version of a Maven repository; or a name of an index.")
+                    String bundle,
+            @Option(names = "--offline", description = "Ask only repositories on this machine.") boolean offline) {
+        return change("install", bundle, offline);
+    }
+
+    @Command(name = "update", description = "As install, for a bundle that must be there already.")
+    Integer update(
+            @Parameters(paramLabel = "BUNDLE", description = "Its new version, as for install.") String bundle,
+            @Option(names = "--offline", description = "Ask only repositories on this machine.") boolean offline) {
+        return change("update", bundle, offline);
+    }
+
+    /// Fetches the bundle if it is not a file; whoever runs the platform need not reach the repositories.
+    private Integer change(String command, String bundle, boolean offline) {
+        if (Files.exists(Path.of(bundle)) || bundle.endsWith(".jar")) {
+            return change(command, Path.of(bundle).toAbsolutePath().normalize().toString());
+        }
+        Coordinates wanted = Coordinates.parse(bundle);
+        String configured = console.setting("bundles.repositories").orElse(BundleRepositories.CENTRAL);
+        BundleRepositories repositories = new BundleRepositories(
+                configured, offline, filter -> context == null || ApiPackages.meets(filter, context));
+        try {
+            Path folder = Files.createTempDirectory(WorkFolder.path(), "tenon-fetch-");
+            try {
+                BundleRepositories.Fetched fetched = repositories.fetch(wanted, folder);
+                console.note("Fetched " + fetched.from() + "; " + fetched.checked());
+                return change(command, fetched.file().toString());
+            } finally {
+                try (Stream<Path> files = Files.list(folder)) {
+                    for (Path file : files.toList()) {
+                        Files.delete(file);
+                    }
+                }
+                Files.delete(folder);
+            }
+        } catch (IOException e) {
+            throw new TenonException(ErrorCode.IO, wanted + " cannot be kept for a moment: " + e.getMessage(), e);
+        }
+    }
+
+    @Command(name = "remove", description = "Takes a bundle away that was installed or dropped into deploy/.")
+    Integer remove(@Parameters(paramLabel = "NAME", description = "Its symbolic name.") String name) {
+        return change("remove", name);
+    }
+
+    @Command(
+            name = "verify",
+            description =
+                    "Reads a jar from end to end and tells what bundle it is, who signed it, and whether it may run.")
+    Integer verify(@Parameters(paramLabel = "JAR", description = "The jar.") Path jar) {
+        BundleJar read = BundleJar.read(jar);
+        console.out().println(read.title() + " is whole. SHA-256 " + read.sha256());
+        console.out().println("access: " + (read.access() == null ? "not declared" : read.access()));
+        if (trust == null) {
+            return 0;
+        }
+        BundleTrust.Verdict verdict = trust.look(jar);
+        console.out().println(verdict.signer().isEmpty() ? "not signed" : "signed by: " + verdict.signer());
+        console.out()
+                .println("bundles.trust=" + verdict.policy() + ": "
+                        + (verdict.allows() ? "may run" : "refused, " + verdict.refusal()));
+        return verdict.allows() ? 0 : 1;
+    }
+
+    @Command(name = "trust", description = "Puts jars into the list of those that may run where a list is asked for.")
+    Integer trust(
+            @Parameters(paramLabel = "JAR", arity = "0..*", description = "The jars.") List<Path> jars,
+            @Option(names = "--installed", description = "All jars in bundles/ and deploy/.") boolean installed) {
+        if (shell == null || trust == null) {
+            throw noFramework();
+        }
+        List<Path> all = new ArrayList<>(jars == null ? List.of() : jars);
+        if (installed) {
+            all.addAll(shell.jars());
+        }
+        for (BundleJar added : TrustList.add(trust, all)) {
+            console.out().println(added.sha256() + "  " + added.title());
+        }
+        return 0;
+    }
+
+    private Integer change(String command, String argument) {
+        Optional<ControlClient> running = running();
+        if (running.isEmpty() && shell == null) {
+            throw noFramework();
+        }
+        console.out()
+                .println(
+                        running.isPresent()
+                                ? running.get().ask(command, argument) + " in process "
+                                        + running.get().pid()
+                                : shell.run(command, argument));
+        return 0;
+    }
+
+    private Optional<ControlClient> running() {
+        if (folder == null || pid != null && pid == 0) {
+            return Optional.empty();
+        }
+        List<ControlClient> all = ControlClient.running(folder);
+        if (pid == null) {
+            return all.stream().findFirst();
+        }
+        return Optional.of(all.stream()
+                .filter(platform -> platform.pid() == pid)
+                .findFirst()
+                .orElseThrow(() -> new TenonException(
+                        ErrorCode.CONTROL,
+                        "Process " + pid + " is no running platform of this installation; running are: "
+                                + all.stream().map(ControlClient::pid).toList())));
+    }
+
+    private static List<OsgiBundles.Info> parse(String json) {
+        try {
+            return List.of(new ObjectMapper().readValue(json, OsgiBundles.Info[].class));
+        } catch (JsonProcessingException e) {
+            throw new TenonException(ErrorCode.CONTROL, "The running platform gave no list: " + e.getMessage(), e);
+        }
+    }
+
+    private List<OsgiBundles.Info> bundles() {
+        if (shell != null) {
+            return parse(shell.run("list", ""));
+        }
+        List<OsgiBundles.Info> bundles;
+        try {
+            bundles = OsgiBundles.all();
+        } catch (NoClassDefFoundError e) {
+            bundles = List.of();
+        }
+        if (bundles.isEmpty()) {
+            throw noFramework();
+        }
+        return bundles;
+    }
+
+    private static TenonException noFramework() {
+        return new TenonException(
+                ErrorCode.ENV_PLATFORM,
+                "There is no OSGi framework here, so there are no bundles to list. Start with the tenon script.");
+    }
+}

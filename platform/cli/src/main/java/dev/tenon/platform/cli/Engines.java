@@ -1,0 +1,23 @@
+package dev.tenon.platform.cli;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+
+/// Says clearly when there is no engine.
+public final class Engines {
+    private Engines() {}
+
+    /// {@return the engine}
+    ///
+    /// @param engine the engine, or null
+    /// @throws TenonException (`ENV-003`) if it is null
+    public static Engine require(Engine engine) {
+        if (engine == null) {
+            throw new TenonException(
+                    ErrorCode.ENV_PLATFORM,
+                    "There is no engine: its bundle is missing or does not resolve. See 'tenon doctor'.");
+        }
+        return engine;
+    }
+}

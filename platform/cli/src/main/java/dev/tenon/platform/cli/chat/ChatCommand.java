@@ -1,0 +1,257 @@
+package dev.tenon.platform.cli.chat;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.ChatMessage;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.ModelDefaults;
+import dev.tenon.platform.cli.options.ModelOptions;
+import dev.tenon.platform.cli.options.SamplingOptions;
+import dev.tenon.platform.cli.terminal.CliErrors;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
+import org.osgi.service.component.annotations.ServiceScope;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/// `tenon chat`: a conversation.
+@Command(
+        name = "chat",
+        sortOptions = false,
+        description = {
+            "Talks with a model. Ctrl-C ends an answer, Ctrl-D leaves; /help lists the commands.",
+            "When standard input is no terminal, each of its lines is a message."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  tenon chat",
+            "  tenon chat -m model.gguf -sys \"You are a pirate.\" --temp 0.6",
+            "  printf 'Tell me a story about a fox.\\nGo on.\\n' | tenon chat",
+        })
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=chat",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
+public final class ChatCommand implements TenonCommand {
+    private static final List<String> COMMANDS =
+            List.of("/help", "/clear", "/regen", "/save", "/system", "/stats", "/exit");
+
+    @ParentCommand
+    Console console;
+
+    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    Engine engine;
+
+    @Option(
+            names = {"-sys", "--system-prompt"},
+            paramLabel = "TEXT",
+            description = "System message.")
+    private String system = "";
+
+    @Option(
+            names = {"-n", "--predict", "--n-predict"},
+            paramLabel = "N",
+            defaultValue = "-1",
+            description = "Most tokens of an answer; -1: until the context is full (default: ${DEFAULT-VALUE}).")
+    private int predict;
+
+    @Option(
+            names = {"-r", "--reverse-prompt"},
+            paramLabel = "TEXT",
+            description = "End an answer where this text comes; may be repeated.")
+    private List<String> stop = new ArrayList<>();
+
+    @Mixin
+    private ModelOptions model;
+
+    @Mixin
+    private SamplingOptions sampling;
+
+    private boolean interactive;
+    private Usage last;
+
+    @Override
+    public Integer call() throws IOException {
+        LoadRequest request = model.request(console);
+        SamplingParams params = sampling.params(ModelDefaults.of(request.path()));
+        interactive = console.inIsTerminal() && console.outIsTerminal();
+        try (LoadedModel loaded = console.load(engine, request);
+                Session session = loaded.newSession();
+                ChatInput input = interactive
+                        ? new TerminalChatInput(historyFile(), COMMANDS, "> ")
+                        : new PlainChatInput(console.in())) {
+            Conversation conversation = new Conversation(loaded, session);
+            conversation.system(system);
+            if (interactive) {
+                console.note(loaded.config().name() + " on " + loaded.backend() + ", context " + loaded.contextLength()
+                        + ". /help lists the commands, Ctrl-D leaves.");
+            }
+            return talk(loaded, session, input, conversation, params);
+        }
+    }
+
+    private int talk(
+            LoadedModel loaded, Session session, ChatInput input, Conversation conversation, SamplingParams params)
+            throws IOException {
+        int turn = 0;
+        int failures = 0;
+        for (String line = input.read(); line != null; line = input.read()) {
+            String text = line.strip();
+            if (text.isEmpty()) {
+                continue;
+            }
+            if (text.equals("/exit") || text.equals("/quit") || text.equals("/bye")) {
+                break;
+            }
+            try {
+                if (text.equals("/regen")) {
+                    text = conversation.takeBack();
+                    if (text == null) {
+                        console.note("There is no answer yet.");
+                        continue;
+                    }
+                } else if (text.startsWith("/")) {
+                    obey(text, conversation, loaded);
+                    continue;
+                }
+                answer(session, conversation, text, withSeed(params, params.seed() + turn++));
+            } catch (TenonException e) {
+                if (!interactive) {
+                    throw e;
+                }
+                failures++;
+                CliErrors.failure(e, console.err(), false);
+            }
+        }
+        if (interactive && failures > 0) {
+            console.note(failures + " messages failed.");
+        }
+        return 0;
+    }
+
+    private void answer(Session session, Conversation conversation, String text, SamplingParams params) {
+        try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
+                Printer printer = new Printer()) {
+            last = conversation.send(text, params, predict, stop, printer);
+            console.out().println();
+            console.out().flush();
+            if (interrupt.happened() && last.finish() == FinishReason.CANCELLED) {
+                console.note("(cut short)");
+            }
+        }
+        if (last.finish() == FinishReason.LENGTH && predict < 0) {
+            console.note("The context is full; /clear starts anew.");
+        }
+    }
+
+    private void obey(String text, Conversation conversation, LoadedModel loaded) {
+        String[] words = text.split("\\s+", 2);
+        String rest = words.length > 1 ? words[1] : "";
+        switch (words[0]) {
+            case "/help" -> help();
+            case "/clear" -> {
+                conversation.clear();
+                console.note("The conversation is cleared.");
+            }
+            case "/system" -> {
+                conversation.system(rest);
+                console.note(rest.isEmpty() ? "No system message; cleared." : "System message set; cleared.");
+            }
+            case "/save" -> save(rest, conversation);
+            case "/stats" -> console.note(last == null ? "No answer yet." : RunCommand.summary(last, loaded));
+            default -> console.note("Unknown command " + words[0] + "; /help lists them.");
+        }
+    }
+
+    private void help() {
+        console.out().println("""
+                /help          this list
+                /clear         forget the conversation, keep the system message
+                /regen         answer the last message anew
+                /system TEXT   set the system message and start anew; without TEXT: none
+                /save FILE     write the conversation to a file (Markdown)
+                /stats         counts and speed of the last answer
+                /exit          leave (also /quit, Ctrl-D)
+                Ctrl-C         ends an answer""");
+        console.out().flush();
+    }
+
+    private void save(String name, Conversation conversation) {
+        if (name.isEmpty()) {
+            console.note("Where to? /save FILE");
+            return;
+        }
+        StringBuilder text = new StringBuilder();
+        for (ChatMessage message : conversation.messages()) {
+            text.append("## ")
+                    .append(message.role())
+                    .append("\n\n")
+                    .append(message.content().strip())
+                    .append("\n\n");
+        }
+        try {
+            Files.writeString(Path.of(name), text);
+        } catch (IOException e) {
+            throw new TenonException(ErrorCode.IO, name + " cannot be written: " + e.getMessage() + ".", e);
+        }
+        console.note("Saved to " + name + ".");
+    }
+
+    private Path historyFile() {
+        return console.setting("chat.history")
+                .map(Path::of)
+                .orElseGet(() -> Path.of(System.getProperty("user.home"), ".cache", "tenon", "history"));
+    }
+
+    private static SamplingParams withSeed(SamplingParams p, long seed) {
+        return p.toBuilder().seed(seed).build();
+    }
+
+    /// Prints an answer as it comes.
+    private final class Printer implements GenerationListener, AutoCloseable {
+        private final Progress bar = console.progress("prompt", -1, "tokens");
+
+        @Override
+        public void onText(String text) {
+            bar.close();
+            console.out().print(text);
+            console.out().flush();
+        }
+
+        @Override
+        public void onPrefill(int done, int total) {
+            bar.to(done, total);
+        }
+
+        @Override
+        public void onMoved(String reason) {
+            console.note(reason);
+        }
+
+        @Override
+        public void close() {
+            bar.close();
+        }
+    }
+}

@@ -1,0 +1,272 @@
+package dev.tenon.platform.cli.chat;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.text.ChatMessage;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.ModelDefaults;
+import dev.tenon.platform.cli.options.ModelOptions;
+import dev.tenon.platform.cli.options.SamplingOptions;
+import dev.tenon.platform.cli.options.TextInput;
+import dev.tenon.platform.cli.terminal.CliErrors;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
+import org.osgi.service.component.annotations.ServiceScope;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/// `tenon run`: continues a text, or answers one message.
+@Command(
+        name = "run",
+        sortOptions = false,
+        description = {
+            "Continues a prompt, or answers it with --chat.",
+            "Without -p and -f the prompt is read from standard input when that is no terminal."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  tenon run",
+            "  tenon run -p \"The fox said\" -n 100",
+            "  tenon run -m model.gguf --chat -sys \"Be brief.\" -p \"What is a tenon?\"",
+            "  tenon run -m model.gguf -p \"2+2=\" -n 8 --temp 0",
+            "  cat letter.txt | tenon run -m model.gguf --chat",
+            "  tenon run -p \"Once\" --json-metrics=metrics.json",
+        })
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=run",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
+public final class RunCommand implements TenonCommand {
+    private static final String DEFAULT_PROMPT = "Once upon a time";
+
+    @ParentCommand
+    Console console;
+
+    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    Engine engine;
+
+    @Option(
+            names = {"-p", "--prompt"},
+            paramLabel = "TEXT",
+            description = "The prompt.")
+    private String prompt;
+
+    @Option(
+            names = {"-f", "--file"},
+            paramLabel = "FILE",
+            description = "Read the prompt from a file.")
+    private Path file;
+
+    @Option(
+            names = {"-sys", "--system-prompt"},
+            paramLabel = "TEXT",
+            description = "System message; means --chat.")
+    private String system;
+
+    @ArgGroup(exclusive = true)
+    private Mode mode = new Mode();
+
+    @Option(
+            names = {"-n", "--predict", "--n-predict"},
+            paramLabel = "N",
+            description = "Most tokens to generate; -1: until the context is full (default: the model's, else -1).")
+    private Integer predict;
+
+    @Option(
+            names = {"-r", "--reverse-prompt"},
+            paramLabel = "TEXT",
+            description = "Stop where this text comes; may be repeated.")
+    private List<String> stop = new ArrayList<>();
+
+    @Option(names = "--ignore-eos", description = "Go on after the model's end of text.")
+    private boolean ignoreEos;
+
+    @Option(names = "--no-display-prompt", description = "Do not print the prompt before its continuation.")
+    private boolean noDisplayPrompt;
+
+    @Option(
+            names = "--json-metrics",
+            arity = "0..1",
+            paramLabel = "FILE",
+            fallbackValue = "-",
+            description = "Write counts and times as one JSON line to a file, or to standard error.")
+    private String jsonMetrics;
+
+    @Mixin
+    private ModelOptions model;
+
+    @Mixin
+    private SamplingOptions sampling;
+
+    /// The two ways to read a prompt.
+    static final class Mode {
+        @Option(
+                names = {"--chat", "-st", "--single-turn"},
+                description = "Take the prompt as a message and use the model's chat template.")
+        boolean chat;
+
+        @Option(names = "--raw", description = "Take the prompt as it is (the default).")
+        boolean raw;
+    }
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        if (predict != null && predict < -1) {
+            throw new ParameterException(
+                    spec.commandLine(), "Invalid value for option '--predict': " + predict + " is below -1");
+        }
+        LoadRequest request = model.request(console);
+        ModelDefaults defaults = ModelDefaults.of(request.path());
+        String text = promptText(defaults);
+        SamplingParams params = sampling.params(defaults);
+        boolean chat = mode.chat || system != null && !mode.raw;
+        try (LoadedModel loaded = console.load(engine, request);
+                Session session = loaded.newSession()) {
+            int[] tokens = chat ? chatTokens(loaded, text) : loaded.tokenizer().encode(text, true, true);
+            if (!chat && !noDisplayPrompt && tokens.length <= loaded.contextLength()) {
+                console.out().print(text);
+                console.out().flush();
+            }
+            int limit = predict != null ? predict : defaults.integer("predict", -1);
+            Output output = new Output(session);
+            GenerationRequest generation = GenerationRequest.builder()
+                    .prompt(tokens)
+                    .sampling(params)
+                    .maxNewTokens(limit)
+                    .stop(stop)
+                    .ignoreEndOfGeneration(ignoreEos)
+                    .build();
+            Usage usage;
+            boolean interrupted;
+            try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
+                    output) {
+                usage = session.generate(generation, output);
+                interrupted = interrupt.happened();
+            }
+            console.out().println();
+            console.out().flush();
+            report(loaded, usage, params, output);
+            return interrupted && usage.finish() == FinishReason.CANCELLED ? CliErrors.INTERRUPTED : 0;
+        }
+    }
+
+    private String promptText(ModelDefaults defaults) throws IOException {
+        if (prompt != null) {
+            return prompt;
+        }
+        if (file != null) {
+            return TextInput.promptFile(file);
+        }
+        String piped = console.inIsTerminal() ? "" : TextInput.all(console.in(), "standard input");
+        piped = piped.endsWith("\n") ? piped.substring(0, piped.length() - 1) : piped;
+        return piped.isEmpty() ? defaults.text("prompt").orElse(DEFAULT_PROMPT) : piped;
+    }
+
+    private int[] chatTokens(LoadedModel loaded, String text) {
+        List<ChatMessage> messages = new ArrayList<>();
+        if (system != null) {
+            messages.add(new ChatMessage("system", system));
+        }
+        messages.add(new ChatMessage("user", text));
+        return Prompts.encodeRendered(loaded.tokenizer(), Prompts.render(loaded, messages));
+    }
+
+    private void report(LoadedModel loaded, Usage usage, SamplingParams params, Output output) {
+        if (jsonMetrics != null) {
+            String line = RunMetrics.line(loaded, usage, params.seed(), output.firstToken);
+            RunMetrics.write(jsonMetrics, line, console.err());
+        }
+        if (console.errIsTerminal()) {
+            console.note(summary(usage, loaded));
+        }
+    }
+
+    /// {@return one line about speed, for people}
+    ///
+    /// @param usage what was counted
+    /// @param loaded what ran
+    static String summary(Usage usage, LoadedModel loaded) {
+        return String.format(
+                Locale.ROOT,
+                "%d tokens, %.1f tok/s; prompt %d tokens, %.1f tok/s; first token %.0f ms; load %.0f ms; %s",
+                usage.generatedTokens(),
+                usage.decodeTokensPerSecond(),
+                usage.promptTokens(),
+                usage.prefillTokensPerSecond(),
+                usage.prefillNanos() / 1e6,
+                loaded.loadNanos() / 1e6,
+                loaded.backend());
+    }
+
+    /// Prints text as it comes.
+    private final class Output implements GenerationListener, AutoCloseable {
+        private final Session session;
+        private final Progress bar = console.progress("prompt", -1, "tokens");
+        private Instant firstToken;
+
+        Output(Session session) {
+            this.session = session;
+        }
+
+        @Override
+        public void onToken(GeneratedToken token) {
+            if (firstToken == null) {
+                firstToken = Instant.now();
+                bar.close();
+            }
+        }
+
+        @Override
+        public void onText(String text) {
+            console.out().print(text);
+            console.out().flush();
+            if (console.out().checkError()) {
+                session.cancel();
+            }
+        }
+
+        @Override
+        public void onPrefill(int done, int total) {
+            bar.to(done, total);
+        }
+
+        @Override
+        public void onMoved(String reason) {
+            console.note(reason);
+        }
+
+        @Override
+        public void close() {
+            bar.close();
+        }
+    }
+}

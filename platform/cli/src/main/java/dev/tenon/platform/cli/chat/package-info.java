@@ -1,0 +1,2 @@
+/// `run` and `chat`: prompts, conversations, and what is reported of a generation.
+package dev.tenon.platform.cli.chat;

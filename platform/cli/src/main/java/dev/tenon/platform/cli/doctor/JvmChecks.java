@@ -1,0 +1,111 @@
+package dev.tenon.platform.cli.doctor;
+
+import dev.tenon.api.error.ErrorCode;
+import java.util.Locale;
+import java.util.Optional;
+
+/// Checks the JVM: version, flags, vector unit, compiler.
+final class JvmChecks {
+    private static final String IN_BRACKETS = " [" + ErrorCode.ENV_JVM + "]";
+
+    private JvmChecks() {}
+
+    /// Runs all checks.
+    ///
+    /// @param report receives the findings
+    static void run(DoctorReport report) {
+        report.pass(
+                "java",
+                Runtime.version() + ", " + System.getProperty("java.vm.name") + ", " + System.getProperty("os.name")
+                        + " " + System.getProperty("os.arch") + ", "
+                        + Runtime.getRuntime().availableProcessors() + " processors");
+        vectorModule(report, hasClass("jdk.incubator.vector.Vector"));
+        compiler(report, System.getProperty("java.vm.info", ""), flag("TieredStopAtLevel"), flag("UseJVMCICompiler"));
+        vectorBits(report, flag("MaxVectorSize"), System.getProperty("os.arch"));
+        nativeAccess(report, JvmChecks.class.getModule().isNativeAccessEnabled());
+    }
+
+    /// {@return whether the JDK's own loader has a class; its module need not be in the boot layer}
+    private static boolean hasClass(String name) {
+        try {
+            Class.forName(name, false, null);
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    static void vectorModule(DoctorReport report, boolean present) {
+        if (present) {
+            report.pass("vector module", "jdk.incubator.vector is there");
+        } else {
+            report.fail(
+                    "vector module",
+                    "jdk.incubator.vector is missing, so there are no fast kernels on the CPU" + IN_BRACKETS,
+                    "Start the JVM with --add-modules jdk.incubator.vector, as the tenon script does.");
+        }
+    }
+
+    static void compiler(DoctorReport report, String vmInfo, Optional<String> stopLevel, Optional<String> jvmci) {
+        if (vmInfo.toLowerCase(Locale.ROOT).contains("interpreted")) {
+            report.fail("compiler", "the JVM only interprets (-Xint)" + IN_BRACKETS, "Start it without -Xint.");
+        } else if (stopLevel.isPresent() && !stopLevel.get().equals("4")) {
+            report.fail(
+                    "compiler",
+                    "C2 is off (TieredStopAtLevel=" + stopLevel.get() + "), so vector code is slow" + IN_BRACKETS,
+                    "Start the JVM without -XX:TieredStopAtLevel and -client.");
+        } else if (jvmci.map("true"::equals).orElse(false)) {
+            report.warn(
+                    "compiler",
+                    "the compiler is Graal (JVMCI) instead of C2; the Vector API may be slow" + IN_BRACKETS,
+                    "Start the JVM with -XX:-UseJVMCICompiler.");
+        } else if (stopLevel.isEmpty()) {
+            report.warn(
+                    "compiler",
+                    "this is no HotSpot JVM, so nobody knows whether the Vector API is fast" + IN_BRACKETS,
+                    "Use an OpenJDK build with HotSpot, such as Temurin 25.");
+        } else {
+            report.pass("compiler", "C2, " + vmInfo);
+        }
+    }
+
+    static void vectorBits(DoctorReport report, Optional<String> maxVectorSize, String arch) {
+        if (maxVectorSize.isEmpty() || !maxVectorSize.get().matches("\\d+")) {
+            report.warn("vector unit", "its width is not known to this JVM", "Use an OpenJDK build with HotSpot.");
+            return;
+        }
+        int bits = 8 * Integer.parseInt(maxVectorSize.get());
+        if (bits < 128) {
+            report.fail(
+                    "vector unit",
+                    "the JVM uses no vectors (MaxVectorSize=" + maxVectorSize.get() + ")" + IN_BRACKETS,
+                    "Start the JVM without -XX:MaxVectorSize; check that the machine shows its vector unit.");
+        } else if (bits < 256 && arch.equals("amd64")) {
+            report.warn(
+                    "vector unit",
+                    bits + " bits; processors with AVX2 have 256" + IN_BRACKETS,
+                    "Check that the machine (or virtual machine) shows AVX2, and -XX:MaxVectorSize.");
+        } else {
+            report.pass("vector unit", bits + " bits");
+        }
+    }
+
+    static void nativeAccess(DoctorReport report, boolean enabled) {
+        if (enabled) {
+            report.pass("native access", "enabled");
+        } else {
+            report.warn(
+                    "native access",
+                    "not enabled: GPU backends cannot call drivers in later JDKs, and warn now" + IN_BRACKETS,
+                    "Start the JVM with --enable-native-access=ALL-UNNAMED.");
+        }
+    }
+
+    private static Optional<String> flag(String name) {
+        try {
+            return HotSpot.flag(name);
+        } catch (NoClassDefFoundError e) {
+            return Optional.empty();
+        }
+    }
+}

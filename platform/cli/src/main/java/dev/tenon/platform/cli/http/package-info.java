@@ -1,0 +1,7 @@
+/// Reading over HTTP, for whatever downloads.
+@Version("1.0.0")
+@Export
+package dev.tenon.platform.cli.http;
+
+import org.osgi.annotation.bundle.Export;
+import org.osgi.annotation.versioning.Version;

@@ -1,0 +1,216 @@
+package dev.tenon.platform.cli.main;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.terminal.CliErrors;
+import dev.tenon.platform.cli.terminal.Colors;
+import dev.tenon.platform.cli.terminal.Streams;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Help.Ansi;
+
+/// Runs one command line. Makes only the command that is called; all of them for a listing.
+final class Cli {
+    private final List<CommandSource> sources;
+    private final Streams streams;
+    private final UnaryOperator<String> settings;
+    private final String version;
+    private final BooleanSupplier ending;
+
+    /// Creates a command line.
+    ///
+    /// @param sources the commands there are
+    /// @param streams standard streams
+    /// @param settings looks up a setting by its key; null when it is not set
+    /// @param version what `--version` prints
+    /// @param ending whether the process is ending: what fails then fails for want of what was stopped,
+    ///     which is no news
+    Cli(
+            List<CommandSource> sources,
+            Streams streams,
+            UnaryOperator<String> settings,
+            String version,
+            BooleanSupplier ending) {
+        this.sources = List.copyOf(sources);
+        this.streams = streams;
+        this.settings = settings;
+        this.version = version;
+        this.ending = ending;
+    }
+
+    /// Runs a command.
+    ///
+    /// @param args name and options
+    /// @return exit status
+    int execute(String... args) {
+        boolean debugAsked = Arrays.asList(args).contains("--debug") || "1".equals(settings.apply("debug"));
+        try {
+            return run(debugAsked, helpAsOption(args));
+        } catch (RuntimeException | OutOfMemoryError | LinkageError | StackOverflowError e) {
+            return ending.getAsBoolean() ? CliErrors.FAILED : CliErrors.failure(e, streams.err(), debugAsked);
+        } finally {
+            streams.out().flush();
+            streams.err().flush();
+        }
+    }
+
+    /// `help run` means `run --help`.
+    private static String[] helpAsOption(String... args) {
+        if (args.length == 0 || !args[0].equals("help")) {
+            return args;
+        }
+        String[] changed = Arrays.copyOfRange(args, 1, args.length + 1);
+        changed[args.length - 1] = "--help";
+        return changed;
+    }
+
+    private int run(boolean debugAsked, String... args) {
+        Colors colors = Colors.choose(settings.apply("color"), System.getenv(), Arrays.asList(args));
+        RootCommand root = new RootCommand(streams, settings, colors);
+        Map<TenonCommand, CommandSource> made = new LinkedHashMap<>();
+        try {
+            List<CommandSource> wanted = wanted(args);
+            // The engine comes up with the command that uses it, while picocli reads the root command's options.
+            List<FutureTask<TenonCommand>> commands = new ArrayList<>();
+            for (CommandSource source : wanted) {
+                commands.add(new FutureTask<>(source::create));
+            }
+            if (commands.size() == 1) {
+                Thread.ofPlatform().daemon().name("tenon-command").start(commands.getFirst());
+            }
+            CommandLine line = new CommandLine(root);
+            line.getCommandSpec().version("tenon " + version);
+            for (int i = 0; i < wanted.size(); i++) {
+                add(wanted.get(i), commands.get(i), line, made);
+            }
+            line.setOut(streams.out());
+            line.setErr(streams.err());
+            line.setColorScheme(Help.defaultColorScheme(colors.on(streams.outTerminal()) ? Ansi.ON : Ansi.OFF));
+            line.setCaseInsensitiveEnumValuesAllowed(true);
+            line.setUsageHelpAutoWidth(false);
+            line.setUsageHelpWidth(100);
+            line.setUsageHelpLongOptionsMaxWidth(28);
+            line.setParameterExceptionHandler((error, params) -> ending.getAsBoolean()
+                    ? CliErrors.FAILED
+                    : CliErrors.usage(error, streams.err(), root.debug() || debugAsked));
+            line.setExecutionExceptionHandler((error, command, result) -> {
+                streams.out().flush();
+                if (ending.getAsBoolean()) {
+                    return CliErrors.FAILED;
+                }
+                return error instanceof CommandLine.ParameterException usage
+                        ? CliErrors.usage(usage, streams.err(), root.debug())
+                        : CliErrors.failure(error, streams.err(), root.debug());
+            });
+            if (args.length == 0) {
+                line.usage(streams.out());
+                return 0;
+            }
+            return line.execute(args);
+        } finally {
+            made.forEach((command, source) -> source.release(command));
+        }
+    }
+
+    /// Makes the command, or waits for the thread that does.
+    private static TenonCommand created(FutureTask<TenonCommand> creation) {
+        creation.run();
+        try {
+            return creation.get();
+        } catch (ExecutionException e) {
+            switch (e.getCause()) {
+                case RuntimeException known -> throw known;
+                case Error known -> throw known;
+                default -> throw new IllegalStateException(e.getCause());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("the start was interrupted", e);
+        }
+    }
+
+    /// The source of the named command, or all when no known command is named; none for the version alone.
+    private List<CommandSource> wanted(String... args) {
+        if (args.length == 1 && (args[0].equals("--version") || args[0].equals("-V"))) {
+            return List.of();
+        }
+        Optional<String> name =
+                Arrays.stream(args).filter(a -> !a.startsWith("-")).findFirst();
+        List<CommandSource> named = sources.stream()
+                .filter(s -> name.isPresent() && parent(s.name()).equals(name.get()))
+                .toList();
+        long distinct = named.stream().map(CommandSource::name).distinct().count();
+        if (named.size() > distinct) {
+            throw new TenonException(
+                    ErrorCode.DUPLICATE_ID,
+                    "Command '" + name.orElseThrow() + "' is offered by "
+                            + named.stream().map(CommandSource::origin).collect(Collectors.joining(" and "))
+                            + ". Remove one of them.");
+        }
+        if (named.stream().anyMatch(s -> s.name().equals(name.orElseThrow()))) {
+            // A command before those below it.
+            return named.stream()
+                    .sorted(Comparator.comparing(CommandSource::name))
+                    .toList();
+        }
+        List<CommandSource> all = new ArrayList<>(sources);
+        all.sort((a, b) -> rank(a.name()) == rank(b.name())
+                ? a.name().compareTo(b.name())
+                : Integer.compare(rank(a.name()), rank(b.name())));
+        return all;
+    }
+
+    /// The first word of a name: `doctor nv-tegra` is a command below `doctor`.
+    private static String parent(String name) {
+        return name.split(" ")[0];
+    }
+
+    private static int rank(String name) {
+        int index = List.of("run", "chat", "inspect", "devices", "bundles", "doctor", "bench", "pull")
+                .indexOf(name);
+        return index < 0 ? 100 : index;
+    }
+
+    private void add(
+            CommandSource source,
+            FutureTask<TenonCommand> creation,
+            CommandLine line,
+            Map<TenonCommand, CommandSource> made) {
+        try {
+            TenonCommand command = created(creation);
+            if (command == null) {
+                throw new IllegalStateException("its service was withdrawn or lacks something it needs");
+            }
+            made.put(command, source);
+            CommandLine sub = new CommandLine(command);
+            sub.getCommandSpec().usageMessage().abbreviateSynopsis(true);
+            String parent = parent(source.name());
+            if (parent.equals(source.name())) {
+                line.addSubcommand(parent, sub);
+            } else if (line.getSubcommands().containsKey(parent)) {
+                String own = source.name().substring(parent.length() + 1);
+                line.getSubcommands().get(parent).addSubcommand(own, sub);
+            }
+        } catch (RuntimeException | LinkageError e) {
+            if (ending.getAsBoolean()) {
+                throw e; // for want of what was stopped
+            }
+            streams.err()
+                    .println("tenon: Command '" + source.name() + "' of " + source.origin() + " cannot be used: "
+                            + e.getMessage() + ". Update or remove the bundle. [" + ErrorCode.ENV_PLATFORM + "]");
+        }
+    }
+}

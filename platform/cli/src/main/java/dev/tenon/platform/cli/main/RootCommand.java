@@ -1,0 +1,197 @@
+package dev.tenon.platform.cli.main;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Engines;
+import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.pull.ModelFiles;
+import dev.tenon.platform.cli.terminal.BarProgress;
+import dev.tenon.platform.cli.terminal.Colors;
+import dev.tenon.platform.cli.terminal.InterruptWatch;
+import dev.tenon.platform.cli.terminal.Streams;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/// The command `tenon` itself, with the options that every command has; commands see it as [Console].
+@Command(
+        name = "tenon",
+        description = "Runs GGUF language models inside the JVM.",
+        synopsisSubcommandLabel = "COMMAND",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  tenon run -p \"Once upon a time\"",
+            "  tenon chat -m model.gguf",
+            "  tenon COMMAND --help",
+        })
+final class RootCommand implements Console {
+    private static final Progress SILENT = new Progress() {
+        @Override
+        public void to(long done) {}
+
+        @Override
+        public void to(long done, long total) {}
+
+        @Override
+        public void close() {}
+    };
+
+    private final Streams streams;
+    private final UnaryOperator<String> settings;
+    private final Colors colors;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            scope = ScopeType.INHERIT,
+            order = 1000,
+            description = "Show this help and leave.")
+    private boolean help;
+
+    @Option(
+            names = {"-q", "--quiet"},
+            scope = ScopeType.INHERIT,
+            order = 1001,
+            description = "Print results and errors only.")
+    private boolean quiet;
+
+    @Option(
+            names = "--no-color",
+            scope = ScopeType.INHERIT,
+            order = 1002,
+            description = "Print without colours (also: NO_COLOR in the environment).")
+    private boolean noColor;
+
+    @Option(
+            names = "--debug",
+            scope = ScopeType.INHERIT,
+            order = 1003,
+            description = "Print the stack trace of an error (also: TENON_DEBUG=1).")
+    private boolean debug;
+
+    @Option(
+            names = {"-V", "--version"},
+            versionHelp = true,
+            description = "Show the version and leave.")
+    private boolean version;
+
+    /// Creates the root.
+    ///
+    /// @param streams standard streams, and which are terminals
+    /// @param settings looks up a setting by its key; null when it is not set
+    /// @param colors whether to use colours
+    RootCommand(Streams streams, UnaryOperator<String> settings, Colors colors) {
+        this.streams = streams;
+        this.settings = settings;
+        this.colors = colors;
+    }
+
+    boolean debug() {
+        return debug || "1".equals(settings.apply("debug")) || "true".equals(settings.apply("debug"));
+    }
+
+    @Override
+    public PrintWriter out() {
+        return streams.out();
+    }
+
+    @Override
+    public OutputStream outBytes() {
+        return streams.outBytes();
+    }
+
+    @Override
+    public PrintWriter err() {
+        return streams.err();
+    }
+
+    @Override
+    public InputStream in() {
+        return streams.in();
+    }
+
+    @Override
+    public boolean inIsTerminal() {
+        return streams.inTerminal();
+    }
+
+    @Override
+    public boolean outIsTerminal() {
+        return streams.outTerminal();
+    }
+
+    @Override
+    public boolean errIsTerminal() {
+        return streams.errTerminal();
+    }
+
+    @Override
+    public boolean quiet() {
+        return quiet;
+    }
+
+    @Override
+    public String dim(String text) {
+        return colors.on(streams.errTerminal()) ? "\u001b[2m" + text + "\u001b[0m" : text;
+    }
+
+    @Override
+    public void note(String text) {
+        if (!quiet) {
+            streams.err().println(dim(text));
+            streams.err().flush();
+        }
+    }
+
+    @Override
+    public Progress progress(String task, long total, String unit) {
+        if (quiet || !streams.errTerminal()) {
+            return SILENT;
+        }
+        String columns = System.getenv("COLUMNS");
+        int width = columns != null && columns.matches("[1-9]\\d{1,3}") ? Integer.parseInt(columns) - 1 : 79;
+        return new BarProgress(
+                task, total, unit, new PrintStream(streams.errBytes(), true, StandardCharsets.UTF_8), width);
+    }
+
+    @Override
+    public Interrupt onInterrupt(Runnable action) {
+        return new InterruptWatch(action);
+    }
+
+    @Override
+    public Optional<String> setting(String key) {
+        return Optional.ofNullable(settings.apply(key)).map(String::strip).filter(s -> !s.isEmpty());
+    }
+
+    @Override
+    public Path model(String name) {
+        String wanted = name == null || name.isBlank()
+                ? setting("model")
+                        .orElseThrow(() -> new TenonException(
+                                ErrorCode.USAGE,
+                                "No model is given and none is configured. Give one with -m FILE, or set"
+                                        + " TENON_MODEL."))
+                : name;
+        return new ModelFiles(ModelFiles.folder(setting("models"))).find(wanted);
+    }
+
+    @Override
+    public LoadedModel load(Engine engine, LoadRequest request) {
+        try (Progress bar = progress("load " + request.path().getFileName(), -1, "")) {
+            return Engines.require(engine).load(request);
+        }
+    }
+}

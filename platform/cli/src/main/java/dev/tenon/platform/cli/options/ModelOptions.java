@@ -1,0 +1,110 @@
+package dev.tenon.platform.cli.options;
+
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.platform.cli.Console;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/// Options that say which model to load and where to put it; named as in llama.cpp.
+public final class ModelOptions {
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Option(
+            names = {"-m", "--model"},
+            paramLabel = "FILE",
+            description = "Model: a GGUF file, or the name of a pulled model (default: the configured one).")
+    private String model;
+
+    @Option(
+            names = {"-c", "--ctx-size"},
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Context length in tokens; 0: as configured, else the model's (default: ${DEFAULT-VALUE}).")
+    private int contextLength;
+
+    @Option(
+            names = {"-b", "--batch-size"},
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Most prompt tokens in one step; 0: as configured, else 512 (default: ${DEFAULT-VALUE}).")
+    private int batchTokens;
+
+    @Option(
+            names = {"-t", "--threads"},
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "CPU threads; 0: as configured, else as the machine has (default: ${DEFAULT-VALUE}).")
+    private int threads;
+
+    @Option(
+            names = "--backend",
+            paramLabel = "ID",
+            defaultValue = "",
+            description = "Backend, such as cpu-vector, or auto (default: the configured one). See 'tenon devices'.")
+    private String backend;
+
+    @Option(
+            names = "--device",
+            paramLabel = "ID",
+            defaultValue = "",
+            description = "Device of the backend (default: the first).")
+    private String device;
+
+    @Option(
+            names = {"-ctk", "--cache-type-k"},
+            paramLabel = "TYPE",
+            description = "Type of cached keys: ${COMPLETION-CANDIDATES} (default: the configured one, else F16).")
+    private KvType keyType;
+
+    @Option(
+            names = {"-ctv", "--cache-type-v"},
+            paramLabel = "TYPE",
+            description = "Type of cached values: ${COMPLETION-CANDIDATES} (default: the configured one, else F16).")
+    private KvType valueType;
+
+    @Option(names = "--check-tensors", description = "Look for NaN and infinity in all weights before use.")
+    private boolean checkTensors;
+
+    @Option(names = "--no-fuse", description = "Run each operation by itself; helps to find a wrong kernel.")
+    private boolean noFuse;
+
+    @Option(
+            names = "--set",
+            paramLabel = "NAME=VALUE",
+            description = "Setting for the backend, such as mv.block-size=256; may be repeated.")
+    private Map<String, String> settings = new LinkedHashMap<>();
+
+    /// {@return what the engine shall load}
+    ///
+    /// @param console finds the model's file
+    public LoadRequest request(Console console) {
+        atLeastZero("--ctx-size", contextLength);
+        atLeastZero("--batch-size", batchTokens);
+        atLeastZero("--threads", threads);
+        return LoadRequest.builder(console.model(model))
+                .backend(backend)
+                .device(device)
+                .threads(threads)
+                .contextLength(contextLength)
+                .maxBatchTokens(batchTokens)
+                .keyType(keyType)
+                .valueType(valueType)
+                .fuse(!noFuse)
+                .checkData(checkTensors)
+                .settings(settings)
+                .build();
+    }
+
+    private void atLeastZero(String name, int value) {
+        if (value < 0) {
+            throw new ParameterException(
+                    spec.commandLine(), "Invalid value for option '" + name + "': " + value + " is below 0");
+        }
+    }
+}

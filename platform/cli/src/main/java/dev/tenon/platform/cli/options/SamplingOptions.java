@@ -1,0 +1,140 @@
+package dev.tenon.platform.cli.options;
+
+import dev.tenon.api.text.SamplingParams;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/// Options that say how the next token is chosen; named as in llama.cpp, with its defaults where neither
+/// the user
+/// nor the model's own defaults say otherwise.
+public final class SamplingOptions {
+    private static final Pattern BIAS = Pattern.compile("(\\d+)([+-](?:\\d+(?:\\.\\d*)?|inf))");
+    private static final SamplingParams STANDARD = SamplingParams.defaults();
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Option(
+            names = "--temp",
+            paramLabel = "T",
+            description = "Temperature; 0: always the likeliest token (default: the model's, else 0.8).")
+    private Float temperature;
+
+    @Option(
+            names = "--top-k",
+            paramLabel = "N",
+            description = "Keep the N likeliest tokens; 0: all (default: the model's, else 40).")
+    private Integer topK;
+
+    @Option(
+            names = "--top-p",
+            paramLabel = "P",
+            description = "Keep the likeliest tokens up to this sum; 1: all (default: the model's, else 0.95).")
+    private Float topP;
+
+    @Option(
+            names = "--min-p",
+            paramLabel = "P",
+            description = "Drop tokens below this share of the likeliest; 0: none (default: the model's, else 0.05).")
+    private Float minP;
+
+    @Option(
+            names = {"--typical", "--typical-p"},
+            paramLabel = "P",
+            description = "Locally typical sampling; 1: off (default: the model's, else 1).")
+    private Float typicalP;
+
+    @Option(
+            names = "--repeat-penalty",
+            paramLabel = "X",
+            description = "Penalty for recent tokens; 1: none (default: the model's, else 1).")
+    private Float repeatPenalty;
+
+    @Option(
+            names = "--repeat-last-n",
+            paramLabel = "N",
+            description = "How many tokens are recent; 0: none, -1: all (default: the model's, else 64).")
+    private Integer repeatLastN;
+
+    @Option(
+            names = "--presence-penalty",
+            paramLabel = "X",
+            description = "Taken from the logits of recent tokens (default: the model's, else 0).")
+    private Float presencePenalty;
+
+    @Option(
+            names = "--frequency-penalty",
+            paramLabel = "X",
+            description = "Taken from the logits once for each recent occurrence (default: the model's, else 0).")
+    private Float frequencyPenalty;
+
+    @Option(
+            names = {"-l", "--logit-bias"},
+            paramLabel = "TOKEN(+/-)BIAS",
+            description = "Change the logit of a token id, such as 15043+1 or 29905-inf; may be repeated.")
+    private List<String> logitBias = List.of();
+
+    @Option(
+            names = {"-s", "--seed"},
+            paramLabel = "N",
+            defaultValue = "-1",
+            description = "Start of the random numbers; -1: a new one each time (default: ${DEFAULT-VALUE}).")
+    private long seed;
+
+    /// {@return how to choose tokens; with a seed that is known}
+    ///
+    /// @param defaults the model's own defaults
+    public SamplingParams params(ModelDefaults defaults) {
+        try {
+            return SamplingParams.builder()
+                    .temperature(number(temperature, defaults, "temperature", STANDARD.temperature()))
+                    .topK(integer(topK, defaults, "top-k", STANDARD.topK()))
+                    .topP(number(topP, defaults, "top-p", STANDARD.topP()))
+                    .minP(number(minP, defaults, "min-p", STANDARD.minP()))
+                    .typicalP(number(typicalP, defaults, "typical", STANDARD.typicalP()))
+                    .repeatPenalty(number(repeatPenalty, defaults, "repeat-penalty", STANDARD.repeatPenalty()))
+                    .presencePenalty(number(presencePenalty, defaults, "presence-penalty", STANDARD.presencePenalty()))
+                    .frequencyPenalty(
+                            number(frequencyPenalty, defaults, "frequency-penalty", STANDARD.frequencyPenalty()))
+                    .repeatLastN(integer(repeatLastN, defaults, "repeat-last-n", STANDARD.repeatLastN()))
+                    .logitBias(biases())
+                    .seed(seed == -1 ? ThreadLocalRandom.current().nextLong(1L << 32) : seed)
+                    .build();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "Invalid sampling option: " + e.getMessage(), e);
+        }
+    }
+
+    private Map<Integer, Float> biases() {
+        Map<Integer, Float> biases = new LinkedHashMap<>();
+        for (String text : logitBias) {
+            Matcher form = BIAS.matcher(text);
+            if (!form.matches()) {
+                throw new ParameterException(
+                        spec.commandLine(),
+                        "Invalid value for option '--logit-bias': '" + text
+                                + "' is not a token id with a bias such as 15043+1");
+            }
+            biases.put(
+                    Integer.parseInt(form.group(1)),
+                    Float.parseFloat(form.group(2).replace("inf", "Infinity")));
+        }
+        return biases;
+    }
+
+    private static float number(Float given, ModelDefaults defaults, String key, float otherwise) {
+        return given != null ? given : defaults.number("sampling." + key, otherwise);
+    }
+
+    private static int integer(Integer given, ModelDefaults defaults, String key, int otherwise) {
+        return given != null ? given : defaults.integer("sampling." + key, otherwise);
+    }
+}

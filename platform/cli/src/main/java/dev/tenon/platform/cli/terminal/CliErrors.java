@@ -1,0 +1,118 @@
+package dev.tenon.platform.cli.terminal;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/// Turns failures into one line on standard error and an exit status.
+public final class CliErrors {
+    /// Code of an error that nobody foresaw.
+    static final String UNEXPECTED = ErrorCode.UNEXPECTED;
+    /// Exit status of a command that failed.
+    public static final int FAILED = 1;
+    /// Exit status of a command that was called wrongly.
+    static final int USAGE = 2;
+    /// Exit status after Ctrl-C, as shells give it.
+    public static final int INTERRUPTED = 130;
+
+    private CliErrors() {}
+
+    /// Reports a wrong call.
+    ///
+    /// @param error what picocli found
+    /// @param err where to print
+    /// @param debug whether to print the stack trace too
+    /// @return exit status
+    public static int usage(ParameterException error, PrintWriter err, boolean debug) {
+        CommandLine command = error.getCommandLine();
+        String text = error instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()
+                ? unknownOption(unmatched)
+                : sentence(firstLine(error.getMessage())) + suggestions(error);
+        String name = command.getCommandSpec().qualifiedName();
+        line(err, text + " See '" + name + " --help'. [" + ErrorCode.USAGE + "]");
+        trace(error, err, debug);
+        return USAGE;
+    }
+
+    /// Reports a failure.
+    ///
+    /// @param error what happened
+    /// @param err where to print
+    /// @param debug whether to print the stack trace too
+    /// @return exit status
+    public static int failure(Throwable error, PrintWriter err, boolean debug) {
+        line(err, text(error));
+        trace(error, err, debug);
+        return error instanceof TenonException e && e.code().equals(ErrorCode.USAGE) ? USAGE : FAILED;
+    }
+
+    /// {@return the text of a failure on one line, with its code}
+    ///
+    /// @param error what happened
+    public static String text(Throwable error) {
+        return switch (error) {
+            case TenonException e -> e.getMessage().replaceAll("\\s*\\R\\s*", " ");
+            case UncheckedIOException e -> text(e.getCause());
+            case IOException e -> "Reading or writing failed: " + cause(e) + ". [" + ErrorCode.IO + "]";
+            case OutOfMemoryError e ->
+                "Memory is exhausted: " + cause(e) + ". Give the JVM more, or use a smaller context or model. ["
+                        + ErrorCode.MEMORY + "]";
+            default ->
+                "Unexpected " + error.getClass().getSimpleName() + ": " + cause(error)
+                        + ". This is a fault of the program: run again with --debug for the details. [" + UNEXPECTED
+                        + "]";
+        };
+    }
+
+    private static String unknownOption(UnmatchedArgumentException error) {
+        String option = error.getUnmatched().getFirst().replaceFirst("=.*", "");
+        List<String> near = error.getCommandLine().getCommandSpec().options().stream()
+                .flatMap(o -> Arrays.stream(o.names()))
+                .filter(n -> EditDistance.of(n, option) <= 2 || option.length() > 4 && n.startsWith(option))
+                .sorted(Comparator.comparingInt((String n) -> EditDistance.of(n, option))
+                        .thenComparing(n -> n))
+                .limit(3)
+                .toList();
+        return "Unknown option '" + option + "'."
+                + (near.isEmpty() ? "" : " Did you mean " + String.join(" or ", near) + "?");
+    }
+
+    private static String suggestions(ParameterException error) {
+        List<String> near = error instanceof UnmatchedArgumentException unmatched
+                ? unmatched.getSuggestions().stream().limit(3).toList()
+                : List.of();
+        return near.isEmpty() ? "" : " Did you mean " + String.join(" or ", near) + "?";
+    }
+
+    private static String cause(Throwable error) {
+        return error.getMessage() == null ? error.toString() : firstLine(error.getMessage());
+    }
+
+    private static void line(PrintWriter err, String text) {
+        err.println("tenon: " + text);
+        err.flush();
+    }
+
+    private static void trace(Throwable error, PrintWriter err, boolean debug) {
+        if (debug) {
+            error.printStackTrace(err);
+            err.flush();
+        }
+    }
+
+    private static String firstLine(String text) {
+        return text == null ? "" : text.lines().findFirst().orElse("").strip();
+    }
+
+    private static String sentence(String text) {
+        return text.isEmpty() || text.endsWith(".") || text.endsWith("?") ? text : text + ".";
+    }
+}

@@ -1,0 +1,75 @@
+package dev.tenon.platform.cli.terminal;
+
+import dev.tenon.platform.cli.Console;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// Watches for Ctrl-C (SIGINT).
+///
+/// The JDK has no supported way to see a signal; `sun.misc.Signal` of module `jdk.unsupported` is there in
+/// every JDK, and is looked up through the boot loader, so that neither bundle nor module has to require
+/// it.
+/// Without it Ctrl-C simply ends the process.
+public final class InterruptWatch implements Console.Interrupt {
+    private final AtomicInteger signals = new AtomicInteger();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final Runnable action;
+    private final Runnable restore;
+
+    public InterruptWatch(Runnable action) {
+        this.action = action;
+        this.restore = install();
+    }
+
+    @Override
+    public boolean happened() {
+        return signals.get() > 0;
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            restore.run();
+        }
+    }
+
+    public void signal() {
+        if (signals.incrementAndGet() > 1) {
+            Runtime.getRuntime().halt(CliErrors.INTERRUPTED);
+        }
+        action.run();
+    }
+
+    private Runnable install() {
+        try {
+            Class<?> signalClass = Class.forName("sun.misc.Signal", true, null);
+            Class<?> handlerClass = Class.forName("sun.misc.SignalHandler", true, null);
+            Object signal = signalClass.getConstructor(String.class).newInstance("INT");
+            InvocationHandler calls = (proxy, method, args) -> switch (method.getName()) {
+                case "handle" -> {
+                    signal();
+                    yield null;
+                }
+                case "hashCode" -> System.identityHashCode(proxy);
+                case "equals" -> proxy == args[0];
+                default -> "Ctrl-C watch";
+            };
+            Object handler =
+                    Proxy.newProxyInstance(InterruptWatch.class.getClassLoader(), new Class<?>[] {handlerClass}, calls);
+            Object before =
+                    signalClass.getMethod("handle", signalClass, handlerClass).invoke(null, signal, handler);
+            return () -> {
+                try {
+                    signalClass.getMethod("handle", signalClass, handlerClass).invoke(null, signal, before);
+                } catch (ReflectiveOperationException e) {
+                    throw new IllegalStateException("the Ctrl-C handler cannot be put back", e);
+                }
+            };
+        } catch (ReflectiveOperationException | IllegalArgumentException e) {
+            // No such module, or the JVM runs with -Xrs: Ctrl-C keeps its usual meaning.
+            return () -> {};
+        }
+    }
+}

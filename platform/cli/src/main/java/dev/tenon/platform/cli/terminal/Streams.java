@@ -1,0 +1,58 @@
+package dev.tenon.platform.cli.terminal;
+
+import java.io.BufferedOutputStream;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+
+/// Standard streams, and which of them are terminals.
+///
+/// @param in standard input
+/// @param outBytes standard output
+/// @param errBytes standard error
+/// @param out standard output as text; not flushed by itself
+/// @param err standard error as text; flushed at each line end
+/// @param inTerminal whether input is a terminal
+/// @param outTerminal whether output is a terminal
+/// @param errTerminal whether error is a terminal
+public record Streams(
+        InputStream in,
+        OutputStream outBytes,
+        OutputStream errBytes,
+        PrintWriter out,
+        PrintWriter err,
+        boolean inTerminal,
+        boolean outTerminal,
+        boolean errTerminal) {
+    /// {@return streams around bytes, as UTF-8}
+    ///
+    /// @param in standard input
+    /// @param out standard output
+    /// @param err standard error
+    /// @param terminals whether input, output and error are terminals
+    public static Streams of(InputStream in, OutputStream out, OutputStream err, boolean... terminals) {
+        OutputStream buffered = new BufferedOutputStream(out, 8192);
+        return new Streams(
+                in,
+                buffered,
+                err,
+                new PrintWriter(new OutputStreamWriter(buffered, StandardCharsets.UTF_8), false),
+                new PrintWriter(new OutputStreamWriter(err, StandardCharsets.UTF_8), true),
+                terminals[0],
+                terminals[1],
+                terminals[2]);
+    }
+
+    /// {@return the standard streams of the process}
+    public static Streams ofProcess() {
+        return of(
+                System.in,
+                System.out,
+                System.err,
+                Terminals.isTerminal(0),
+                Terminals.isTerminal(1),
+                Terminals.isTerminal(2));
+    }
+}

@@ -1,0 +1,39 @@
+package dev.tenon.platform.cli.terminal;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/// Finds out which standard streams are terminals, without starting a terminal library.
+///
+/// The launcher knows best (`test -t`) and says so in the property `tenon.tty`: the digits of the streams
+/// that
+/// are terminals, such as `012`. Without it, Linux's `/proc/self/fd` is asked, and then [System#console()].
+final class Terminals {
+    private Terminals() {}
+
+    /// {@return whether a standard stream is a terminal}
+    ///
+    /// @param fd 0 input, 1 output, 2 error
+    static boolean isTerminal(int fd) {
+        String told = System.getProperty("tenon.tty");
+        if (told != null) {
+            return told.indexOf('0' + fd) >= 0;
+        }
+        Path link = Path.of("/proc/self/fd/" + fd);
+        if (Files.isSymbolicLink(link)) {
+            try {
+                String target = Files.readSymbolicLink(link).toString();
+                return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
+            } catch (IOException e) {
+                return consoleIsTerminal();
+            }
+        }
+        return consoleIsTerminal();
+    }
+
+    private static boolean consoleIsTerminal() {
+        java.io.Console console = System.console();
+        return console != null && console.isTerminal();
+    }
+}

@@ -1,0 +1,201 @@
+package dev.tenon.platform.cli.chat;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.cli.main.FakeEngine;
+import dev.tenon.platform.cli.main.FakeTokenizer;
+import dev.tenon.platform.cli.main.TestCli;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConversationTests {
+    private static final String OPEN = "<|im_start|>assistant\n";
+
+    @TempDir
+    Path folder;
+
+    private final List<String> seen = new ArrayList<>();
+    private FakeEngine engine;
+    private LoadedModel model;
+    private Session session;
+    private Conversation conversation;
+
+    @BeforeEach
+    void setUp() {
+        engine = new TestCli(folder).engine;
+        engine.answer = text -> {
+            seen.add(text);
+            return "Answer " + seen.size() + ".";
+        };
+        model = engine.load(LoadRequest.of(folder.resolve("story.gguf")));
+        session = model.newSession();
+        conversation = new Conversation(model, session);
+    }
+
+    @AfterEach
+    void tearDown() {
+        session.close();
+        model.close();
+    }
+
+    private Usage send(String text) {
+        return conversation.send(text, SamplingParams.greedy(), -1, List.of(), t -> {});
+    }
+
+    private String sent(int request) {
+        StringBuilder text = new StringBuilder();
+        FakeTokenizer tokenizer = new FakeTokenizer(false);
+        for (int token : engine.requests.get(request).prompt()) {
+            text.append(tokenizer.piece(token));
+        }
+        return text.toString();
+    }
+
+    private static String user(String text) {
+        return "<|im_start|>user\n" + text + "<|im_end|>\n";
+    }
+
+    @Test
+    void secondTurnSendsOnlyWhatIsNew() {
+        send("One");
+        send("Two");
+        assertEquals(user("One") + OPEN, sent(0));
+        assertEquals("\n" + user("Two") + OPEN, sent(1));
+        assertEquals(user("One") + OPEN + "Answer 1.<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
+    }
+
+    @Test
+    void endTokenThatTheListenerDoesNotHearIsRenderedAnew() {
+        engine.reportsEnd = false;
+        send("One");
+        send("Two");
+        assertEquals("<|im_end|>\n" + user("Two") + OPEN, sent(1));
+        assertEquals(user("One") + OPEN + "Answer 1.<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
+    }
+
+    @Test
+    void sessionAlwaysHoldsWhatTheTemplateSays() {
+        conversation.system("Be kind.");
+        for (int turn = 0; turn < 4; turn++) {
+            send("Message " + turn);
+        }
+        String expected = FakeEngine.chatMl(Map.of(
+                "messages",
+                conversation.messages().subList(0, 8).stream()
+                        .map(m -> Map.of("role", m.role(), "content", m.content()))
+                        .toList(),
+                "add_generation_prompt",
+                true));
+        assertEquals(expected, seen.get(3));
+    }
+
+    @Test
+    void templateThatRewritesEarlierTurnsIsEvaluatedFromWhereItDiffers() {
+        engine.template = variables -> FakeEngine.chatMl(variables).replace("Answer 1.", "(left out)");
+        send("One");
+        send("Two");
+        assertEquals("(left out)<|im_end|>\n" + user("Two") + OPEN, sent(1));
+        assertEquals(user("One") + OPEN + "(left out)<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
+        send("Three");
+        assertEquals("\n" + user("Three") + OPEN, sent(2));
+    }
+
+    @Test
+    void clearedConversationKeepsTheSystemMessageAndItsKeys() {
+        conversation.system("Be kind.");
+        send("One");
+        conversation.clear();
+        send("Two");
+        String system = "<|im_start|>system\nBe kind.<|im_end|>\n";
+        assertEquals(system + user("Two") + OPEN, seen.get(1));
+        assertEquals("Two<|im_end|>\n" + OPEN, sent(1));
+    }
+
+    @Test
+    void regeneratingAsksTheSameAgain() {
+        send("One");
+        assertEquals("One", conversation.takeBack());
+        send("One");
+        assertEquals(seen.get(0), seen.get(1));
+        assertEquals("\n", sent(1));
+        assertEquals(2, conversation.messages().size());
+    }
+
+    @Test
+    void nothingCanBeTakenBackFromAnEmptyConversation() {
+        assertNull(conversation.takeBack());
+        conversation.system("Be kind.");
+        assertNull(conversation.takeBack());
+    }
+
+    @Test
+    void answerCutByTheLimitIsContinuedRightly() {
+        Usage usage = conversation.send("One", SamplingParams.greedy(), 3, List.of(), t -> {});
+        assertEquals(FinishReason.LENGTH, usage.finish());
+        assertEquals("Ans", conversation.messages().getLast().content());
+        send("Two");
+        assertEquals(user("One") + OPEN + "Ans<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
+    }
+
+    @Test
+    void cancelledAnswerIsContinuedRightly() {
+        conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {
+            if (t.equals("s")) {
+                session.cancel();
+            }
+        });
+        assertEquals("Ans", conversation.messages().getLast().content());
+        send("Two");
+        assertEquals(user("One") + OPEN + "Ans<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
+    }
+
+    @Test
+    void messageThatDoesNotFitLeavesTheConversationAsItWas() {
+        send("One");
+        int length = session.length();
+        engine.context = length + 5;
+        assertThrows(OutOfResourcesException.class, () -> send("A very long message"));
+        assertEquals(2, conversation.messages().size());
+        engine.context = 4096;
+        send("Two");
+        assertEquals(user("One") + OPEN + "Answer 1.<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
+    }
+
+    @Test
+    void failingListenerLeavesTheConversationAsItWas() {
+        assertThrows(
+                IllegalStateException.class,
+                () -> conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {
+                    throw new IllegalStateException("no more");
+                }));
+        assertEquals(0, conversation.messages().size());
+        send("Two");
+        assertEquals(user("Two") + OPEN, seen.get(1));
+    }
+
+    @Test
+    void bosIsSentOnce() {
+        engine.addsBos = true;
+        model = engine.load(LoadRequest.of(folder.resolve("story.gguf")));
+        session = model.newSession();
+        conversation = new Conversation(model, session);
+        send("One");
+        send("Two");
+        assertEquals("<s>" + user("One") + OPEN + "Answer 1.<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
+    }
+}

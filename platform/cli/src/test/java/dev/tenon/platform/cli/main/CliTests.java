@@ -1,0 +1,264 @@
+package dev.tenon.platform.cli.main;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.terminal.Colors;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.Command;
+
+class CliTests {
+    @TempDir
+    Path folder;
+
+    @Test
+    void onlyTheCalledCommandIsMade() {
+        TestCli cli = new TestCli(folder);
+        List<String> seen = new ArrayList<>();
+        cli.add("third", () -> {
+            seen.addAll(cli.made);
+            return new Third();
+        });
+        TestCli.Result result = cli.run("third");
+        assertEquals(7, result.status(), result.err());
+        assertEquals(List.of("third"), seen);
+        assertTrue(cli.made.isEmpty(), "commands are given back");
+    }
+
+    @Test
+    void helpListsCommandsOfOtherBundlesToo() {
+        TestCli cli = new TestCli(folder);
+        cli.add("third", Third::new);
+        TestCli.Result result = cli.run("--help");
+        assertEquals(0, result.status(), result.err());
+        for (CommandSource source : cli.sources) {
+            assertTrue(result.out().contains("  " + source.name()), source.name() + " in " + result.out());
+        }
+        assertTrue(result.out().contains("Says hello from afar."));
+        assertTrue(cli.made.isEmpty());
+    }
+
+    @Test
+    void noArgumentsShowTheHelp() {
+        TestCli.Result result = new TestCli(folder).run();
+        assertEquals(0, result.status());
+        assertTrue(result.out().startsWith("Usage: tenon"), result.out());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "chat", "inspect", "devices", "doctor", "perplexity", "logits", "tokenize", "pull"})
+    void everyCommandHasHelpWithExamples(String name) {
+        TestCli.Result result = new TestCli(folder).run(name, "--help");
+        assertEquals(0, result.status(), result.err());
+        assertTrue(result.out().startsWith("Usage: tenon " + name), result.out());
+        assertTrue(result.out().contains("Examples:"), result.out());
+        assertTrue(result.out().contains("  tenon " + name), result.out());
+        assertTrue(result.out().contains("--quiet"), result.out());
+        assertEquals("", result.err());
+    }
+
+    @Test
+    void helpIsACommandToo() {
+        TestCli cli = new TestCli(folder);
+        assertEquals(cli.run("--help").out(), cli.run("help").out());
+        assertEquals(cli.run("run", "--help").out(), cli.run("help", "run").out());
+    }
+
+    @Test
+    void helpOfRunShowsDefaults() {
+        String help = new TestCli(folder).run("run", "--help").out().replaceAll("\\s+", " ");
+        assertTrue(help.contains("else 512"), help);
+        assertTrue(help.contains("(default: -1)"), help);
+        assertTrue(help.contains("else 0.8)"), help);
+    }
+
+    @Test
+    void versionIsShown() {
+        assertEquals("tenon 1.2.3\n", new TestCli(folder).run("--version").out());
+    }
+
+    @Test
+    void unknownOptionIsOneLineWithASuggestion() {
+        TestCli.Result result = new TestCli(folder).run("run", "--tempp", "1");
+        assertEquals(2, result.status());
+        assertEquals(1, result.errLines(), result.err());
+        assertTrue(result.err().startsWith("tenon: Unknown option"), result.err());
+        assertTrue(result.err().contains("--temp"), result.err());
+        assertTrue(result.err().endsWith("[CLI-001]\n"), result.err());
+        assertEquals("", result.out());
+    }
+
+    @Test
+    void swappedLettersFindTheirOption() {
+        TestCli.Result result = new TestCli(folder).run("run", "--tmep", "1");
+        assertEquals(
+                "tenon: Unknown option '--tmep'. Did you mean --temp? See 'tenon run --help'. [CLI-001]\n",
+                result.err());
+        String other = new TestCli(folder).run("run", "--xyzzyxyz=5").err();
+        assertEquals("tenon: Unknown option '--xyzzyxyz'. See 'tenon run --help'. [CLI-001]\n", other);
+    }
+
+    @Test
+    void unknownCommandIsAUsageErrorWithASuggestion() {
+        TestCli.Result result = new TestCli(folder).run("inspekt", "x");
+        assertEquals(2, result.status());
+        assertEquals(1, result.errLines(), result.err());
+        assertTrue(result.err().contains("inspect"), result.err());
+        assertTrue(result.err().endsWith("[CLI-001]\n"), result.err());
+    }
+
+    @Test
+    void badNumberIsAUsageError() {
+        TestCli.Result result = new TestCli(folder).run("run", "-n", "many");
+        assertEquals(2, result.status());
+        assertEquals(1, result.errLines(), result.err());
+        assertTrue(result.err().endsWith("[CLI-001]\n"), result.err());
+    }
+
+    @Test
+    void missingModelIsOneLineWithItsCode() {
+        TestCli.Result result = new TestCli(folder).run("run", "-m", "nowhere.gguf", "-p", "x");
+        assertEquals(1, result.status());
+        assertEquals("tenon: nowhere.gguf does not exist. Check the path. [IO-001]\n", result.err());
+    }
+
+    @Test
+    void noModelAtAllIsAUsageError() {
+        TestCli cli = new TestCli(folder);
+        cli.settings.remove("model");
+        TestCli.Result result = cli.run("run", "-p", "x");
+        assertEquals(2, result.status());
+        assertTrue(result.err().startsWith("tenon: No model is given"), result.err());
+    }
+
+    @Test
+    void stackTraceComesOnlyWithDebug() {
+        assertTrue(new TestCli(folder)
+                .run("run", "-m", "nowhere.gguf", "--debug")
+                .err()
+                .contains("\tat "));
+        TestCli cli = new TestCli(folder);
+        cli.settings.put("debug", "1");
+        assertTrue(cli.run("run", "-m", "nowhere.gguf").err().contains("\tat "));
+    }
+
+    @Test
+    void unexpectedErrorIsOneLineToo() {
+        TestCli cli = new TestCli(folder);
+        cli.engine.answer = text -> {
+            throw new IllegalStateException("broken\nin two lines");
+        };
+        TestCli.Result result = cli.run("run", "-p", "x");
+        assertEquals(1, result.status());
+        assertEquals(1, result.errLines(), result.err());
+        assertTrue(result.err().contains("IllegalStateException: broken."), result.err());
+        assertTrue(result.err().endsWith("[CLI-003]\n"), result.err());
+    }
+
+    @Test
+    void whatFailsWhileTheProcessIsEndingIsNoNews() {
+        TestCli cli = new TestCli(folder);
+        cli.engine.answer = text -> {
+            cli.ending = true;
+            cli.settings.put("debug", "1");
+            throw new IllegalStateException("the bundle is gone");
+        };
+        TestCli.Result result = cli.run("run", "-p", "x");
+        assertEquals(1, result.status());
+        assertEquals("", result.err());
+    }
+
+    @Test
+    void aCommandThatCannotBeMadeWhileTheProcessIsEndingIsNoNewsEither() {
+        TestCli cli = new TestCli(folder);
+        cli.sources.clear();
+        cli.add("run", () -> {
+            cli.ending = true;
+            throw new NoClassDefFoundError("a class of a bundle that is gone");
+        });
+        TestCli.Result result = cli.run("run", "-p", "x");
+        assertEquals(1, result.status());
+        assertEquals("", result.err());
+    }
+
+    @Test
+    void commandWithoutEngineSaysSo() {
+        TestCli cli = new TestCli(folder);
+        cli.withEngine = false;
+        TestCli.Result result = cli.run("run", "-p", "x");
+        assertEquals(1, result.status());
+        assertTrue(result.err().endsWith("[ENV-003]\n"), result.err());
+    }
+
+    @Test
+    void twoCommandsOfOneNameAreRefusedWithBothOrigins() {
+        TestCli cli = new TestCli(folder);
+        cli.add("run", Third::new);
+        TestCli.Result result = cli.run("run");
+        assertEquals(1, result.status());
+        assertTrue(result.err().contains("the test and the test"), result.err());
+        assertTrue(result.err().endsWith("[CFG-002]\n"), result.err());
+    }
+
+    @Test
+    void aNameOfTwoWordsIsACommandBelowAnother() {
+        TestCli cli = new TestCli(folder);
+        cli.add("doctor third", Third::new);
+        TestCli.Result result = cli.run("doctor", "third");
+        assertEquals(7, result.status(), result.err());
+        assertTrue(cli.run("doctor", "--help").out().contains("Says hello from afar."));
+        assertTrue(cli.run("doctor").out().contains("passed"), "the upper command stays what it was");
+        assertTrue(cli.made.isEmpty(), "commands are given back");
+    }
+
+    @Test
+    void brokenCommandDoesNotHideTheOthers() {
+        TestCli cli = new TestCli(folder);
+        cli.add("broken", () -> {
+            throw new IllegalStateException("no luck");
+        });
+        TestCli.Result result = cli.run("--help");
+        assertEquals(0, result.status());
+        assertTrue(result.out().contains("inspect"));
+        assertTrue(result.err().contains("'broken'") && result.err().contains("no luck"), result.err());
+    }
+
+    @Test
+    void nothingIsColouredWithoutTerminal() {
+        TestCli.Result result = new TestCli(folder).run("run", "--help");
+        assertFalse(result.out().contains("\u001b["), result.out());
+    }
+
+    @Test
+    void coloursFollowOptionSettingAndEnvironment() {
+        assertEquals(Colors.AUTO, Colors.choose(null, Map.of(), List.of()));
+        assertEquals(Colors.NEVER, Colors.choose("auto", Map.of("NO_COLOR", "1"), List.of()));
+        assertEquals(Colors.NEVER, Colors.choose("", Map.of("TERM", "dumb"), List.of()));
+        assertEquals(Colors.ALWAYS, Colors.choose("always", Map.of("NO_COLOR", "1"), List.of()));
+        assertEquals(Colors.NEVER, Colors.choose("always", Map.of(), List.of("run", "--no-color")));
+        TestCli cli = new TestCli(folder);
+        cli.settings.put("color", "always");
+        assertTrue(cli.run("run", "--help").out().contains("\u001b["));
+        cli.settings.put("color", "pink");
+        TestCli.Result result = cli.run("run", "--help");
+        assertEquals(1, result.status());
+        assertTrue(result.err().endsWith("[CFG-001]\n"), result.err());
+    }
+
+    @Command(name = "third", description = "Says hello from afar.")
+    static class Third implements TenonCommand {
+        @Override
+        public Integer call() {
+            return 7;
+        }
+    }
+}

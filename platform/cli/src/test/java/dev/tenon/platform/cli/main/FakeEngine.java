@@ -1,0 +1,336 @@
+package dev.tenon.platform.cli.main;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.Probe;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.Generation;
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.Issue;
+import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.api.text.Tokenizer;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/// An engine without a model: answers come from a function, logits from another, and it notes what it is
+/// asked.
+public final class FakeEngine implements Engine {
+    public final List<LoadRequest> loads = new ArrayList<>();
+    public final List<GenerationRequest> requests = new ArrayList<>();
+    public final List<int[]> evaluated = new ArrayList<>();
+    public final List<QuantFormat> formats = new ArrayList<>();
+    public final List<ModelArchitecture> architectures = new ArrayList<>();
+    public final List<Backend> backends = new ArrayList<>();
+    /// From all tokens of the session to the answer's text.
+    public Function<String, String> answer = text -> " there was a fox.";
+    /// From the token before to the logits.
+    public Function<Integer, float[]> logits = token -> new float[FakeTokenizer.SIZE];
+    public ChatTemplate template = FakeEngine::chatMl;
+    public boolean addsBos;
+    public boolean reportsEnd = true;
+    public int context = 4096;
+    public int truncations;
+    public volatile int cancels;
+
+    public static String chatMl(Map<String, Object> variables) {
+        StringBuilder text = new StringBuilder();
+        for (Object turn : (List<?>) variables.get("messages")) {
+            Map<?, ?> message = (Map<?, ?>) turn;
+            text.append("<|im_start|>")
+                    .append(message.get("role"))
+                    .append('\n')
+                    .append(message.get("content"))
+                    .append("<|im_end|>\n");
+        }
+        return Boolean.TRUE.equals(variables.get("add_generation_prompt"))
+                ? text.append("<|im_start|>assistant\n").toString()
+                : text.toString();
+    }
+
+    @Override
+    public LoadedModel load(LoadRequest request) {
+        loads.add(request);
+        if (!Files.exists(request.path())) {
+            throw new TenonException(ErrorCode.IO, request.path() + " does not exist. Check the path.");
+        }
+        return new Model(request);
+    }
+
+    @Override
+    public List<LoadedModel> models() {
+        return List.of();
+    }
+
+    @Override
+    public List<Backend> backends() {
+        return backends;
+    }
+
+    @Override
+    public List<ModelArchitecture> architectures() {
+        return architectures;
+    }
+
+    @Override
+    public List<QuantFormat> formats() {
+        return formats;
+    }
+
+    @Override
+    public List<KernelProvider> kernelProviders() {
+        return List.of();
+    }
+
+    @Override
+    public void close() {}
+
+    /// A backend that is there or not.
+    public record FakeBackend(String id, int rank, Probe probe) implements Backend {
+        public static FakeBackend available(String id) {
+            return new FakeBackend(
+                    id,
+                    100,
+                    new Probe(
+                            true,
+                            "found a fake processor",
+                            List.of(new Issue(Issue.Severity.WARNING, "ENV-002", "it is slow", ""))));
+        }
+
+        @Override
+        public List<DeviceInfo> devices() {
+            return List.of(new DeviceInfo("0", "Fake 9000", "cpu", 3L << 30, Map.of("vector bits", "512")));
+        }
+
+        @Override
+        public Device open(DeviceOptions options) {
+            throw new BackendException(ErrorCode.BACKEND_UNAVAILABLE, "The fake backend opens nothing.");
+        }
+    }
+
+    private final class Model implements LoadedModel {
+        private final LoadRequest request;
+        private final Tokenizer tokenizer = new FakeTokenizer(addsBos);
+
+        Model(LoadRequest request) {
+            this.request = request;
+        }
+
+        @Override
+        public ModelConfig config() {
+            return new ModelConfig(
+                    "fake", "Fake model", 4096, 64, 2, 4, 2, 16, 16, 128, FakeTokenizer.SIZE, 1e-5f, 16, 10_000, 1);
+        }
+
+        @Override
+        public GgufFile file() {
+            return new FakeFile(request.path());
+        }
+
+        @Override
+        public int contextLength() {
+            return context;
+        }
+
+        @Override
+        public Tokenizer tokenizer() {
+            return tokenizer;
+        }
+
+        @Override
+        public Optional<ChatTemplate> chatTemplate() {
+            return Optional.ofNullable(template);
+        }
+
+        @Override
+        public String backend() {
+            return "fake-backend";
+        }
+
+        @Override
+        public DeviceInfo device() {
+            return new DeviceInfo("0", "Fake 9000", "cpu", 0, Map.of());
+        }
+
+        @Override
+        public PlanReport report() {
+            return new PlanReport(List.of(), 1000, new MemoryUse(10, 20, 0));
+        }
+
+        @Override
+        public long loadNanos() {
+            return 5_000_000;
+        }
+
+        @Override
+        public Session newSession() {
+            return new FakeSession(tokenizer);
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private record FakeFile(Path path) implements GgufFile {
+        @Override
+        public int version() {
+            return 3;
+        }
+
+        @Override
+        public GgufMetadata metadata() {
+            return GgufMetadata.of(path.toString(), Map.of());
+        }
+
+        @Override
+        public List<TensorInfo> tensors() {
+            return List.of();
+        }
+
+        @Override
+        public Optional<TensorInfo> tensor(String name) {
+            return Optional.empty();
+        }
+
+        @Override
+        public MemorySegment data(TensorInfo tensor) {
+            throw new IllegalArgumentException("there are no tensors");
+        }
+
+        @Override
+        public long sizeBytes() {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private final class FakeSession implements Session {
+        private final Tokenizer tokenizer;
+        private int[] tokens = {};
+        private volatile boolean cancelled;
+
+        FakeSession(Tokenizer tokenizer) {
+            this.tokenizer = tokenizer;
+        }
+
+        @Override
+        public Usage generate(GenerationRequest request, GenerationListener listener) {
+            requests.add(request);
+            int cached = tokens.length;
+            append(request.prompt());
+            StringBuilder all = new StringBuilder();
+            for (int token : tokens) {
+                all.append(tokenizer.isControl(token) ? tokenizer.piece(token) : (char) token);
+            }
+            listener.onPrefill(request.prompt().length, request.prompt().length);
+            int generated = 0;
+            FinishReason finish = FinishReason.STOP;
+            for (int token : tokenizer.encode(answer.apply(all.toString()), false, true)) {
+                if (generated == request.maxNewTokens()) {
+                    finish = FinishReason.LENGTH;
+                    break;
+                }
+                append(token);
+                generated++;
+                listener.onToken(GeneratedToken.of(token));
+                listener.onText(tokenizer.decode(new int[] {token}));
+                if (cancelled) {
+                    finish = FinishReason.CANCELLED;
+                    break;
+                }
+            }
+            if (finish == FinishReason.STOP) {
+                append(FakeTokenizer.END);
+                generated++;
+                if (reportsEnd) {
+                    listener.onToken(GeneratedToken.of(FakeTokenizer.END));
+                }
+            }
+            cancelled = false;
+            return new Usage(request.prompt().length, cached, generated, 2_000_000, 8_000_000, finish);
+        }
+
+        @Override
+        public Generation submit(GenerationRequest request) {
+            throw new AssertionError("commands wait for what they generate");
+        }
+
+        @Override
+        public void evaluate(int[] more, LogitRows which, LogitsConsumer consumer) {
+            evaluated.add(more.clone());
+            append(more);
+            for (int i = 0; i < more.length; i++) {
+                if (which == LogitRows.ALL || which == LogitRows.LAST && i == more.length - 1) {
+                    consumer.accept(i, logits.apply(more[i]));
+                }
+            }
+        }
+
+        private void append(int... more) {
+            if (tokens.length + more.length > context) {
+                throw new OutOfResourcesException(
+                        ErrorCode.CONTEXT_LENGTH,
+                        "The prompt does not fit the context.",
+                        more.length,
+                        tokens.length,
+                        context);
+            }
+            int length = tokens.length;
+            tokens = Arrays.copyOf(tokens, length + more.length);
+            System.arraycopy(more, 0, tokens, length, more.length);
+        }
+
+        @Override
+        public int length() {
+            return tokens.length;
+        }
+
+        @Override
+        public void truncate(int length) {
+            if (length > tokens.length) {
+                throw new IllegalArgumentException("length " + length + " of " + tokens.length);
+            }
+            truncations++;
+            tokens = Arrays.copyOf(tokens, length);
+        }
+
+        @Override
+        public void cancel() {
+            cancelled = true;
+            cancels++;
+        }
+
+        @Override
+        public void close() {}
+    }
+}

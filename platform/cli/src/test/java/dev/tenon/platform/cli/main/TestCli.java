@@ -1,0 +1,131 @@
+package dev.tenon.platform.cli.main;
+
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.chat.ChatCommand;
+import dev.tenon.platform.cli.chat.RunCommand;
+import dev.tenon.platform.cli.doctor.DevicesCommand;
+import dev.tenon.platform.cli.doctor.DoctorCommand;
+import dev.tenon.platform.cli.model.InspectCommand;
+import dev.tenon.platform.cli.model.LogitsCommand;
+import dev.tenon.platform.cli.model.PerplexityCommand;
+import dev.tenon.platform.cli.model.TokenizeCommand;
+import dev.tenon.platform.cli.pull.PullCommand;
+import dev.tenon.platform.cli.terminal.Streams;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/// Runs command lines in the test, with all commands and a fake engine.
+public final class TestCli {
+    public final FakeEngine engine = new FakeEngine();
+    /// Whether commands get the engine.
+    boolean withEngine = true;
+    public final Map<String, String> settings = new LinkedHashMap<>();
+    /// Whether the process is ending.
+    public boolean ending;
+    public final List<String> made = new ArrayList<>();
+    public final List<CommandSource> sources = new ArrayList<>();
+    public final Path model;
+    public byte[] stdin = {};
+    public boolean inTerminal;
+    public boolean errTerminal;
+
+    public TestCli(Path folder) {
+        model = folder.resolve("story.gguf");
+        try {
+            Files.writeString(model, "fake");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        settings.put("model", model.toString());
+        settings.put("models", folder.resolve("models").toString());
+        add("run", RunCommand::new);
+        add("chat", ChatCommand::new);
+        add("inspect", InspectCommand::new);
+        add("devices", DevicesCommand::new);
+        add("doctor", DoctorCommand::new);
+        add("perplexity", PerplexityCommand::new);
+        add("logits", LogitsCommand::new);
+        add("tokenize", TokenizeCommand::new);
+        add("pull", PullCommand::new);
+    }
+
+    /// Sets a field, as the component runtime does with references.
+    private static void set(Object command, String field, Object value) {
+        for (Field each : command.getClass().getDeclaredFields()) {
+            if (each.getName().equals(field)) {
+                try {
+                    each.setAccessible(true);
+                    each.set(command, value);
+                } catch (IllegalAccessException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        }
+    }
+
+    public void replace(String name, Supplier<TenonCommand> maker) {
+        sources.removeIf(source -> source.name().equals(name));
+        add(name, maker);
+    }
+
+    public void add(String name, Supplier<TenonCommand> maker) {
+        sources.add(new CommandSource() {
+            @Override
+            public String name() {
+                return name;
+            }
+
+            @Override
+            public String origin() {
+                return "the test";
+            }
+
+            @Override
+            public TenonCommand create() {
+                made.add(name);
+                TenonCommand command = maker.get();
+                if (withEngine) {
+                    set(command, "engine", engine);
+                }
+                set(command, "pause", Duration.ofMillis(5));
+                return command;
+            }
+
+            @Override
+            public void release(TenonCommand command) {
+                made.remove(name);
+            }
+        });
+    }
+
+    public Result run(String... args) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Streams streams = Streams.of(new ByteArrayInputStream(stdin), out, err, inTerminal, false, errTerminal);
+        int status = new Cli(sources, streams, settings::get, "1.2.3", () -> ending).execute(args);
+        return new Result(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
+    }
+
+    /// What a command did.
+    public record Result(int status, byte[] bytes, String err) {
+        public String out() {
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+
+        public long errLines() {
+            return err.lines().count();
+        }
+    }
+}

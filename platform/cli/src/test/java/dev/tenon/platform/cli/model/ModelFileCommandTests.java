@@ -1,0 +1,176 @@
+package dev.tenon.platform.cli.model;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelSource;
+import dev.tenon.platform.cli.main.F32;
+import dev.tenon.platform.cli.main.FakeTokenizer;
+import dev.tenon.platform.cli.main.TestCli;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ModelFileCommandTests {
+    @TempDir
+    Path folder;
+
+    private TestCli cli;
+
+    @BeforeEach
+    void setUp() {
+        cli = new TestCli(folder);
+        cli.engine.formats.add(new F32());
+        cli.engine.architectures.add(new Llama());
+    }
+
+    /// A model of one layer from the reader's golden data.
+    private static Path golden() {
+        try {
+            return Path.of(ModelFileCommandTests.class
+                    .getResource("/golden/malformed/ok_model.gguf")
+                    .toURI());
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void inspectShowsHeaderAndTensors() {
+        Path file = golden();
+        TestCli.Result result = cli.run("inspect", file.toString());
+        assertEquals(0, result.status(), result.err());
+        String out = result.out();
+        assertTrue(out.contains("GGUF v3"), out);
+        assertTrue(out.contains("llama.block_count"), out);
+        assertTrue(out.contains("blk.0.attn_q.weight"), out);
+        assertTrue(out.contains("[32, 261]"), out);
+        assertTrue(out.contains("elements)"), "long arrays are cut: " + out);
+        assertTrue(out.matches("(?s).*architecture llama +test-classes.*"), out);
+        assertTrue(out.matches("(?s).*format +F32 +test-classes.*"), out);
+    }
+
+    @Test
+    void inspectSaysWhatNothingServes() {
+        Path file = golden();
+        cli.engine.formats.clear();
+        cli.engine.architectures.clear();
+        String out = cli.run("inspect", file.toString()).out();
+        assertTrue(out.matches("(?s).*architecture llama +nothing installed.*"), out);
+        assertTrue(out.matches("(?s).*format +F32 +nothing installed.*"), out);
+    }
+
+    @Test
+    void inspectPrintsJson() throws IOException {
+        Path file = golden();
+        JsonNode json = new ObjectMapper()
+                .readTree(cli.run("inspect", file.toString(), "--json").out());
+        assertEquals(1, json.at("/metadata/llama.block_count").asInt());
+        assertEquals(261, json.at("/metadata/tokenizer.ggml.tokens").size());
+        assertEquals("F16", json.at("/tensors/0/type").asText());
+        assertEquals("test-classes", json.at("/served_by/architecture").asText());
+    }
+
+    @Test
+    void inspectMayLeaveTensorsOut() {
+        assertFalse(
+                cli.run("inspect", "--no-tensors", golden().toString()).out().contains("blk.0.attn_q"));
+    }
+
+    @Test
+    void inspectRefusesWhatIsNoModel() throws IOException {
+        Path text = Files.writeString(folder.resolve("t.gguf"), "Just a text file, no model at all.");
+        TestCli.Result result = cli.run("inspect", text.toString());
+        assertEquals(1, result.status());
+        assertEquals(1, result.errLines());
+        assertTrue(result.err().endsWith("[GGUF-001]\n"), result.err());
+        assertTrue(cli.run("inspect", folder.toString()).err().endsWith("[IO-001]\n"));
+        assertTrue(cli.run("inspect", "nowhere.gguf").err().endsWith("[IO-001]\n"));
+    }
+
+    @Test
+    void logitsAreRawLittleEndianFloats() throws IOException {
+        cli.engine.logits = token -> {
+            float[] row = new float[FakeTokenizer.SIZE];
+            row[0] = token;
+            row[1] = -0.5f;
+            return row;
+        };
+        Path out = folder.resolve("o.f32");
+        TestCli.Result result = cli.run("logits", "--ids", "1,2,3", "-o", out.toString(), "-q");
+        assertEquals(0, result.status(), result.err());
+        assertEquals("", result.err());
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(out)).order(ByteOrder.LITTLE_ENDIAN);
+        assertEquals(4 * FakeTokenizer.SIZE, bytes.capacity());
+        assertEquals(3f, bytes.getFloat(0));
+        assertEquals(-0.5f, bytes.getFloat(4));
+        assertArrayEquals(new int[] {1, 2, 3}, cli.engine.evaluated.getFirst());
+        cli.run("logits", "--ids", "1,2,3", "-o", out.toString(), "--all");
+        bytes = ByteBuffer.wrap(Files.readAllBytes(out)).order(ByteOrder.LITTLE_ENDIAN);
+        assertEquals(3 * 4 * FakeTokenizer.SIZE, bytes.capacity());
+        assertEquals(2f, bytes.getFloat(4 * FakeTokenizer.SIZE));
+    }
+
+    @Test
+    void logitsMayGoToStandardOutput() {
+        assertEquals(
+                4 * FakeTokenizer.SIZE,
+                cli.run("logits", "--ids", "7", "-o", "-").bytes().length);
+    }
+
+    @Test
+    void logitsOfIdsOutsideTheVocabularyAreRefused() {
+        TestCli.Result result =
+                cli.run("logits", "--ids", "1,259", "-o", folder.resolve("o").toString());
+        assertEquals(2, result.status());
+        assertTrue(result.err().contains("259 is no token"), result.err());
+        assertFalse(Files.exists(folder.resolve("o")));
+    }
+
+    @Test
+    void tokensAreShownInThreeForms() throws IOException {
+        cli.engine.addsBos = true;
+        String table = cli.run("tokenize", "-p", "a<|im_end|>\n", "-q").out();
+        assertEquals("   256 -> '<s>'\n    97 -> 'a'\n   257 -> '<|im_end|>'\n    10 -> '\\n'\n", table);
+        assertEquals("[256, 97]\n", cli.run("tokenize", "-p", "a", "--ids").out());
+        assertEquals(
+                "[97]\n", cli.run("tokenize", "-p", "a", "--ids", "--no-bos").out());
+        assertEquals(
+                "[256, 60, 115, 62]\n",
+                cli.run("tokenize", "-p", "<s>", "--ids", "--no-special").out());
+        JsonNode json = new ObjectMapper()
+                .readTree(cli.run("tokenize", "-p", "a", "--json").out());
+        assertEquals("<s>", json.at("/pieces/0").asText());
+        assertEquals(97, json.at("/ids/1").asInt());
+    }
+
+    @Test
+    void tokenizeReadsStandardInput() {
+        cli.stdin = new byte[] {'h', 'i'};
+        assertEquals("[104, 105]\n", cli.run("tokenize", "--ids").out());
+    }
+
+    private static final class Llama implements ModelArchitecture {
+        @Override
+        public String id() {
+            return "llama";
+        }
+
+        @Override
+        public ModelDefinition define(ModelSource source) {
+            throw new UnsupportedOperationException("not needed here");
+        }
+    }
+}

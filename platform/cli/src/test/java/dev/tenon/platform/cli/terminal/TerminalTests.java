@@ -1,0 +1,136 @@
+package dev.tenon.platform.cli.terminal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.main.TestCli;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TerminalTests {
+    @TempDir
+    Path folder;
+
+    static void raiseInterrupt() throws ReflectiveOperationException {
+        Class<?> type = Class.forName("sun.misc.Signal");
+        type.getMethod("raise", type)
+                .invoke(null, type.getConstructor(String.class).newInstance("INT"));
+    }
+
+    /// A process that is started with SIGINT ignored, as background jobs of a shell are, never sees
+    /// Ctrl-C; the JVM leaves
+    /// that as it is.
+    private static void assumeInterruptsArrive() throws IOException {
+        Path status = Path.of("/proc/self/status");
+        if (Files.exists(status)) {
+            for (String line : Files.readAllLines(status)) {
+                if (line.startsWith("SigIgn:")) {
+                    long ignored = Long.parseUnsignedLong(line.substring(7).strip(), 16);
+                    assumeTrue((ignored & 1 << 2 - 1) == 0, "this process was started with SIGINT ignored");
+                }
+            }
+        }
+    }
+
+    @Test
+    void interruptCallsTheActionInsteadOfEndingTheProcess() throws Exception {
+        assumeInterruptsArrive();
+        CountDownLatch called = new CountDownLatch(1);
+        try (InterruptWatch watch = new InterruptWatch(called::countDown)) {
+            assertFalse(watch.happened());
+            raiseInterrupt();
+            assertTrue(called.await(5, TimeUnit.MINUTES));
+            assertTrue(watch.happened());
+        }
+    }
+
+    @Test
+    void interruptedRunPrintsWhatIsThereAndEndsWith130() throws IOException {
+        assumeInterruptsArrive();
+        TestCli cli = new TestCli(folder);
+        cli.engine.answer = text -> {
+            try {
+                raiseInterrupt();
+                for (int i = 0; i < 30_000 && cli.engine.cancels == 0; i++) {
+                    Thread.sleep(10);
+                }
+            } catch (ReflectiveOperationException | InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return " there was a fox.";
+        };
+        TestCli.Result result = cli.run("run", "-p", "Once");
+        assertEquals(130, result.status(), result.err());
+        assertEquals("Once \n", result.out());
+    }
+
+    @Test
+    void propertyTellsWhichStreamsAreTerminals() {
+        String before = System.getProperty("tenon.tty");
+        try {
+            System.setProperty("tenon.tty", "02");
+            assertTrue(Terminals.isTerminal(0));
+            assertFalse(Terminals.isTerminal(1));
+            assertTrue(Terminals.isTerminal(2));
+            System.setProperty("tenon.tty", "");
+            assertFalse(Terminals.isTerminal(0));
+        } finally {
+            if (before == null) {
+                System.clearProperty("tenon.tty");
+            } else {
+                System.setProperty("tenon.tty", before);
+            }
+        }
+    }
+
+    @Test
+    void progressBarAppearsOnlyAfterAWhile() throws InterruptedException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
+        long anHour = Duration.ofHours(1).toMillis();
+        try (Progress bar = new BarProgress("quick", 10, "runs", out, 79, anHour)) {
+            bar.to(10);
+        }
+        assertEquals("", bytes.toString(StandardCharsets.UTF_8));
+        assertTrue(BarProgress.DELAY_MILLIS >= 500, "a task that most people would not wait for");
+        try (Progress bar = new BarProgress("slow", 10, "runs", out, 79)) {
+            bar.to(4);
+            for (int i = 0; i < 6000 && !bytes.toString(StandardCharsets.UTF_8).contains("4/10"); i++) {
+                Thread.sleep(50);
+            }
+        }
+        String shown = bytes.toString(StandardCharsets.UTF_8);
+        assertTrue(shown.contains("slow") && shown.contains("4/10"), shown);
+        assertFalse(shown.contains("\n"), "the bar leaves no line behind: " + shown);
+    }
+
+    @Test
+    void remarksAreDimOnATerminalThatMayHaveColours() {
+        TestCli cli = new TestCli(folder);
+        cli.errTerminal = true;
+        boolean allowed = System.getenv("NO_COLOR") == null && !"dumb".equals(System.getenv("TERM"));
+        assertEquals(allowed, cli.run("run", "-p", "x").err().contains("\u001b[2m"));
+        assertFalse(cli.run("run", "-p", "x", "--no-color").err().contains("\u001b["));
+        cli.errTerminal = false;
+        assertFalse(cli.run("run", "-p", "x").err().contains("\u001b["));
+    }
+
+    @Test
+    void swappedLettersAreOneMistake() {
+        assertEquals(1, EditDistance.of("--tmep", "--temp"));
+        assertEquals(3, EditDistance.of("kitten", "sitting"));
+        assertEquals(4, EditDistance.of("", "word"));
+    }
+}

@@ -1,0 +1,86 @@
+package dev.tenon.platform.tools;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Engines;
+import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.text.Sizes;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.Requantizer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
+import org.osgi.service.component.annotations.ServiceScope;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `tenon quantize`: a model in other weight formats.
+@Command(
+        name = "quantize",
+        description = "Writes a model anew in another weight format. Start from F16 or BF16 where you can.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  tenon quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M", "  tenon quantize in.gguf out.gguf Q8_0"})
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=quantize",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
+public final class QuantizeCommand implements TenonCommand {
+    @ParentCommand
+    Console console;
+
+    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    Engine engine;
+
+    @Parameters(index = "0", paramLabel = "IN", description = "The model to read: a GGUF file.")
+    private String in;
+
+    @Parameters(index = "1", paramLabel = "OUT", description = "The file to write.")
+    private Path out;
+
+    @Parameters(index = "2", paramLabel = "TYPE", description = "Format or mix, such as Q8_0, Q6_K, Q4_K_M, F16.")
+    private String type;
+
+    @Option(
+            names = {"-t", "--threads"},
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Threads; 0: as the machine has (default: ${DEFAULT-VALUE}).")
+    private int threads;
+
+    @Option(
+            names = {"-y", "--overwrite"},
+            description = "Replace OUT when it is there already.")
+    private boolean overwrite;
+
+    @Override
+    public Integer call() {
+        List<QuantFormat> formats = Engines.require(engine).formats();
+        int team = threads > 0 ? threads : Runtime.getRuntime().availableProcessors();
+        long start = System.nanoTime();
+        try (GgufFile model = GgufReader.open(console.model(in), TensorTypes.of(formats));
+                Progress bar = console.progress("quantize", -1, "bytes")) {
+            long bytes = Requantizer.quantize(model, out, type, formats, team, overwrite, bar::to);
+            bar.close();
+            console.note(String.format(
+                    Locale.ROOT,
+                    "%s: %s, from %s, in %.1f s",
+                    out,
+                    Sizes.bytes(bytes),
+                    Sizes.bytes(model.sizeBytes()),
+                    (System.nanoTime() - start) / 1e9));
+        }
+        return 0;
+    }
+}

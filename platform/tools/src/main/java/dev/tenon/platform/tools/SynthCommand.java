@@ -1,0 +1,145 @@
+package dev.tenon.platform.tools;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Engines;
+import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.text.Sizes;
+import dev.tenon.platform.tools.gguf.Synth;
+import dev.tenon.platform.tools.gguf.SynthShape;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
+import org.osgi.service.component.annotations.ServiceScope;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `tenon synth`: a model with random weights.
+@Command(
+        name = "synth",
+        sortOptions = false,
+        description = {
+            "Writes a model with random weights in the shape of a real one, to measure speed without a download.",
+            "Shapes: llama-3.2-1b, llama-3.2-3b, llama-3-8b, qwen3-0.6b, qwen3-1.7b, qwen3-4b."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  tenon synth llama-3.2-1b -o 1b-q6_k.gguf --type Q6_K",
+            "  tenon synth qwen3-0.6b -o tiny.gguf --type Q8_0 --layers 2 --vocab 1000",
+        })
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=synth",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
+public final class SynthCommand implements TenonCommand {
+    @ParentCommand
+    Console console;
+
+    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    Engine engine;
+
+    @Parameters(index = "0", paramLabel = "SHAPE", description = "The shape.")
+    private String shape;
+
+    @Option(
+            names = {"-o", "--output"},
+            required = true,
+            paramLabel = "FILE",
+            description = "The file to write.")
+    private Path out;
+
+    @Option(
+            names = "--type",
+            paramLabel = "TYPE",
+            defaultValue = "Q4_K_M",
+            description = "Weight format or mix (default: ${DEFAULT-VALUE}).")
+    private String type;
+
+    @Option(names = "--layers", paramLabel = "N", description = "Number of layers (default: the shape's).")
+    private Integer layers;
+
+    @Option(names = "--embedding", paramLabel = "N", description = "Embedding length (default: the shape's).")
+    private Integer embedding;
+
+    @Option(names = "--heads", paramLabel = "N", description = "Query heads (default: the shape's).")
+    private Integer heads;
+
+    @Option(names = "--heads-kv", paramLabel = "N", description = "Key and value heads (default: the shape's).")
+    private Integer headsKv;
+
+    @Option(names = "--head-length", paramLabel = "N", description = "Length of a head (default: the shape's).")
+    private Integer headLength;
+
+    @Option(names = "--feed-forward", paramLabel = "N", description = "Feed-forward length (default: the shape's).")
+    private Integer feedForward;
+
+    @Option(names = "--vocab", paramLabel = "N", description = "Number of tokens (default: the shape's).")
+    private Integer vocabulary;
+
+    @Option(names = "--context", paramLabel = "N", description = "Context length (default: the shape's).")
+    private Integer context;
+
+    @Option(names = "--tied", negatable = true, description = "One matrix for embedding and output, or two.")
+    private Boolean tied;
+
+    @Option(
+            names = {"-s", "--seed"},
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Start of the random numbers (default: ${DEFAULT-VALUE}).")
+    private long seed;
+
+    @Option(
+            names = {"-t", "--threads"},
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Threads; 0: as the machine has (default: ${DEFAULT-VALUE}).")
+    private int threads;
+
+    @Option(
+            names = {"-y", "--overwrite"},
+            description = "Replace the file when it is there already.")
+    private boolean overwrite;
+
+    @Override
+    public Integer call() {
+        List<QuantFormat> formats = Engines.require(engine).formats();
+        SynthShape wanted = shape();
+        int team = threads > 0 ? threads : Runtime.getRuntime().availableProcessors();
+        long start = System.nanoTime();
+        long bytes;
+        try (Progress bar = console.progress("synth", -1, "bytes")) {
+            bytes = Synth.write(out, wanted, type, formats, team, overwrite, bar::to);
+        }
+        console.note(String.format(
+                Locale.ROOT, "%s: %s in %.1f s", out, Sizes.bytes(bytes), (System.nanoTime() - start) / 1e9));
+        return 0;
+    }
+
+    private SynthShape shape() {
+        SynthShape base = SynthShape.preset(shape);
+        SynthShape wanted = base.withHeads(
+                        or(heads, base.heads()), or(headsKv, base.headsKv()), or(headLength, base.headLength()))
+                .withLayers(or(layers, base.layers()))
+                .withEmbedding(or(embedding, base.embedding()))
+                .withFeedForward(or(feedForward, base.feedForward()))
+                .withVocabulary(or(vocabulary, base.vocabulary()))
+                .withContext(or(context, base.context()))
+                .withSeed(seed);
+        return tied == null ? wanted : wanted.withTied(tied);
+    }
+
+    private static int or(Integer given, int otherwise) {
+        return given == null ? otherwise : given;
+    }
+}

@@ -1,0 +1,305 @@
+package dev.tenon.platform.tools.gguf;
+
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.Quantizer;
+import dev.tenon.platform.core.gguf.TensorType;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.Function;
+
+/// Writes models with random weights, in the shape and formats of real ones: for timing, and for tests.
+///
+/// Weights are Gaussian with a standard deviation of 1/sqrt(columns), so that activations stay finite. A
+/// model of fewer
+/// than 50 million weights is encoded row by row. A larger one is filled with blocks that are drawn from a
+/// pool, which
+/// the format's encoder made of such weights: valid and finite, random enough for timing, and much faster
+/// to make.
+public final class Synth {
+    private record Tensor(String name, List<Long> shape) {
+        long elements() {
+            return shape.stream().reduce(1L, Math::multiplyExact);
+        }
+    }
+
+    private record PoolKey(TensorType type, long cols) {}
+
+    /// Encoded blocks to draw from.
+    ///
+    /// @param bytes the blocks
+    /// @param unitBytes bytes of a unit, which is one block, or several of a small one
+    /// @param units number of units, a power of two
+    private record Pool(byte[] bytes, int unitBytes, int units) {}
+
+    /// Models with fewer weights are encoded row by row.
+    private static final long POOLED_FROM = 50_000_000;
+    /// Weights that a pool is made of, about.
+    private static final int POOL_ELEMENTS = 1 << 18;
+    private static final int UNIT_ELEMENTS = 32;
+
+    private Synth() {}
+
+    /// Writes a model with one thread for each processor; see the longer form.
+    ///
+    /// @param path the file to write; it must not exist
+    /// @param shape hyperparameters
+    /// @param formatOrMix what [QuantMix#of(String)] understands
+    /// @param formats installed formats
+    /// @param progress hears of progress
+    /// @return bytes written
+    public static long write(
+            Path path,
+            SynthShape shape,
+            String formatOrMix,
+            Collection<? extends QuantFormat> formats,
+            ProgressListener progress) {
+        int threads = Runtime.getRuntime().availableProcessors();
+        return write(path, shape, formatOrMix, formats, threads, false, progress);
+    }
+
+    /// Writes a model.
+    ///
+    /// @param path the file to write
+    /// @param shape hyperparameters
+    /// @param formatOrMix what [QuantMix#of(String)] understands
+    /// @param formats installed formats
+    /// @param threads threads that make weights, at least 1; the file does not depend on it
+    /// @param replace whether `path` may be replaced
+    /// @param progress hears of progress
+    /// @return bytes written
+    /// @throws UnsupportedModelException (`MODEL-006`) if a format is needed that is not installed
+    /// @throws TenonException (`IO-001`) if the file cannot be written
+    public static long write(
+            Path path,
+            SynthShape shape,
+            String formatOrMix,
+            Collection<? extends QuantFormat> formats,
+            int threads,
+            boolean replace,
+            ProgressListener progress) {
+        QuantMix mix = QuantMix.of(formatOrMix);
+        FormatSet installed = new FormatSet(formats);
+        GgufWriter writer =
+                GgufWriter.to(path).threads(threads).replaceExisting(replace).progress(progress);
+        putMetadata(writer, shape, mix);
+        List<Tensor> tensors = tensors(shape);
+        boolean pooled = tensors.stream().mapToLong(Tensor::elements).sum() >= POOLED_FROM;
+        ConcurrentMap<PoolKey, Pool> pools = new ConcurrentHashMap<>();
+        for (Tensor tensor : tensors) {
+            TensorType type = mix.choose(tensor.name(), tensor.shape(), model(shape), installed::writable);
+            Quantizer encoder = installed.quantizer(type);
+            GgufWriter.TensorWriter data;
+            if (tensor.name().equals("rope_freqs.weight")) {
+                float[] factors = ropeFactors(shape);
+                data = (target, first, rows) -> encoder.quantize(factors, 0, target, 0, factors.length);
+            } else if (tensor.shape().size() == 1) {
+                data = vector(tensor, shape, encoder);
+            } else if (pooled) {
+                PoolKey key = new PoolKey(type, tensor.shape().getFirst());
+                data = drawn(tensor, shape, type, pools.computeIfAbsent(key, k -> pool(k, encoder, shape.seed())));
+            } else {
+                data = encoded(tensor, shape, type, encoder);
+            }
+            writer.tensor(tensor.name(), type, tensor.shape(), data);
+        }
+        return writer.write();
+    }
+
+    /// {@return the bytes that the weights of a model take, without header and padding}
+    ///
+    /// @param shape hyperparameters
+    /// @param formatOrMix what [QuantMix#of(String)] understands
+    /// @param types the types that are known
+    public static long weightBytes(SynthShape shape, String formatOrMix, TensorTypes types) {
+        QuantMix mix = QuantMix.of(formatOrMix);
+        Function<String, Optional<TensorType>> byName = types::find;
+        return tensors(shape).stream()
+                .mapToLong(tensor -> mix.choose(tensor.name(), tensor.shape(), model(shape), byName)
+                        .bytesFor(tensor.elements()))
+                .sum();
+    }
+
+    private static QuantMix.Model model(SynthShape shape) {
+        return new QuantMix.Model(
+                shape.architecture(), shape.layers(), shape.heads(), shape.headsKv(), 0, !shape.tied());
+    }
+
+    private static List<Tensor> tensors(SynthShape shape) {
+        List<Tensor> all = new ArrayList<>();
+        long embedding = shape.embedding();
+        if (!shape.tied()) {
+            add(all, "output.weight", embedding, shape.vocabulary());
+        }
+        add(all, "output_norm.weight", embedding);
+        if (shape.ropeFactors()) {
+            add(all, "rope_freqs.weight", shape.headLength() / 2);
+        }
+        add(all, "token_embd.weight", embedding, shape.vocabulary());
+        for (int layer = 0; layer < shape.layers(); layer++) {
+            String prefix = "blk." + layer + ".";
+            add(all, prefix + "attn_norm.weight", embedding);
+            add(all, prefix + "attn_q.weight", embedding, shape.queryLength());
+            add(all, prefix + "attn_k.weight", embedding, shape.keyLength());
+            add(all, prefix + "attn_v.weight", embedding, shape.keyLength());
+            add(all, prefix + "attn_output.weight", shape.queryLength(), embedding);
+            if (shape.architecture().equals("qwen3")) {
+                add(all, prefix + "attn_q_norm.weight", shape.headLength());
+                add(all, prefix + "attn_k_norm.weight", shape.headLength());
+            }
+            add(all, prefix + "ffn_norm.weight", embedding);
+            add(all, prefix + "ffn_gate.weight", embedding, shape.feedForward());
+            add(all, prefix + "ffn_up.weight", embedding, shape.feedForward());
+            add(all, prefix + "ffn_down.weight", shape.feedForward(), embedding);
+        }
+        all.sort(Comparator.comparingInt((Tensor tensor) -> QuantMix.layer(tensor.name()))
+                .thenComparing(Tensor::name));
+        return all;
+    }
+
+    private static void add(List<Tensor> tensors, String name, long... shape) {
+        tensors.add(new Tensor(name, Arrays.stream(shape).boxed().toList()));
+    }
+
+    private static void putMetadata(GgufWriter writer, SynthShape shape, QuantMix mix) {
+        String arch = shape.architecture() + ".";
+        writer.put("general.architecture", GgufValue.of(shape.architecture()))
+                .put("general.type", GgufValue.of("model"))
+                .put("general.name", GgufValue.of(shape.name() + " with random weights"))
+                .put(arch + "block_count", GgufValue.ofUint32(shape.layers()))
+                .put(arch + "context_length", GgufValue.ofUint32(shape.context()))
+                .put(arch + "embedding_length", GgufValue.ofUint32(shape.embedding()))
+                .put(arch + "feed_forward_length", GgufValue.ofUint32(shape.feedForward()))
+                .put(arch + "attention.head_count", GgufValue.ofUint32(shape.heads()))
+                .put(arch + "attention.head_count_kv", GgufValue.ofUint32(shape.headsKv()))
+                .put(arch + "attention.key_length", GgufValue.ofUint32(shape.headLength()))
+                .put(arch + "attention.value_length", GgufValue.ofUint32(shape.headLength()))
+                .put(arch + "attention.layer_norm_rms_epsilon", GgufValue.of(shape.normEpsilon()))
+                .put(arch + "rope.freq_base", GgufValue.of(shape.ropeFreqBase()))
+                .put(arch + "rope.dimension_count", GgufValue.ofUint32(shape.headLength()))
+                .put(arch + "vocab_size", GgufValue.ofUint32(shape.vocabulary()));
+        SynthVocabulary.put(writer, shape);
+        Requantizer.putFileType(writer, mix);
+    }
+
+    /// By what each rotation frequency is divided: Llama 3's scaling of 32 for an original context of 8192.
+    static float[] ropeFactors(SynthShape shape) {
+        float[] factors = new float[shape.headLength() / 2];
+        double scale = 32;
+        double longest = 8192;
+        double shortest = 8192 / 4.0;
+        for (int i = 0; i < factors.length; i++) {
+            double wave = 2 * Math.PI * Math.pow(shape.ropeFreqBase(), 2.0 * i / shape.headLength());
+            if (wave < shortest) {
+                factors[i] = 1;
+            } else if (wave > longest) {
+                factors[i] = (float) scale;
+            } else {
+                double smooth = (longest / wave - 1) / (4 - 1);
+                factors[i] = (float) (1 / ((1 - smooth) / scale + smooth));
+            }
+        }
+        return factors;
+    }
+
+    private static GgufWriter.TensorWriter vector(Tensor tensor, SynthShape shape, Quantizer encoder) {
+        int n = Math.toIntExact(tensor.shape().getFirst());
+        return (target, first, rows) -> {
+            float[] values = new float[n];
+            Gauss gauss = new Gauss(seed(shape, tensor, 0));
+            for (int i = 0; i < n; i++) {
+                values[i] = 1 + 0.02f * gauss.next();
+            }
+            encoder.quantize(values, 0, target, 0, n);
+        };
+    }
+
+    private static GgufWriter.TensorWriter encoded(
+            Tensor tensor, SynthShape shape, TensorType type, Quantizer encoder) {
+        int cols = Math.toIntExact(tensor.shape().getFirst());
+        long rowBytes = type.bytesFor(cols);
+        float deviation = (float) (1 / Math.sqrt(cols));
+        return (target, first, rows) -> {
+            float[] values = new float[cols];
+            for (long row = 0; row < rows; row++) {
+                new Gauss(seed(shape, tensor, first + row)).fill(values, deviation);
+                encoder.quantize(values, 0, target, row * rowBytes, cols);
+            }
+        };
+    }
+
+    private static Pool pool(PoolKey key, Quantizer encoder, long seed) {
+        TensorType type = key.type();
+        int elements = type.blockSize();
+        while (elements < UNIT_ELEMENTS && key.cols() % (2L * elements) == 0) {
+            elements *= 2;
+        }
+        int units = Integer.highestOneBit(Math.max(1024, POOL_ELEMENTS / elements));
+        int unitBytes = Math.toIntExact(type.bytesFor(elements));
+        MemorySegment bytes = MemorySegment.ofArray(new byte[Math.multiplyExact(units, unitBytes)]);
+        float deviation = (float) (1 / Math.sqrt(key.cols()));
+        Gauss gauss = new Gauss((seed * 31 + type.number()) * 1_000_003L + key.cols());
+        float[] values = new float[elements];
+        for (int unit = 0; unit < units; unit++) {
+            gauss.fill(values, deviation);
+            encoder.quantize(values, 0, bytes, (long) unit * unitBytes, elements);
+        }
+        return new Pool((byte[]) bytes.heapBase().orElseThrow(), unitBytes, units);
+    }
+
+    private static GgufWriter.TensorWriter drawn(Tensor tensor, SynthShape shape, TensorType type, Pool pool) {
+        long rowBytes = type.bytesFor(tensor.shape().getFirst());
+        return (target, first, rows) -> {
+            long units = rows * rowBytes / pool.unitBytes();
+            int mask = pool.units() - 1;
+            SplittableRandom random = new SplittableRandom(seed(shape, tensor, first));
+            byte[] some = new byte[pool.unitBytes() * 64];
+            MemorySegment from = MemorySegment.ofArray(some);
+            for (long unit = 0; unit < units; ) {
+                int n = (int) Math.min(64, units - unit);
+                for (int i = 0; i < n; i++) {
+                    int drawn = random.nextInt() & mask;
+                    System.arraycopy(
+                            pool.bytes(), drawn * pool.unitBytes(), some, i * pool.unitBytes(), pool.unitBytes());
+                }
+                MemorySegment.copy(from, 0, target, unit * pool.unitBytes(), (long) n * pool.unitBytes());
+                unit += n;
+            }
+        };
+    }
+
+    private static long seed(SynthShape shape, Tensor tensor, long row) {
+        return (shape.seed() * 0x9E3779B97F4A7C15L + tensor.name().hashCode()) * 0xBF58476D1CE4E5B9L + row;
+    }
+
+    /// Gaussian numbers, limited to four standard deviations. Belongs to one thread.
+    private static final class Gauss {
+        private final SplittableRandom random;
+
+        Gauss(long seed) {
+            random = new SplittableRandom(seed);
+        }
+
+        float next() {
+            return (float) Math.clamp(random.nextGaussian(), -4.0, 4.0);
+        }
+
+        void fill(float[] values, float deviation) {
+            for (int i = 0; i < values.length; i++) {
+                values[i] = deviation * next();
+            }
+        }
+    }
+}

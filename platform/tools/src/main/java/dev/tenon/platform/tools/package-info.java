@@ -1,0 +1,2 @@
+/// Commands that write model files: `quantize` and `synth`.
+package dev.tenon.platform.tools;

@@ -1,0 +1,129 @@
+package dev.tenon.platform.tools;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.TestFormats;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+
+/// The commands as the command line runs them, with a console and an engine that know only what is needed.
+class ToolCommandTests {
+    private static final int FAILED = 99;
+
+    @TempDir
+    Path folder;
+
+    private final List<String> notes = new ArrayList<>();
+    private TenonException failure;
+
+    private int run(String name, String... args) {
+        Progress bar = fake(Progress.class, Map.of());
+        Console console = (Console) Proxy.newProxyInstance(
+                Console.class.getClassLoader(),
+                new Class<?>[] {Console.class},
+                (proxy, method, given) -> switch (method.getName()) {
+                    case "progress" -> bar;
+                    case "model" -> Path.of((String) given[0]);
+                    case "note" -> {
+                        notes.add((String) given[0]);
+                        yield null;
+                    }
+                    default -> throw new UnsupportedOperationException(method.toString());
+                });
+        List<QuantFormat> formats = TestFormats.all();
+        Engine engine = fake(Engine.class, Map.of("formats", formats));
+        TenonCommand command;
+        if (name.equals("synth")) {
+            SynthCommand synth = new SynthCommand();
+            synth.engine = engine;
+            command = synth;
+        } else {
+            QuantizeCommand quantize = new QuantizeCommand();
+            quantize.engine = engine;
+            command = quantize;
+        }
+        CommandLine line = new CommandLine(CommandSpec.wrapWithoutInspection(console));
+        line.addSubcommand(name, command);
+        line.setExecutionExceptionHandler((e, c, result) -> {
+            failure = (TenonException) e;
+            return FAILED;
+        });
+        String[] all = new String[args.length + 1];
+        all[0] = name;
+        System.arraycopy(args, 0, all, 1, args.length);
+        return line.execute(all);
+    }
+
+    private static <T> T fake(Class<T> type, Map<String, Object> answers) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> answers.get(method.getName())));
+    }
+
+    private Path synth() {
+        Path file = folder.resolve("tiny.gguf");
+        String options = "--type Q8_0 --layers 1 --embedding 32 --heads 4 --heads-kv 2 --head-length 8"
+                + " --feed-forward 64 --vocab 300 --context 128 -t 1 -o";
+        List<String> args = new ArrayList<>(List.of("llama-3.2-1b"));
+        args.addAll(List.of(options.split(" ")));
+        args.add(file.toString());
+        assertEquals(0, run("synth", args.toArray(String[]::new)), String.valueOf(failure));
+        return file;
+    }
+
+    @Test
+    void synthWritesAModelInTheWantedShape() {
+        try (GgufFile file = GgufReader.open(synth(), TensorTypes.of(TestFormats.all()))) {
+            assertEquals(
+                    List.of(32L, 300L),
+                    file.tensor("token_embd.weight").orElseThrow().shape());
+            assertEquals("llama", file.metadata().string("general.architecture").orElseThrow());
+        }
+        assertTrue(notes.getFirst().contains("tiny.gguf: "), notes.toString());
+    }
+
+    @Test
+    void unknownShapeIsAUsageErrorThatNamesTheShapes() {
+        assertEquals(
+                FAILED, run("synth", "llama-9", "-o", folder.resolve("x.gguf").toString()));
+        assertEquals(ErrorCode.USAGE, failure.code());
+        assertTrue(failure.getMessage().contains("qwen3-0.6b"), failure.getMessage());
+    }
+
+    @Test
+    void quantizeReplacesAFileOnlyWhenAsked() {
+        String in = synth().toString();
+        String out = folder.resolve("out.gguf").toString();
+        assertEquals(0, run("quantize", in, out, "F16"), String.valueOf(failure));
+        assertTrue(Files.exists(Path.of(out)));
+        assertEquals(FAILED, run("quantize", in, out, "F16"));
+        assertEquals(ErrorCode.IO, failure.code());
+        assertEquals(0, run("quantize", in, out, "F16", "-y"));
+    }
+
+    @Test
+    void quantizeToAFormatThatIsNotInstalledIsRefused() {
+        assertEquals(
+                FAILED,
+                run("quantize", synth().toString(), folder.resolve("o.gguf").toString(), "Q2_K"));
+        assertEquals(ErrorCode.MODEL_TENSOR_FORMAT, failure.code());
+    }
+}

@@ -1,0 +1,112 @@
+package dev.tenon.platform.tools.gguf;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.TensorInfo;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+class RequantizerTests {
+    @TempDir
+    Path folder;
+
+    @TestFactory
+    Stream<DynamicTest> q8FileEqualsTheGoldenOneByteForByte() {
+        return Stream.of("llama-gqa", "qwen3")
+                .map(name -> dynamicTest(name, () -> {
+                    Path out = folder.resolve(name + ".gguf");
+                    Path golden = TestFiles.shared("golden/models/" + name + ".q8_0.gguf");
+                    try (GgufFile in = TestFiles.open(TestFiles.shared("golden/models/" + name + ".f16.gguf"))) {
+                        long size = Requantizer.quantize(
+                                in, out, "Q8_0", TestFormats.all(), 2, false, ProgressListener.NONE);
+                        assertEquals(Files.size(golden), size);
+                    }
+                    assertEquals(-1, Files.mismatch(golden, out));
+                }));
+    }
+
+    @Test
+    void mixHasTheLayoutOfTheGoldenFile() {
+        Path out = folder.resolve("mix.gguf");
+        try (GgufFile in = TestFiles.open(TestFiles.shared("golden/models/llama-gqa.f16.gguf"));
+                GgufFile golden = TestFiles.open(TestFiles.shared("golden/models/llama-gqa.q4_k_m.gguf"))) {
+            Requantizer.quantize(in, out, "Q4_K_M", TestFormats.all(), 2, false, ProgressListener.NONE);
+            try (GgufFile made = TestFiles.open(out)) {
+                assertEquals(golden.tensors(), made.tensors());
+                assertEquals(
+                        List.copyOf(golden.metadata().values().keySet()),
+                        List.copyOf(made.metadata().values().keySet()));
+                assertEquals(golden.sizeBytes(), made.sizeBytes());
+            }
+        }
+    }
+
+    @Test
+    void normsAreCopiedAndRowsThatDoNotFitFallBack() throws IOException {
+        Path out = folder.resolve("q6.gguf");
+        try (GgufFile in = TestFiles.open(TestFiles.malformed("ok_model.gguf"))) {
+            Requantizer.quantize(in, out, "Q6_K", TestFormats.all(), 1, false, ProgressListener.NONE);
+            try (GgufFile made = TestFiles.open(out)) {
+                assertEquals(in.tensors().size(), made.tensors().size());
+                assertEquals(18, made.metadata().requiredInteger("general.file_type"));
+                assertEquals(2, made.metadata().requiredInteger("general.quantization_version"));
+                for (TensorInfo tensor : made.tensors()) {
+                    TensorInfo source = in.tensor(tensor.name()).orElseThrow();
+                    assertEquals(source.shape(), tensor.shape());
+                    assertEquals(tensor.shape().size() == 1 ? 0 : 8, tensor.ggmlType(), tensor.name());
+                    if (tensor.ggmlType() == 0) {
+                        assertEquals(-1, in.data(source).mismatch(made.data(tensor)), tensor.name());
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void notANumberIsRefused() throws IOException {
+        Path out = folder.resolve("nan.gguf");
+        try (GgufFile in = TestFiles.open(TestFiles.malformed("nan_weight.gguf"))) {
+            ModelFormatException error = assertThrows(
+                    ModelFormatException.class,
+                    () -> Requantizer.quantize(in, out, "Q8_0", TestFormats.all(), 2, false, ProgressListener.NONE));
+            assertEquals(ErrorCode.MODEL_DATA, error.code());
+            assertTrue(error.getMessage().contains("blk.0.attn_q.weight"), error.getMessage());
+        }
+        try (var files = Files.list(folder)) {
+            assertFalse(files.findAny().isPresent());
+        }
+    }
+
+    @Test
+    void inputFormatThatIsNotInstalledIsRefused() {
+        try (GgufFile in = TestFiles.open(TestFiles.malformed("ok_model.gguf"))) {
+            UnsupportedModelException error = assertThrows(
+                    UnsupportedModelException.class,
+                    () -> Requantizer.quantize(
+                            in,
+                            folder.resolve("x.gguf"),
+                            "Q8_0",
+                            List.of(new TestFormats.Q8_0()),
+                            1,
+                            false,
+                            ProgressListener.NONE));
+            assertEquals(ErrorCode.MODEL_TENSOR_FORMAT, error.code());
+            assertTrue(error.getMessage().contains("F16"), error.getMessage());
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package dev.tenon.platform.tools.gguf;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SynthTests {
+    private static final SynthShape TINY = SynthShape.preset("qwen3-0.6b")
+            .withLayers(2)
+            .withEmbedding(256)
+            .withHeads(4, 2, 64)
+            .withFeedForward(512)
+            .withVocabulary(1000)
+            .withContext(512)
+            .withSeed(7);
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void presetsHaveTheWeightsOfTheRealModels() {
+        assertWeights(1_235_814_400L + 32, "llama-3.2-1b");
+        assertWeights(3_212_749_824L + 64, "llama-3.2-3b");
+        assertWeights(8_030_261_248L, "llama-3-8b");
+        assertWeights(596_049_920L, "qwen3-0.6b");
+        assertWeights(1_720_574_976L, "qwen3-1.7b");
+        assertWeights(4_022_468_096L, "qwen3-4b");
+        assertEquals(6, SynthShape.presetNames().size());
+    }
+
+    @Test
+    void quantisedPresetsHaveTheSizesOfTheRealFiles() {
+        assertBytes(967.0 * 1024 * 1024, "llama-3.2-1b", "Q6_K");
+        assertBytes(2.64e9, "llama-3.2-3b", "Q6_K");
+        assertBytes(0.634e9, "qwen3-0.6b", "Q8_0");
+        assertBytes(1.103e9, "qwen3-1.7b", "Q4_K_M");
+    }
+
+    @Test
+    void tinyModelHasTheTensorsAndKeysOfItsArchitecture() {
+        Path path = folder.resolve("tiny.gguf");
+        Synth.write(path, TINY, "Q4_K_M", TestFormats.all(), ProgressListener.NONE);
+        try (GgufFile file = TestFiles.open(path)) {
+            assertEquals("qwen3", file.metadata().requiredString("general.architecture"));
+            assertEquals(15, file.metadata().requiredInteger("general.file_type"));
+            assertEquals(64, file.metadata().requiredInteger("qwen3.attention.key_length"));
+            assertEquals(2 + 2 * 11, file.tensors().size());
+            assertEquals(List.of(256L, 1000L), shape(file, "token_embd.weight"));
+            assertEquals(List.of(64L), shape(file, "blk.1.attn_k_norm.weight"));
+            assertEquals(List.of(256L, 128L), shape(file, "blk.1.attn_v.weight"));
+            assertEquals(List.of(512L, 256L), shape(file, "blk.0.ffn_down.weight"));
+            assertEquals(14, file.tensor("token_embd.weight").orElseThrow().ggmlType());
+            assertEquals(14, file.tensor("blk.1.attn_v.weight").orElseThrow().ggmlType());
+            assertEquals(12, file.tensor("blk.0.attn_v.weight").orElseThrow().ggmlType());
+            assertEquals(0, file.tensor("output_norm.weight").orElseThrow().ggmlType());
+            String[] tokens = file.metadata().strings("tokenizer.ggml.tokens").orElseThrow();
+            assertEquals(1000, tokens.length);
+            assertEquals(1000, new HashSet<>(List.of(tokens)).size());
+            assertEquals("!", tokens['!']);
+            assertEquals("\u0120", tokens[' ']);
+            assertEquals("\u010a", tokens['\n']);
+            assertEquals("\u0143", tokens[0xad]);
+            assertEquals("<|im_end|>", tokens[file.metadata().requiredInteger("tokenizer.ggml.eos_token_id")]);
+        }
+    }
+
+    @Test
+    void untiedLlamaHasOutputMatrixAndRopeFactors() {
+        Path path = folder.resolve("llama.gguf");
+        SynthShape shape = SynthShape.preset("llama-3.2-1b")
+                .withLayers(1)
+                .withEmbedding(128)
+                .withHeads(2, 1, 64)
+                .withFeedForward(256)
+                .withVocabulary(300)
+                .withTied(false);
+        Synth.write(path, shape, "F16", TestFormats.all(), ProgressListener.NONE);
+        try (GgufFile file = TestFiles.open(path)) {
+            assertEquals(List.of(128L, 300L), shape(file, "output.weight"));
+            TensorInfo factors = file.tensor("rope_freqs.weight").orElseThrow();
+            assertEquals(List.of(32L), factors.shape());
+            var data = file.data(factors);
+            assertEquals(1f, data.get(TestFiles.FLOAT, 0));
+            assertEquals(32f, data.get(TestFiles.FLOAT, 31 * 4));
+            float previous = 1;
+            for (int i = 0; i < 32; i++) {
+                float factor = data.get(TestFiles.FLOAT, 4L * i);
+                assertTrue(factor >= previous && factor <= 32, "factor " + i + " is " + factor);
+                previous = factor;
+            }
+            TensorInfo weight = file.tensor("blk.0.attn_q.weight").orElseThrow();
+            assertDeviation(file, weight, 1 / Math.sqrt(128), 0.02);
+        }
+    }
+
+    @Test
+    void fileDependsOnTheSeedAndNotOnThreads() throws IOException {
+        Path one = folder.resolve("one.gguf");
+        Path four = folder.resolve("four.gguf");
+        Path other = folder.resolve("other.gguf");
+        Synth.write(one, TINY, "Q8_0", TestFormats.all(), 1, false, ProgressListener.NONE);
+        Synth.write(four, TINY, "Q8_0", TestFormats.all(), 4, false, ProgressListener.NONE);
+        Synth.write(other, TINY.withSeed(8), "Q8_0", TestFormats.all(), 4, false, ProgressListener.NONE);
+        assertEquals(-1, Files.mismatch(one, four));
+        assertTrue(Files.mismatch(one, other) > 0);
+    }
+
+    @Test
+    void largeModelIsFilledFromAPoolOfGaussianBlocks() throws IOException {
+        SynthShape shape = TINY.withEmbedding(1024).withVocabulary(60_000);
+        Path one = folder.resolve("one.gguf");
+        Path two = folder.resolve("two.gguf");
+        Synth.write(one, shape, "Q8_0", TestFormats.all(), 1, false, ProgressListener.NONE);
+        Synth.write(two, shape, "Q8_0", TestFormats.all(), 2, false, ProgressListener.NONE);
+        assertEquals(-1, Files.mismatch(one, two));
+        try (GgufFile file = TestFiles.open(one)) {
+            assertTrue(file.sizeBytes() > 60_000 * 1024L);
+            assertDeviation(file, file.tensor("token_embd.weight").orElseThrow(), 1 / 32.0, 0.001);
+            assertDeviation(file, file.tensor("blk.1.ffn_down.weight").orElseThrow(), 1 / Math.sqrt(512), 0.005);
+        }
+    }
+
+    @Test
+    void formatThatIsNotInstalledIsRefused() throws IOException {
+        UnsupportedModelException error = assertThrows(
+                UnsupportedModelException.class,
+                () -> Synth.write(folder.resolve("x"), TINY, "Q6_K", List.of(), ProgressListener.NONE));
+        assertEquals(ErrorCode.MODEL_TENSOR_FORMAT, error.code());
+        try (var files = Files.list(folder)) {
+            assertEquals(Set.of(), Set.of(files.toArray()));
+        }
+    }
+
+    @Test
+    void impossibleShapeIsRefused() {
+        assertThrows(TenonException.class, () -> TINY.withHeads(3, 2, 64));
+        assertThrows(TenonException.class, () -> TINY.withHeads(2, 2, 63));
+        assertThrows(TenonException.class, () -> TINY.withVocabulary(258));
+        assertThrows(TenonException.class, () -> TINY.withLayers(0));
+        assertEquals(
+                ErrorCode.USAGE,
+                assertThrows(TenonException.class, () -> SynthShape.preset("llama-9"))
+                        .code());
+    }
+
+    private static List<Long> shape(GgufFile file, String tensor) {
+        return file.tensor(tensor).orElseThrow().shape();
+    }
+
+    private static void assertWeights(long expected, String preset) {
+        assertEquals(4 * expected, Synth.weightBytes(SynthShape.preset(preset), "F32", TensorTypes.standard()));
+    }
+
+    private static void assertBytes(double expected, String preset, String mix) {
+        long bytes = Synth.weightBytes(SynthShape.preset(preset), mix, TensorTypes.standard());
+        assertEquals(expected, bytes, expected * 0.003, preset + " " + mix);
+    }
+
+    private static void assertDeviation(GgufFile file, TensorInfo tensor, double expected, double tolerance) {
+        FormatSet formats = new FormatSet(TestFormats.all());
+        int n = (int) Math.min(tensor.elements(), 1 << 20);
+        float[] values = new float[n];
+        formats.decoder(tensor.ggmlType(), tensor.name(), "").dequantize(file.data(tensor), 0, values, 0, n);
+        double sum = 0;
+        double squares = 0;
+        for (float value : values) {
+            sum += value;
+            squares += (double) value * value;
+        }
+        assertEquals(0, sum / n, expected * 0.05, tensor.name());
+        assertEquals(expected, Math.sqrt(squares / n), tolerance, tensor.name());
+    }
+}
