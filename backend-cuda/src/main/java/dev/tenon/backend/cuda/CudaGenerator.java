@@ -5,8 +5,8 @@ import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.kernels.nvidia.StepShape;
-import dev.tenon.kernels.nvidia.TokenRing;
+import dev.tenon.kernels.nvidia.step.StepShape;
+import dev.tenon.kernels.nvidia.step.TokenRing;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

@@ -2,7 +2,7 @@ package dev.tenon.backend.cuda;
 
 import dev.tenon.api.device.KvPages;
 import dev.tenon.kernels.nvidia.KvBuffer;
-import dev.tenon.kernels.nvidia.PlannedGraph;
+import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import java.util.List;
 import java.util.function.Consumer;
 

@@ -3,7 +3,7 @@ package dev.tenon.backend.cuda;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import dev.tenon.backend.cuda.CudaDriver.Hot;
-import dev.tenon.kernels.nvidia.PlannedGraph;
+import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

@@ -2,8 +2,8 @@ package dev.tenon.backend.cuda;
 
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.TokenChoice;
-import dev.tenon.kernels.nvidia.StepShape;
-import dev.tenon.kernels.nvidia.TokenRing;
+import dev.tenon.kernels.nvidia.step.StepShape;
+import dev.tenon.kernels.nvidia.step.TokenRing;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,10 +1,10 @@
 package dev.tenon.backend.cuda;
 
 import dev.tenon.backend.cuda.CudaDriver.Hot;
-import dev.tenon.kernels.nvidia.KernelModule;
 import dev.tenon.kernels.nvidia.Launch;
-import dev.tenon.kernels.nvidia.PlannedGraph;
-import dev.tenon.kernels.nvidia.StepShape;
+import dev.tenon.kernels.nvidia.plan.PlannedGraph;
+import dev.tenon.kernels.nvidia.source.KernelModule;
+import dev.tenon.kernels.nvidia.step.StepShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

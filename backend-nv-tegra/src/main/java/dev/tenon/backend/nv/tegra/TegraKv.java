@@ -3,7 +3,7 @@ package dev.tenon.backend.nv.tegra;
 import dev.tenon.api.device.KvPages;
 import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
 import dev.tenon.kernels.nvidia.KvBuffer;
-import dev.tenon.kernels.nvidia.PlannedGraph;
+import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

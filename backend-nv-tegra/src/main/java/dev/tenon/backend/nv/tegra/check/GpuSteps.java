@@ -13,7 +13,7 @@ import dev.tenon.backend.nv.tegra.gpu.GpuTraits;
 import dev.tenon.backend.nv.tegra.gpu.LoadedKernel;
 import dev.tenon.backend.nv.tegra.gpu.LoadedModule;
 import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
-import dev.tenon.kernels.nvidia.KernelModule;
+import dev.tenon.kernels.nvidia.source.KernelModule;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
