@@ -19,8 +19,6 @@ final class TegraDevice implements Device {
     /// keeps 1 KiB and kernels up to 4 KiB of their own.
     private static final int SHARED_BYTES = 95 * 1024;
 
-    private static final int SM = 87;
-
     private final DeviceInfo info;
     private final Undo undo = new Undo();
     private final TegraAllocator allocator;
@@ -66,8 +64,7 @@ final class TegraDevice implements Device {
                     new DeviceTraits(sm / 10, sm % 10, driver.traits().multiprocessors(), sharedBytes);
             code = new KernelCode(board, gpu, traits.architecture(), settings);
             undo.add(code::close);
-            // Launches have neither clusters nor early starts.
-            compiler = new TegraCompiler(this, sm > SM ? traits.asOldest() : traits, settings);
+            compiler = new TegraCompiler(this, traits, settings);
             done = true;
         } catch (IllegalArgumentException e) {
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);

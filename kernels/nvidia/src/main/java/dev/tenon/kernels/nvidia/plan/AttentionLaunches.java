@@ -261,6 +261,6 @@ record AttentionLaunches(
     }
 
     private int pairing() {
-        return heads == null ? 0 : heads.rope.pairing().ordinal();
+        return heads == null ? 0 : KernelCodes.of(heads.rope.pairing());
     }
 }

@@ -7,7 +7,6 @@ import java.util.List;
 /// The buffers of a plan while it is made; scratch buffers may still grow.
 final class BufferList {
     private final List<BufferSpec> specs = new ArrayList<>();
-    private boolean frozen;
 
     BufferSpec add(BufferSpec.Kind kind, String purpose, long bytes) {
         BufferSpec spec = new BufferSpec(specs.size(), kind, purpose, Math.max(16, bytes));
@@ -19,17 +18,8 @@ final class BufferList {
     void grow(BufferSpec spec, long bytes) {
         BufferSpec now = specs.get(spec.id());
         if (now.bytes() < bytes) {
-            if (frozen) {
-                throw new IllegalStateException(
-                        now.purpose() + " needs " + bytes + " bytes, but " + now.bytes() + " were planned");
-            }
             specs.set(spec.id(), new BufferSpec(spec.id(), spec.kind(), spec.purpose(), bytes));
         }
-    }
-
-    /// Ends growing: the memory is allocated now.
-    void freeze() {
-        frozen = true;
     }
 
     List<BufferSpec> list() {

@@ -33,7 +33,7 @@ final class Emission {
     final StepLayout layout;
     final DeviceTraits traits;
     final Scratch scratch;
-    private final BufferList buffers;
+    private final LaunchPlan.Needs needs;
     private final BufferSpec stepBuffer;
     private final List<Launch> launches = new ArrayList<>();
     private final Set<Slot> halves = new HashSet<>();
@@ -46,13 +46,13 @@ final class Emission {
             StepLayout layout,
             DeviceTraits traits,
             Scratch scratch,
-            BufferList buffers,
+            LaunchPlan.Needs needs,
             BufferSpec stepBuffer) {
         this.shape = shape;
         this.layout = layout;
         this.traits = traits;
         this.scratch = scratch;
-        this.buffers = buffers;
+        this.needs = needs;
         this.stepBuffer = stepBuffer;
     }
 
@@ -105,7 +105,7 @@ final class Emission {
 
     /// Makes sure that scratch memory is large enough.
     Argument.Address need(BufferSpec spec, long bytes) {
-        buffers.grow(spec, bytes);
+        needs.need(spec, bytes);
         return spec.at(0);
     }
 

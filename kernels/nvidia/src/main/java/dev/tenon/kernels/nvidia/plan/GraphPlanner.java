@@ -2,15 +2,12 @@ package dev.tenon.kernels.nvidia.plan;
 
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.Support;
-import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
-import dev.tenon.api.kernel.KernelProvider;
-import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
@@ -20,9 +17,9 @@ import dev.tenon.kernels.nvidia.plan.LinearLaunches.Norm;
 import dev.tenon.kernels.nvidia.plan.LinearLaunches.Product;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.Buckets;
+import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,49 +54,42 @@ public final class GraphPlanner {
     private final BufferSpec step;
     private final BufferSpec pages;
     private final int pageCount;
-    private SlotPool pool;
-    private int vocabulary = Integer.MAX_VALUE;
-    private int tileRows;
+    private final SlotPool pool;
+    private final int tileRows;
+    private int vocabularySize = Integer.MAX_VALUE;
     private int deepFrom = Integer.MAX_VALUE;
 
-    private GraphPlanner(
-            Graph graph,
-            Weights weights,
-            PlanOptions options,
-            DeviceTraits traits,
-            MvSchedule schedule,
-            Map<String, CudaFragment> fragments) {
-        this.graph = FusedOpFilter.expandUnfit(graph, weights, fragments);
-        this.options = options;
-        this.traits = traits;
-        this.weights = new WeightList(weights, fragments, buffers);
-        this.linears =
-                new LinearLaunches(schedule, !"off".equals(options.settings().get(TENSOR_CORES)));
+    private GraphPlanner(PlanRequest request) {
+        this.graph = FusedOpFilter.expandUnfit(request.graph(), request.weights(), request.fragments());
+        this.options = request.options();
+        this.traits = request.traits();
+        this.weights = new WeightList(request.weights(), request.fragments(), buffers);
+        this.linears = new LinearLaunches(
+                request.schedule(), !"off".equals(options.settings().get(TENSOR_CORES)));
         this.scratch = Scratch.of(buffers);
         this.step = buffers.add(BufferSpec.Kind.STEP, "step input", 0);
         this.pageCount = Math.toIntExact((options.kvTokens() + (long) KvBuffer.TOKENS - 1) / KvBuffer.TOKENS);
         this.pages = buffers.add(
                 BufferSpec.Kind.PAGES, "page tables", Math.multiplyExact(4L * options.maxSequences(), pageCount));
+        this.pool = new SlotPool(
+                this.graph.ops(),
+                this.graph.output(),
+                buffers,
+                Buckets.of(options.maxTokens()),
+                StepLimits.maxLogitRows(options));
+        this.tileRows = this.graph.attentionLayers().stream()
+                .mapToInt(a -> AttentionLaunches.tileRows(a, traits))
+                .filter(r -> r > 0)
+                .min()
+                .orElse(0);
     }
 
     /// Plans a graph.
     ///
-    /// @param graph graph of core ops and fused ops that [KernelSupport#refusals] has nothing
-    ///     against
-    /// @param weights its weights; read for what the host computes
-    /// @param options limits
-    /// @param kernels kernels of other bundles
-    /// @param traits the device
-    /// @param schedule knobs
+    /// @param request the graph, its weights, which are read for what the host computes, and the device
     /// @return the plan
-    public static PlannedGraph plan(
-            Graph graph,
-            Weights weights,
-            PlanOptions options,
-            Collection<KernelProvider> kernels,
-            DeviceTraits traits,
-            MvSchedule schedule) {
-        return new GraphPlanner(graph, weights, options, traits, schedule, KernelSupport.fragments(kernels)).run();
+    public static PlannedGraph plan(PlanRequest request) {
+        return new GraphPlanner(request).run();
     }
 
     private PlannedGraph run() {
@@ -110,25 +100,25 @@ public final class GraphPlanner {
             });
         }
         readers.merge(graph.output().id(), 1, Integer::sum);
-        int maxRows = Buckets.of(options.maxTokens());
-        int maxSelected = Math.min(maxRows, Math.max(16, Buckets.of(options.maxSequences())));
-        pool = new SlotPool(graph.ops(), graph.output(), buffers, maxRows, maxSelected);
-        List<CoreOp.Attention> layers = graph.attentionLayers();
-        tileRows = layers.stream()
-                .mapToInt(a -> AttentionLaunches.tileRows(a, traits))
-                .filter(r -> r > 0)
-                .min()
-                .orElse(0);
         for (int i = 0; i < graph.ops().size(); i++) {
             lower(graph.ops().get(i));
             pool.releaseAfter(graph.ops().get(i), i);
         }
-        PlannedGraph planned = new PlannedGraph(
-                options, traits, buffers, scratch, step, pages, pageCount, ops, weights, cache, tileRows, maxSelected);
-        planned.deepFrom(deepFrom);
-        planned.output(pool.get(graph.output()), vocabulary);
-        planned.measure(maxRows);
-        return planned;
+        Slot output = pool.get(graph.output());
+        StepLimits limits = new StepLimits(
+                options,
+                pageCount,
+                vocabularySize,
+                tileRows,
+                deepFrom,
+                output.selected,
+                StepLimits.maxLogitRows(options));
+        LaunchPlan plan = new LaunchPlan(limits, traits, ops, output, scratch, step);
+        for (StepShape shape : limits.largest()) {
+            plan.launches(shape, buffers::grow);
+            buffers.grow(step, limits.layout(shape).bytes());
+        }
+        return new PlannedGraph(plan, pages, buffers.list(), weights, cache);
     }
 
     private void lower(Op op) {
@@ -140,7 +130,7 @@ public final class GraphPlanner {
             case CoreOp.Attention a -> attention(a);
             case CoreOp.Add a -> binary(a, "add", a.a(), a.b(), a.out());
             case CoreOp.Multiply m -> binary(m, "multiply", m.a(), m.b(), m.out());
-            case CoreOp.Activate a -> unary(a, "activate", a.x(), a.activation().ordinal(), a.out());
+            case CoreOp.Activate a -> unary(a, "activate", a.x(), KernelCodes.of(a.activation()), a.out());
             case CoreOp.Scale s -> unary(s, "scale", s.x(), s.factor(), s.out());
             case CoreOp.SoftCap s -> unary(s, "soft_cap", s.x(), s.cap(), s.out());
             case CoreOp.SelectRows s -> selectRows(s);
@@ -165,7 +155,7 @@ public final class GraphPlanner {
 
     private void embedding(CoreOp.Embedding e) {
         DeviceWeight table = weights.matrix(e.table());
-        vocabulary = Math.min(vocabulary, table.rows());
+        vocabularySize = Math.min(vocabularySize, table.rows());
         Slot out = pool.define(e.out(), false);
         String entry = "embedding_" + table.format().id();
         KernelModule module = new KernelModule("embedding.cu", table.format().macros());
@@ -334,7 +324,7 @@ public final class GraphPlanner {
                         x.width / p.headDim(),
                         p.headDim(),
                         p.ropeDim(),
-                        p.pairing().ordinal()));
+                        KernelCodes.of(p.pairing())));
     }
 
     private void attention(CoreOp.Attention a) {
@@ -457,7 +447,7 @@ public final class GraphPlanner {
         DeviceWeight up = weights.matrix(f.up().weight());
         boolean half = takenInHalf(f.multiply().out());
         Slot out = pool.define(f.multiply().out(), x.selected);
-        int activation = f.activate().activation().ordinal();
+        int activation = KernelCodes.of(f.activate().activation());
         long bytes = 4L * f.norm().weight().cols() + bytes(f.gate()) + bytes(f.up());
         add(
                 f,

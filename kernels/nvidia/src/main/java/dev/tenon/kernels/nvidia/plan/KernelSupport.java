@@ -1,6 +1,5 @@
 package dev.tenon.kernels.nvidia.plan;
 
-import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
@@ -8,31 +7,24 @@ import dev.tenon.api.error.Issue;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.FusedOp;
-import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.DeviceFormat;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 
 /// Decides which ops the kernels run, and how. Safe for any thread.
 public final class KernelSupport {
     private KernelSupport() {}
 
     /// {@return the block decoders that other bundles offer, by format id}
-    ///
-    /// @param offered kernels of other bundles
-    public static Map<String, CudaFragment> fragments(Collection<KernelProvider> offered) {
+    static Map<String, CudaFragment> fragments(Collection<KernelProvider> offered) {
         Map<String, CudaFragment> fragments = new HashMap<>();
         for (KernelProvider provider : offered) {
             for (Kernel kernel : provider.kernels()) {
@@ -115,70 +107,11 @@ public final class KernelSupport {
         return op instanceof FusedOp.NormQkvRope || op instanceof FusedOp.NormGateUp || op instanceof FusedOp.LinearAdd;
     }
 
-    /// Replaces custom ops that have no kernel here by their expansions.
-    ///
-    /// @param graph any graph
-    /// @return a graph of core ops, fused ops and ops that nobody knows
-    public static Graph withKnownOps(Graph graph) {
-        List<Op> ops = new ArrayList<>();
-        graph.ops().forEach(op -> expandUnknown(op, ops));
-        return new Graph(graph.name(), ops, graph.output());
-    }
-
-    private static void expandUnknown(Op op, List<Op> target) {
-        if (op instanceof CustomOp custom && !isFused(op)) {
-            custom.expand().forEach(inner -> expandUnknown(inner, target));
-        } else {
-            target.add(op);
-        }
-    }
-
-    /// Lists the reasons why a graph cannot run: ops without a kernel, rows that do not go
-    /// together, a cache that only a compiled kernel takes.
-    ///
-    /// @param graph graph of core ops and fused ops
-    /// @param weights formats of its weights
-    /// @param offered kernels of other bundles
-    /// @param options kind of the cache
-    /// @param compiles whether kernels can be compiled, not only taken as they are in the bundle
-    /// @return the reasons; empty if it can run
-    public static List<Issue> refusals(
-            Graph graph, Weights weights, Collection<KernelProvider> offered, PlanOptions options, boolean compiles) {
-        List<Issue> issues = new ArrayList<>();
-        if (!compiles
-                && options.keyType() != options.valueType()
-                && !graph.attentionLayers().isEmpty()) {
-            issues.add(Issue.error(
-                    ErrorCode.BACKEND_UNSUPPORTED,
-                    "a cache with keys in " + options.keyType() + " and values in " + options.valueType()
-                            + "; prebuilt kernels take the same type for both, and here none can be compiled:"
-                            + " take one type, or, on the CUDA backend, install NVRTC (see cuda.nvrtc)",
-                    "kv"));
-        }
-        Map<String, CudaFragment> fragments = fragments(offered);
-        Set<Integer> selected = new HashSet<>();
-        for (Op op : graph.ops()) {
-            Support support = of(op, weights, fragments);
-            if (support.level() == Support.Level.NONE) {
-                issues.add(unsupported(support.reason(), op));
-            }
-            long chosen =
-                    op.inputs().stream().filter(v -> selected.contains(v.id())).count();
-            boolean needsAll = op instanceof CoreOp.Attention || op instanceof CoreOp.SelectRows;
-            if (chosen > 0 && (needsAll || chosen < op.inputs().size())) {
-                issues.add(unsupported(
-                        "op " + op.kind() + " reads " + op.inputs()
-                                + ", of which some have a row a token and some only the rows that want logits",
-                        op));
-            }
-            if (chosen > 0 || op instanceof CoreOp.SelectRows) {
-                op.outputs().stream().map(Value::id).forEach(selected::add);
-            }
-        }
-        return issues;
-    }
-
-    private static Issue unsupported(String message, Op op) {
-        return Issue.error(ErrorCode.BACKEND_UNSUPPORTED, message, op.kind());
+    /// {@return why an op cannot run; empty if it can}
+    static Optional<Issue> refusal(Op op, Weights weights, Map<String, CudaFragment> fragments) {
+        Support support = of(op, weights, fragments);
+        return support.level() == Support.Level.NONE
+                ? Optional.of(Issue.error(ErrorCode.BACKEND_UNSUPPORTED, support.reason(), op.kind()))
+                : Optional.empty();
     }
 }

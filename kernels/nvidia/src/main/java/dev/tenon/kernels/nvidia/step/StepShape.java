@@ -47,14 +47,14 @@ public record StepShape(int rows, int logitRows, boolean decode, boolean deep, i
     ///
     /// @param sequences number of sequences, each with one token
     /// @param candidates most tokens that it chooses among, 1 to [TokenRing#MOST_CANDIDATES]
-    public static StepShape choosing(int sequences, int candidates) {
-        return of(sequences, sequences, sequences).choosing(candidates);
+    public static StepShape sampling(int sequences, int candidates) {
+        return of(sequences, sequences, sequences).sampling(candidates);
     }
 
     /// {@return this shape, with tokens that the device chooses behind the rows that want logits}
     ///
     /// @param most most tokens that it chooses among, 1 to [TokenRing#MOST_CANDIDATES]
-    public StepShape choosing(int most) {
+    public StepShape sampling(int most) {
         int bucket = most == 1 ? 1 : Math.max(TokenRing.FEW_CANDIDATES, Buckets.of(most));
         return new StepShape(rows, logitRows, decode, deep, bucket);
     }

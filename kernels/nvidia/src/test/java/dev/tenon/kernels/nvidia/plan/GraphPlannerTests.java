@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 
 class GraphPlannerTests {
     private static PlannedGraph plan(TestGraphs t, Graph graph, PlanOptions options, KernelProvider... offered) {
-        return GraphPlanner.plan(graph, t, options, List.of(offered), TestGraphs.HOPPER, MvSchedule.DEFAULT);
+        return t.plan(graph, options, TestGraphs.HOPPER, MvSchedule.DEFAULT, offered);
     }
 
     private static List<String> entries(PlannedGraph planned, StepShape shape) {
@@ -77,7 +77,7 @@ class GraphPlannerTests {
         TestGraphs t = new TestGraphs();
         PlannedGraph planned = plan(t, Fusion.fuse(t.decoder("Q8_0", "Q8_0", false)), TestGraphs.options(16, 16));
         for (int sequences : new int[] {1, 3, 16}) {
-            StepShape shape = StepShape.choosing(sequences, 40);
+            StepShape shape = StepShape.sampling(sequences, 40);
             List<String> plain = entries(planned, new StepShape(shape.rows(), shape.logitRows(), shape.decode()));
             List<Launch> launches = planned.launches(shape);
             assertEquals(
@@ -91,15 +91,15 @@ class GraphPlannerTests {
             assertEquals(shape.rows(), choice.gridY());
             assertEquals(new Argument.Int(64), choice.arguments().get(3));
         }
-        StepShape mixed = StepShape.of(13, 3, 2).choosing(40);
+        StepShape mixed = StepShape.of(13, 3, 2).sampling(40);
         assertEquals(new StepShape(16, 4, false, 64), mixed);
         Launch choice = planned.launches(mixed).getLast();
         assertEquals("choose", choice.entry());
         assertEquals(4, choice.gridY(), "a row for each one that wants logits");
-        assertEquals(16, planned.maxChosen());
-        planned.launches(new StepShape(16, 16, false).choosing(TokenRing.MOST_CANDIDATES));
-        assertEquals(BufferSpec.Kind.HOST, planned.chosen().kind());
-        assertEquals(TokenRing.bytes(16), planned.chosen().bytes());
+        assertEquals(16, planned.limits().maxSampledRows());
+        planned.launches(new StepShape(16, 16, false).sampling(TokenRing.MOST_CANDIDATES));
+        assertEquals(BufferSpec.Kind.HOST, planned.sampled().kind());
+        assertEquals(TokenRing.bytes(16), planned.sampled().bytes());
     }
 
     @Test
@@ -219,10 +219,10 @@ class GraphPlannerTests {
     void keysAndValuesOfDifferentTypesNeedCompiledKernels() {
         TestGraphs t = new TestGraphs();
         PlanOptions mixed = new PlanOptions(8, 1, 64, KvType.F16, KvType.Q8_0, true, Map.of());
-        List<Issue> issues = KernelSupport.refusals(t.decoder("F16", "F16", false), t, List.of(), mixed, false);
+        List<Issue> issues = PlanRequest.refusals(t.decoder("F16", "F16", false), t, Map.of(), mixed, false);
         assertEquals(1, issues.size(), issues::toString);
         assertTrue(issues.getFirst().message().contains("Q8_0"), issues::toString);
-        assertEquals(List.of(), KernelSupport.refusals(t.decoder("F16", "F16", false), t, List.of(), mixed, true));
+        assertEquals(List.of(), PlanRequest.refusals(t.decoder("F16", "F16", false), t, Map.of(), mixed, true));
     }
 
     @Test
@@ -230,7 +230,7 @@ class GraphPlannerTests {
         TestGraphs t = new TestGraphs();
         PlanOptions mixed = new PlanOptions(64, 1, 4096, KvType.F16, KvType.Q8_0, true, Map.of());
         Graph graph = Fusion.fuse(t.decoder("F16", "F16", false));
-        PlannedGraph planned = GraphPlanner.plan(graph, t, mixed, List.of(), TestGraphs.HOPPER, MvSchedule.DEFAULT);
+        PlannedGraph planned = t.plan(graph, mixed, TestGraphs.HOPPER, MvSchedule.DEFAULT);
         Map<String, String> modules = new HashMap<>();
         for (StepShape shape : List.of(new StepShape(1, 1, false), new StepShape(64, 1, false))) {
             planned.launches(shape)
@@ -259,7 +259,7 @@ class GraphPlannerTests {
         TestGraphs t = new TestGraphs();
         PlanOptions options = new PlanOptions(8, 1, 4096, keys, values, true, Map.of());
         Graph graph = Fusion.fuse(t.decoder("Q8_0", "Q8_0", false));
-        PlannedGraph planned = GraphPlanner.plan(graph, t, options, List.of(), traits, MvSchedule.DEFAULT);
+        PlannedGraph planned = t.plan(graph, options, traits, MvSchedule.DEFAULT);
         Launch launch = planned.launches(new StepShape(rows, 1, false)).stream()
                 .filter(l -> l.module().file().equals("attention.cu"))
                 .findFirst()
@@ -272,16 +272,17 @@ class GraphPlannerTests {
         TestGraphs t = new TestGraphs();
         Graph graph = Fusion.fuse(t.decoder("Q8_0", "Q8_0", false));
         DeviceTraits few = new DeviceTraits(9, 0, 32, TestGraphs.HOPPER.sharedBytes()); // 16 pieces of two kv heads
-        PlannedGraph planned =
-                GraphPlanner.plan(graph, t, TestGraphs.options(8, 4), List.of(), few, MvSchedule.DEFAULT);
+        PlannedGraph planned = t.plan(graph, TestGraphs.options(8, 4), few, MvSchedule.DEFAULT);
         StepShape plain = new StepShape(1, 1, false);
-        assertEquals(plain, planned.shapeAt(plain, 255));
-        StepShape deep = planned.shapeAt(plain, 256);
+        assertEquals(plain, planned.limits().at(plain, 255));
+        StepShape deep = planned.limits().at(plain, 256);
         assertTrue(deep.deep());
-        assertEquals(deep.choosing(1), planned.shapeAt(plain.choosing(1), 4095));
-        assertEquals(planned.stepBytes(plain), planned.stepBytes(deep));
+        assertEquals(deep.sampling(1), planned.limits().at(plain.sampling(1), 4095));
+        assertEquals(
+                planned.limits().layout(plain).bytes(),
+                planned.limits().layout(deep).bytes());
         StepShape many = new StepShape(8, 1, false);
-        assertEquals(many, planned.shapeAt(many, 4095));
+        assertEquals(many, planned.limits().at(many, 4095));
 
         List<Launch> launches = planned.launches(deep);
         List<String> expected = entries(planned, plain).stream()
@@ -310,11 +311,11 @@ class GraphPlannerTests {
         PlanOptions floats = new PlanOptions(8, 1, 4096, KvType.F32, KvType.F32, true, Map.of());
         StepShape plain = new StepShape(1, 1, false);
         for (PlannedGraph planned : List.of(
-                GraphPlanner.plan(graph, t, TestGraphs.options(8, 1), List.of(), TestGraphs.ORIN, MvSchedule.DEFAULT),
+                t.plan(graph, TestGraphs.options(8, 1), TestGraphs.ORIN, MvSchedule.DEFAULT),
                 plan(t, graph, TestGraphs.options(8, 1)), // two kv heads on 132 multiprocessors
                 plan(t, graph, floats),
                 plan(t, t.decoder("Q8_0", "Q8_0", false), TestGraphs.options(8, 1)))) {
-            assertEquals(plain, planned.shapeAt(plain, 4095));
+            assertEquals(plain, planned.limits().at(plain, 4095));
         }
     }
 
@@ -325,7 +326,7 @@ class GraphPlannerTests {
         DeviceTraits tiny = new DeviceTraits(8, 7, 4, 20480);
         PlanOptions options =
                 new PlanOptions(8, 1, 4096, KvType.F16, KvType.F16, true, Map.of(GraphPlanner.TENSOR_CORES, "off"));
-        PlannedGraph planned = GraphPlanner.plan(Fusion.fuse(graph), t, options, List.of(), tiny, MvSchedule.DEFAULT);
+        PlannedGraph planned = t.plan(Fusion.fuse(graph), options, tiny, MvSchedule.DEFAULT);
         List<Launch> launches = planned.launches(new StepShape(8, 1, false));
         List<String> entries = launches.stream().map(Launch::entry).toList();
         // Rows of 512 elements fit eight at a time, those of 1024 four, with blocks of 64 threads.

@@ -87,9 +87,8 @@ class PrebuiltTests {
             TestGraphs t = new TestGraphs();
             var graph = t.decoder(formats[0], formats[1], true);
             graph = fuse ? Fusion.fuse(graph) : graph.expanded();
-            PlannedGraph planned = GraphPlanner.plan(
-                    graph, t, TestGraphs.options(256, 16), List.of(), traits, MvSchedule.DEFAULT.forPrebuilt());
-            for (Launch launch : planned.launches(StepShape.choosing(2, 40))) {
+            PlannedGraph planned = t.plan(graph, TestGraphs.options(256, 16), traits, MvSchedule.DEFAULT.forPrebuilt());
+            for (Launch launch : planned.launches(StepShape.sampling(2, 40))) {
                 check(launch, traits);
             }
             for (int rows : new int[] {1, 2, 4, 8, 16, 64, 256}) {

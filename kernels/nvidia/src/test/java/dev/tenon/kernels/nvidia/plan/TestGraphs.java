@@ -10,6 +10,7 @@ import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.quant.formats.BF16Format;
@@ -97,6 +98,13 @@ public final class TestGraphs implements Weights {
         }
         Value s = b.rmsNorm("out", b.selectRows("s", x), vector("output_norm", width), 1e-5f);
         return b.build(b.linear("logits", s, table, Optional.empty()));
+    }
+
+    /// Plans a graph of these weights.
+    PlannedGraph plan(
+            Graph graph, PlanOptions options, DeviceTraits traits, MvSchedule schedule, KernelProvider... offered) {
+        return GraphPlanner.plan(
+                new PlanRequest(graph, this, options, KernelSupport.fragments(List.of(offered)), traits, schedule));
     }
 
     Weight matrix(String name, int cols, int rows, String format) {

@@ -85,9 +85,9 @@ class StepLayoutTests {
     void howTokensAreChosenStandsBehindTheRows() {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {4}, new int[] {9}, new int[] {7});
-            StepShape shape = StepShape.choosing(3, 40);
+            StepShape shape = StepShape.sampling(3, 40);
             assertEquals(new StepShape(4, 4, false, 64), shape);
-            assertEquals(new StepShape(16, 16, true, 1), StepShape.choosing(9, 1));
+            assertEquals(new StepShape(16, 16, true, 1), StepShape.sampling(9, 1));
             StepLayout layout = new StepLayout(shape, 0, 4);
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 3, memory);
@@ -119,7 +119,7 @@ class StepLayoutTests {
     void inAStepWithPromptsEachWantedRowHasAChoice() {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {4, 5, 6, 7, 8, 9}, new int[] {9});
-            StepShape shape = StepShape.of(in.tokenCount(), 2, 2).choosing(1);
+            StepShape shape = StepShape.of(in.tokenCount(), 2, 2).sampling(1);
             StepLayout plain = new StepLayout(new StepShape(8, 2, false), 4, 4);
             StepLayout layout = new StepLayout(shape, 4, 4);
             assertEquals(plain.bytes() + 2 * 32 + 16, layout.bytes());
@@ -137,7 +137,7 @@ class StepLayoutTests {
     @Test
     void tokensOfAStepAreReadFromItsPlaceInTheRing() {
         try (Arena arena = Arena.ofConfined()) {
-            StepShape shape = StepShape.choosing(3, 1);
+            StepShape shape = StepShape.sampling(3, 1);
             MemorySegment memory = arena.allocate(TokenRing.bytes(shape.rows()), 64);
             int step = 2 * TokenRing.STEPS + 5;
             memory.set(ValueLayout.JAVA_INT, 0, step + 1);

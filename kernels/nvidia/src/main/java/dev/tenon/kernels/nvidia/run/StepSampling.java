@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.kernels.nvidia.run;
 
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.TokenChoice;
@@ -9,14 +9,22 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// The tokens that the device chooses behind the rows of one step. The step may mix prompts with
-/// generations, and rows that the device chooses from with rows that are the host's. Reused from
-/// step to step, under the plan's lock.
-final class StepChoices {
+/// The tokens that the device samples from the rows of one step. The step may mix prompts with
+/// generations, and rows that the device samples from with rows that are the host's. Reused from step to
+/// step, in the plan's turn.
+final class StepSampling {
+    private final int maxRows;
     private final List<TokenChoice> rows = new ArrayList<>();
-    private boolean[] own = new boolean[16];
-    private int[] tokens = new int[16];
+    private final boolean[] own;
+    private final int[] tokens;
     private int ownCount;
+
+    /// @param maxRows most rows of a step in which the device can sample; 0 if it cannot
+    StepSampling(int maxRows) {
+        this.maxRows = maxRows;
+        this.own = new boolean[maxRows];
+        this.tokens = new int[maxRows];
+    }
 
     /// Forgets the last step.
     void clear() {
@@ -26,17 +34,12 @@ final class StepChoices {
 
     /// Begins a step.
     ///
-    /// @param shape its shape, in which the host chooses
+    /// @param shape its shape, in which the host samples
     /// @param input the step
-    /// @param most most rows of a step in which the device can choose
     /// @return its shape
-    StepShape begin(StepShape shape, StepInput input, int most) {
-        if (input.choiceCount() == 0 || input.logitRows() > most) {
+    StepShape begin(StepShape shape, StepInput input) {
+        if (input.choiceCount() == 0 || input.logitRows() > maxRows) {
             return shape;
-        }
-        if (own.length < most) {
-            own = new boolean[most];
-            tokens = new int[most];
         }
         int candidates = 0;
         for (int t = 0; t < input.tokenCount(); t++) {
@@ -45,20 +48,20 @@ final class StepChoices {
                 int candidatesOfRow = choice == null ? 0 : TokenRing.candidates(choice);
                 own[rows.size()] = candidatesOfRow > 0;
                 ownCount += candidatesOfRow > 0 ? 1 : 0;
-                // What the device chooses for a row of the host's is not looked at: the cheapest.
+                // What the device samples for a row of the host's is not looked at: the cheapest.
                 rows.add(candidatesOfRow > 0 ? choice : TokenChoice.GREEDY);
                 candidates = Math.max(candidates, candidatesOfRow);
             }
         }
-        return candidates == 0 ? shape : shape.choosing(candidates);
+        return candidates == 0 ? shape : shape.sampling(candidates);
     }
 
-    /// {@return how each row is chosen from; what stands for a row of the host's is not looked at}
+    /// {@return how each row is sampled from; what stands for a row of the host's is not looked at}
     List<TokenChoice> rows() {
         return rows;
     }
 
-    /// Reads what the device chose in a step that has ended.
+    /// Reads what the device sampled in a step that has ended.
     ///
     /// @param ring the host's memory into which it writes
     /// @param shape the step's shape
@@ -67,12 +70,12 @@ final class StepChoices {
         TokenRing.read(ring, 0, shape, tokens, rows.size());
     }
 
-    /// {@return the token behind a row; -1 if the device chose none}
+    /// {@return the token sampled from a row; -1 if the device sampled none}
     int token(int row) {
         return ownCount > 0 && own[row] ? tokens[row] : -1;
     }
 
-    /// {@return whether the device chose for more than half of the rows}
+    /// {@return whether the device sampled from more than one of two rows}
     boolean most() {
         return 2 * ownCount > rows.size();
     }
