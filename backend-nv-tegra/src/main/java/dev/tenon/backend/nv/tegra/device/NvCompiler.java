@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.tegra.device;
 
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Compiler;
@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
 /// @param device the device
 /// @param traits what the planning needs to know of it
 /// @param settings the device's; those of a plan have precedence
-record TegraCompiler(TegraDevice device, DeviceTraits traits, Map<String, String> settings) implements Compiler {
-    private static final Logger LOG = LoggerFactory.getLogger(TegraCompiler.class);
+record NvCompiler(NvDevice device, DeviceTraits traits, Map<String, String> settings) implements Compiler {
+    private static final Logger LOG = LoggerFactory.getLogger(NvCompiler.class);
     /// Sources that only steps of many tokens need, and can do without.
     private static final Set<String> MANY_ROWS = Set.of("matmul.cu", "attention_prefill.cu", "rows.cu");
 
@@ -43,7 +43,7 @@ record TegraCompiler(TegraDevice device, DeviceTraits traits, Map<String, String
 
     @Override
     public Plan compile(CompileRequest request) {
-        PlanRequest wanted = PlanRequest.of(request, List.of(), settings, traits, false, "Tegra");
+        PlanRequest wanted = PlanRequest.of(request, List.of(), settings, traits, false, device.info().kind());
         PlannedGraph planned = GraphPlanner.plan(wanted);
         List<KernelModule> missing = missing(planned);
         if (!missing.isEmpty() && missing.stream().allMatch(m -> MANY_ROWS.contains(m.file()))) {
@@ -58,7 +58,7 @@ record TegraCompiler(TegraDevice device, DeviceTraits traits, Map<String, String
         }
         int most = wanted.options().maxTokens();
         device.code().prepare(modules(planned, List.of(new StepShape(1, 1, false), StepShape.of(most, 1, 1))));
-        return new TegraPlan(planned, request.weights(), device);
+        return new NvPlan(planned, request.weights(), device);
     }
 
     private List<KernelModule> missing(PlannedGraph planned) {

@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.tegra.device;
 
 import dev.tenon.backend.nv.tegra.gpu.Arguments;
 import dev.tenon.backend.nv.tegra.gpu.CommandList;

@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.tegra.device;
 
 import dev.tenon.kernels.nvidia.run.StepLogits;
 import java.lang.foreign.MemorySegment;

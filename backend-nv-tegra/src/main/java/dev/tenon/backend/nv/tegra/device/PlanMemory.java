@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.tegra.device;
 
 import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
 import dev.tenon.kernels.nvidia.Argument;
@@ -16,9 +16,9 @@ final class PlanMemory implements AutoCloseable {
 
     private final List<BufferSpec> specs;
     private final long[] offsets;
-    private final Map<Kind, TegraAllocator.Buffer> slabs = new EnumMap<>(Kind.class);
+    private final Map<Kind, NvAllocator.Buffer> slabs = new EnumMap<>(Kind.class);
     private final BufferSpec logits;
-    private TegraAllocator.Buffer logitsMemory;
+    private NvAllocator.Buffer logitsMemory;
 
     /// Allocates all buffers, zeroed; if that fails, everything has been given back.
     ///
@@ -26,7 +26,7 @@ final class PlanMemory implements AutoCloseable {
     /// @param logits the buffer that the processor reads after a step
     /// @param allocator gives the memory
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-003`) if there is not enough
-    PlanMemory(List<BufferSpec> specs, BufferSpec logits, TegraAllocator allocator) {
+    PlanMemory(List<BufferSpec> specs, BufferSpec logits, NvAllocator allocator) {
         this.specs = specs;
         this.logits = logits;
         this.offsets = new long[specs.size()];
@@ -88,15 +88,12 @@ final class PlanMemory implements AutoCloseable {
 
     /// {@return bytes allocated}
     long sizeBytes() {
-        return slabs.values().stream()
-                        .mapToLong(TegraAllocator.Buffer::sizeBytes)
-                        .sum()
-                + logitsMemory.sizeBytes();
+        return slabs.values().stream().mapToLong(NvAllocator.Buffer::sizeBytes).sum() + logitsMemory.sizeBytes();
     }
 
     @Override
     public void close() {
-        slabs.values().forEach(TegraAllocator.Buffer::close);
+        slabs.values().forEach(NvAllocator.Buffer::close);
         slabs.clear();
         if (logitsMemory != null) {
             logitsMemory.close();

@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.tegra.device;
 
 import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.DeviceBuffer;
@@ -16,11 +16,11 @@ import java.util.concurrent.atomic.AtomicLong;
 /// staged. Safe for any thread.
 ///
 /// Memory that was mapped from a file cannot be seen by the GPU, so that binding copies it, once.
-final class TegraAllocator implements Allocator {
+final class NvAllocator implements Allocator {
     private final GpuInterface gpu;
     private final AtomicLong allocated = new AtomicLong();
 
-    TegraAllocator(GpuInterface gpu) {
+    NvAllocator(GpuInterface gpu) {
         this.gpu = gpu;
     }
 

@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.tegra.device;
 
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.MemoryUse;
@@ -11,11 +11,11 @@ import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.run.PlanTurn;
 import dev.tenon.kernels.nvidia.run.StepRunner;
 
-/// A planned graph with its memory on a GPU, which the plan owns. Its steps are [TegraSteps].
-final class TegraPlan implements Plan {
+/// A planned graph with its memory on a GPU, which the plan owns. Its steps are [NvSteps].
+final class NvPlan implements Plan {
     private final PlanTurn turn = new PlanTurn();
     private final PlanMemory memory;
-    private final TegraSteps steps;
+    private final NvSteps steps;
     private final StepRunner runner;
     private final PlanReport report;
 
@@ -25,14 +25,14 @@ final class TegraPlan implements Plan {
     /// @param planned the graph
     /// @param weights its weights
     /// @param device the device; closes after the plan
-    TegraPlan(PlannedGraph planned, Weights weights, TegraDevice device) {
-        TegraAllocator allocator = device.allocator();
+    NvPlan(PlannedGraph planned, Weights weights, NvDevice device) {
+        NvAllocator allocator = device.allocator();
         memory = new PlanMemory(planned.buffers(), planned.logits(), allocator);
         boolean done = false;
         try {
             Launcher launcher = new Launcher(device.gpu(), device.code(), memory);
             new WeightUpload(memory, launcher, allocator).run(planned, weights);
-            steps = new TegraSteps(planned, memory, launcher);
+            steps = new NvSteps(planned, memory, launcher);
             runner = new StepRunner(turn, planned, steps);
             report = new PlanReport(
                     planned.steps(),

@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.tegra.device;
 
 import dev.tenon.backend.nv.tegra.gpu.CommandList;
 import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
@@ -16,7 +16,7 @@ import java.util.Optional;
 /// Runs the steps of a plan, each as one command list: what the processor writes into the step's input and
 /// the page tables, the GPU sees where it is, and logits are read where they are. The host samples all
 /// tokens. Used in the plan's turn, closed by the plan.
-final class TegraSteps implements StepDevice, AutoCloseable {
+final class NvSteps implements StepDevice, AutoCloseable {
     private final PlannedGraph planned;
     private final PlanMemory memory;
     private final Launcher launcher;
@@ -28,7 +28,7 @@ final class TegraSteps implements StepDevice, AutoCloseable {
     /// @param planned the plan's graph
     /// @param memory the plan's memory
     /// @param launcher makes command lists
-    TegraSteps(PlannedGraph planned, PlanMemory memory, Launcher launcher) {
+    NvSteps(PlannedGraph planned, PlanMemory memory, Launcher launcher) {
         this.planned = planned;
         this.memory = memory;
         this.launcher = launcher;

@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.tegra.device;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Probe;
+import dev.tenon.backend.nv.tegra.NvTegraBackend;
+import dev.tenon.backend.nv.tegra.TegraGpu;
+import dev.tenon.backend.nv.tegra.TegraOptions;
 import dev.tenon.backend.nv.tegra.emulator.EmulatedBoard;
 import dev.tenon.backend.nv.tegra.emulator.EmulatorOptions;
 import dev.tenon.backend.nv.tegra.emulator.KernelLibrary;
@@ -31,10 +34,10 @@ class AllocatorTests {
     void buffersAreZeroedSharedAndCounted() {
         try (EmulatedBoard board = new EmulatedBoard(EmulatorOptions.orin(), new KernelLibrary());
                 TegraGpu gpu = TegraGpu.open(board, TegraOptions.defaults())) {
-            TegraAllocator allocator = new TegraAllocator(gpu);
+            NvAllocator allocator = new NvAllocator(gpu);
             byte[] weights = {1, 2, 3, 4, 5};
-            try (TegraAllocator.Buffer buffer = allocator.allocate(5000, "kv");
-                    TegraAllocator.Buffer bound = allocator.bind(MemorySegment.ofArray(weights), "weights")) {
+            try (NvAllocator.Buffer buffer = allocator.allocate(5000, "kv");
+                    NvAllocator.Buffer bound = allocator.bind(MemorySegment.ofArray(weights), "weights")) {
                 assertEquals(5000, buffer.sizeBytes());
                 assertEquals(0, buffer.host().orElseThrow().get(ValueLayout.JAVA_BYTE, 4999));
                 byte[] read = new byte[5];

@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.tegra.device;
 
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /// @param memory the plan's memory
 /// @param launcher launches the kernels that rearrange weights
 /// @param allocator gives the buffer between
-record WeightUpload(PlanMemory memory, Launcher launcher, TegraAllocator allocator) {
+record WeightUpload(PlanMemory memory, Launcher launcher, NvAllocator allocator) {
     private static final Logger LOG = LoggerFactory.getLogger(WeightUpload.class);
     private static final long PIECE_BYTES = 32L << 20;
     private static final float LARGEST_F16 = 65504;
@@ -50,7 +50,7 @@ record WeightUpload(PlanMemory memory, Launcher launcher, TegraAllocator allocat
                 .max()
                 .orElse(0);
         if (largest > 0) {
-            try (TegraAllocator.Buffer staging =
+            try (NvAllocator.Buffer staging =
                     allocator.allocate(Math.min(PIECE_BYTES, largest), "staging of weights")) {
                 planned.matrices().forEach(weight -> upload(weight, weights, staging));
             }
@@ -63,7 +63,7 @@ record WeightUpload(PlanMemory memory, Launcher launcher, TegraAllocator allocat
                 (System.nanoTime() - begin) / 1_000_000);
     }
 
-    private void upload(DeviceWeight weight, Weights weights, TegraAllocator.Buffer staging) {
+    private void upload(DeviceWeight weight, Weights weights, NvAllocator.Buffer staging) {
         MemorySegment data = weights.data(weight.tensor());
         if (weight.format().transcoded()) {
             transcode(weight, weights.format(weight.tensor()), data);
@@ -74,7 +74,7 @@ record WeightUpload(PlanMemory memory, Launcher launcher, TegraAllocator allocat
         }
     }
 
-    private void repack(DeviceWeight weight, MemorySegment data, TegraAllocator.Buffer staging) {
+    private void repack(DeviceWeight weight, MemorySegment data, NvAllocator.Buffer staging) {
         int blockBytes = weight.format().blockBytes();
         long blocksAtOnce = staging.sizeBytes() / blockBytes;
         for (long first = 0; first < weight.blocks(); first += blocksAtOnce) {
