@@ -41,9 +41,9 @@ record AttentionLaunches(
     /// Longest head that there is a kernel for.
     static final int LONGEST_HEAD = 256;
 
-    private static final int BLOCK = 128;
+    static final int BLOCK = 128;
     /// Threads of a block in the kernel for long sequences with heads of 64 elements.
-    private static final int DEEP_BLOCK = 384;
+    static final int DEEP_BLOCK = 384;
     /// First positions at which that kernel is the faster one, with heads of 64 and of 128 elements.
     private static final int DEEP_FROM = 256;
 
@@ -51,20 +51,20 @@ record AttentionLaunches(
     /// Most pieces that it has been seen to join on a device; with more, models keep the other one.
     private static final int DEEP_PIECES = 16;
     private static final int APPEND_BLOCK = 32;
-    private static final int MAX_SPLITS = 64;
+    static final int MAX_SPLITS = 64;
     private static final int WARP = 32;
     /// Most times that a warp has 16 keys and values under way.
-    private static final int MOST_STAGES = 2;
+    static final int MOST_STAGES = 2;
     /// What a block declares itself: at most so much, and so much for each element of a head.
     private static final int STATIC_BYTES = 1024;
 
     private static final int STATIC_BYTES_OF_ELEMENT = 80;
     /// What is set aside for each block, and what a residual product takes beyond half of the memory.
     private static final int SET_ASIDE = 2048;
-    private static final int HEADS_A_BLOCK = 4;
+    static final int HEADS_A_BLOCK = 4;
     private static final int TILE_ROWS = 64;
     /// Shared memory of a tile for each element of a head: two pages of keys and values.
-    private static final int TILE_BYTES = 512;
+    static final int TILE_BYTES = 512;
 
     /// What happens to the heads of raw queries and keys.
     ///

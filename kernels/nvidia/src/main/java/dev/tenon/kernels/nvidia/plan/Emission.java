@@ -26,7 +26,7 @@ final class Emission {
     /// Threads of a block in kernels that work element by element.
     private static final int BLOCK = 256;
 
-    private static final int CHOOSE_SLICE = 1024;
+    static final int CHOOSE_SLICE = 1024;
     private static final int CHOOSE_BLOCK = 512;
 
     final StepShape shape;

@@ -18,12 +18,12 @@ final class LinearLaunches {
     private static final int MATMUL_COLS = 32;
 
     /// Shared memory of a tensor core block: a fixed part, and bytes for each row of activations.
-    private static final int MATMUL_BYTES = 33792;
+    static final int MATMUL_BYTES = 33792;
 
-    private static final int MATMUL_ROW_BYTES = 384;
+    static final int MATMUL_ROW_BYTES = 384;
     private static final int MOST_SPLITS = 8;
-    private static final int TILE_ROWS = 128;
-    private static final int BLOCK = 256;
+    static final int TILE_ROWS = 128;
+    static final int BLOCK = 256;
 
     private final MvSchedule schedule;
     private final boolean tensorCores;

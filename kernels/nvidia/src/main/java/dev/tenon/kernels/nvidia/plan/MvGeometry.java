@@ -21,7 +21,7 @@ record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
     private static final Map<String, Integer> SLOT_BYTES = Map.of(
             "Q8_0", 72, "Q4_0", 40, "Q6_K", 56, "Q5_K", 48, "Q4_K", 40, "Q3_K", 40, "Q2_K", 24, "F16", 64, "BF16", 64,
             "F32", 64);
-    private static final int THIRD_PARTY_SLOT_BYTES = 32;
+    static final int THIRD_PARTY_SLOT_BYTES = 32;
     private static final int SMALLEST_BLOCK = 64;
     /// What a block asks for beyond half of a multiprocessor's shared memory to have it for itself.
     private static final int MORE_THAN_HALF = 1024;
@@ -68,12 +68,16 @@ record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
 
     private static long sharedBytes(DeviceFormat format, int tile, int cols, int block, int weightRows) {
         long activations = format.integer() ? (long) tile * (cols / 2 * 3L) : 0;
-        int slot = SLOT_BYTES.getOrDefault(format.id(), THIRD_PARTY_SLOT_BYTES);
-        return activations + (long) stages(tile) * block * weightRows * slot;
+        return activations + (long) stages(tile) * block * weightRows * slotBytes(format);
+    }
+
+    /// {@return bytes of the ring that a thread needs for a row of the weight and a stage}
+    static int slotBytes(DeviceFormat format) {
+        return SLOT_BYTES.getOrDefault(format.id(), THIRD_PARTY_SLOT_BYTES);
     }
 
     /// {@return stages of the ring, as compiled}
-    private static int stages(int tile) {
+    static int stages(int tile) {
         return tile == 1 ? 1 : 2;
     }
 
