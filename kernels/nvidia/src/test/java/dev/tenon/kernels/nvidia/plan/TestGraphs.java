@@ -65,7 +65,7 @@ public final class TestGraphs implements Weights {
     }
 
     /// A model of two layers like Llama's, or, with `qkNorm`, like Qwen3's.
-    Graph decoder(String format, String valueFormat, boolean qkNorm) {
+    public Graph decoder(String format, String valueFormat, boolean qkNorm) {
         int width = 512;
         int headDim = 64;
         int heads = 8;
@@ -101,7 +101,7 @@ public final class TestGraphs implements Weights {
     }
 
     /// Plans a graph of these weights.
-    PlannedGraph plan(
+    public PlannedGraph plan(
             Graph graph, PlanOptions options, DeviceTraits traits, MvSchedule schedule, KernelProvider... offered) {
         return GraphPlanner.plan(
                 new PlanRequest(graph, this, options, KernelSupport.fragments(List.of(offered)), traits, schedule));
@@ -121,7 +121,7 @@ public final class TestGraphs implements Weights {
         return weight;
     }
 
-    static PlanOptions options(int maxTokens, int maxSequences) {
+    public static PlanOptions options(int maxTokens, int maxSequences) {
         return new PlanOptions(maxTokens, maxSequences, 4096, KvType.F16, KvType.F16, true, Map.of());
     }
 
