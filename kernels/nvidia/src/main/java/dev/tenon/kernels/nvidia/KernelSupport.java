@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /// Decides which ops the kernels run, and how. Safe for any thread.
@@ -54,6 +55,10 @@ public final class KernelSupport {
     }
 
     private static Support of(Op op, Weights weights, Map<String, CudaFragment> fragments) {
+        Optional<String> refusal = NoKernelYet.reason(op);
+        if (refusal.isPresent()) {
+            return new Support(Support.Level.NONE, refusal.get());
+        }
         return switch (op) {
             case CoreOp.Linear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
             case CoreOp.Embedding embedding -> matrix(embedding.kind(), embedding.table(), weights, fragments);
@@ -121,7 +126,7 @@ public final class KernelSupport {
     public static Graph withKnownOps(Graph graph) {
         List<Op> ops = new ArrayList<>();
         graph.ops().forEach(op -> expandUnknown(op, ops));
-        return new Graph(graph.name(), ops, graph.output());
+        return graph.withOps(ops);
     }
 
     private static void expandUnknown(Op op, List<Op> target) {
@@ -153,6 +158,13 @@ public final class KernelSupport {
                             + "; prebuilt kernels take the same type for both, and here none can be compiled:"
                             + " take one type, or, on the CUDA backend, install NVRTC (see cuda.nvrtc)",
                     "kv"));
+        }
+        if (!graph.outputs().isEmpty()) {
+            String names = String.join(", ", graph.outputs().keySet());
+            issues.add(Issue.error(
+                    ErrorCode.BACKEND_UNSUPPORTED,
+                    "outputs beside the default one (" + names + ") are not supported by NVIDIA kernels yet",
+                    "outputs"));
         }
         Map<String, CudaFragment> fragments = fragments(offered);
         Set<Integer> selected = new HashSet<>();
