@@ -20,14 +20,14 @@ final class ActivationPool {
     /// Notes where each value is read last.
     ///
     /// @param ops the ops in order
-    /// @param output lives to the end
-    ActivationPool(List<Op> ops, Value output) {
+    /// @param outputs live to the end
+    ActivationPool(List<Op> ops, List<Value> outputs) {
         for (int i = 0; i < ops.size(); i++) {
             int at = i;
             ops.get(i).outputs().forEach(v -> lastUse.put(v.id(), at));
             ops.get(i).inputs().forEach(v -> lastUse.put(v.id(), at));
         }
-        lastUse.put(output.id(), Integer.MAX_VALUE);
+        outputs.forEach(output -> lastUse.put(output.id(), Integer.MAX_VALUE));
     }
 
     /// {@return the array of a value that was defined before}

@@ -4,7 +4,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 
-/// Appends keys and values to the cache, then attends causally, page by page.
+/// Appends keys and values to the cache, then attends, page by page.
 ///
 /// The softmax is computed online (Milakov and Gimelshein 2018): a running maximum, the sum of weights, and
 /// the weighted sum of values, rescaled when a page raises the maximum. The context is cut into segments of
@@ -21,6 +21,7 @@ import dev.tenon.backend.cpu.vector.kernel.AttentionMath;
 /// @param cache the pages
 /// @param kernel computes whole pages; null where `math` does
 /// @param math the arithmetic of this backend
+/// @param sinks a score of each head without a value, or empty
 /// @param out `[T, headCount * valueLength]`
 record AttentionStep(
         CoreOp.Attention op,
@@ -30,6 +31,7 @@ record AttentionStep(
         CpuKv cache,
         AttentionKernel kernel,
         AttentionMath math,
+        float[] sinks,
         Activations out)
         implements CpuStep {
     /// Pages of a segment.
@@ -124,7 +126,7 @@ record AttentionStep(
         int group = op.headCount() / op.headCountKv();
         int stride = AttentionMath.aligned(op.valueLength());
         int position = c.input().position(0);
-        int firstSegment = firstSeen(position) / SEGMENT;
+        int firstSegment = op.firstSeen(position) / SEGMENT;
         int lastSegment = position / SEGMENT;
         int segments = lastSegment - firstSegment + 1;
         Tiles tiles = c.tiles(thread);
@@ -166,8 +168,8 @@ record AttentionStep(
         int stride = AttentionMath.aligned(op.valueLength());
         loadQueries(c, first, end, head, tiles.q());
         tiles.total().clear(rows, stride);
-        int firstSegment = firstSeen(c.input().position(first)) / SEGMENT;
-        int lastSegment = c.input().position(end - 1) / SEGMENT;
+        int firstSegment = op.firstSeen(c.input().position(first)) / SEGMENT;
+        int lastSegment = lastSeen(c, end - 1) / SEGMENT;
         for (int s = firstSegment; s <= lastSegment; s++) {
             segment(c, first, end, head, s, tiles, thread);
             for (int r = 0; r < rows; r++) {
@@ -196,8 +198,8 @@ record AttentionStep(
         int stride = AttentionMath.aligned(op.valueLength());
         tiles.segment().clear((end - first) * group, stride);
         int[] table = c.input().pageTable(c.input().sequence(first));
-        int lastPosition = c.input().position(end - 1);
-        int firstSeen = firstSeen(c.input().position(first));
+        int lastPosition = lastSeen(c, end - 1);
+        int firstSeen = op.firstSeen(c.input().position(first));
         int firstPage = Math.max(firstSeen / CpuKv.TOKENS, segment * SEGMENT_PAGES);
         int lastPage = Math.min(lastPosition / CpuKv.TOKENS, (segment + 1) * SEGMENT_PAGES - 1);
         for (int index = firstPage; index <= lastPage; index++) {
@@ -279,11 +281,16 @@ record AttentionStep(
     }
 
     private int seenFrom(StepContext c, int token, int base) {
-        return Math.max(firstSeen(c.input().position(token)) - base, 0);
+        return Math.max(op.firstSeen(c.input().position(token)) - base, 0);
     }
 
-    private static int seenTo(StepContext c, int token, int base) {
-        return Math.min(c.input().position(token) + 1 - base, CpuKv.TOKENS);
+    private int seenTo(StepContext c, int token, int base) {
+        return Math.min(lastSeen(c, token) + 1 - base, CpuKv.TOKENS);
+    }
+
+    private int lastSeen(StepContext c, int token) {
+        int position = c.input().position(token);
+        return op.causal() ? position : op.lastSeen(position, c.input().position(c.sequenceEnd(token) - 1));
     }
 
     /// Writes the rows of a block, divided by their sums of weights.
@@ -294,16 +301,14 @@ record AttentionStep(
         for (int t = first; t < end; t++) {
             for (int g = 0; g < group; g++) {
                 int row = (t - first) * group + g;
-                float factor = 1 / state.sum()[row];
+                float factor = sinks.length == 0
+                        ? 1 / state.sum()[row]
+                        : (float) (1 / (state.sum()[row] + Math.exp(sinks[head * group + g] - state.max()[row])));
                 int at = t * out.width + (head * group + g) * length;
                 for (int i = 0; i < length; i++) {
                     out.data[at + i] = state.acc()[row * stride + i] * factor;
                 }
             }
         }
-    }
-
-    private int firstSeen(int position) {
-        return op.slidingWindow() > 0 ? Math.max(position - op.slidingWindow() + 1, 0) : 0;
     }
 }

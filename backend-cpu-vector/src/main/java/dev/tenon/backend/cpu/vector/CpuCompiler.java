@@ -87,7 +87,7 @@ final class CpuCompiler implements Compiler {
     private static Graph withKnownOps(Graph graph) {
         List<Op> ops = new ArrayList<>();
         graph.ops().forEach(op -> expandUnknown(op, ops));
-        return new Graph(graph.name(), ops, graph.output());
+        return graph.withOps(ops);
     }
 
     private static void expandUnknown(Op op, List<Op> target) {

@@ -20,6 +20,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -37,6 +38,8 @@ final class CpuPlan implements Plan {
     private RopeTable[] tables;
     private List<Activations> activations = List.of();
     private Activations logits;
+    private Map<String, Activations> outputs = Map.of();
+    private int positions;
     private StepContext context;
     private PlanReport report;
     private StepTimes times;
@@ -91,6 +94,8 @@ final class CpuPlan implements Plan {
         } finally {
             arrayBytes += lowering.tableBytes;
         }
+        outputs = lowering.outputs;
+        positions = lowering.positions;
         steps = lowering.steps.toArray(CpuStep[]::new);
         tables = lowering.tables.values().toArray(RopeTable[]::new);
         check = new StepCheck(options, CpuKv.TOKENS, cache.pageCount(), lowering.vocabulary);
@@ -166,7 +171,9 @@ final class CpuPlan implements Plan {
                 throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
             }
             check.check(input);
+            checkPositions(input);
             result.rows = 0;
+            result.tokenCount = input.tokenCount();
             if (input.tokenCount() == 0) {
                 return result;
             }
@@ -197,6 +204,15 @@ final class CpuPlan implements Plan {
                 warmup.stepEnds();
             }
             turn.unlock();
+        }
+    }
+
+    private void checkPositions(StepInput input) {
+        for (int t = 0; positions < Integer.MAX_VALUE && t < input.tokenCount(); t++) {
+            if (input.position(t) >= positions) {
+                throw new IllegalArgumentException("position " + input.position(t) + " at index " + t
+                        + "; the model has vectors for positions 0 to " + (positions - 1));
+            }
         }
     }
 
@@ -297,8 +313,9 @@ final class CpuPlan implements Plan {
     }
 
     /// The logits of the last step.
-    private final class Result implements StepResult {
+    private final class Result implements NamedOutputs {
         private int rows;
+        private int tokenCount;
         private int[] tokens = new int[1];
 
         void setToken(int row, int token) {
@@ -320,6 +337,30 @@ final class CpuPlan implements Plan {
             }
             int source = logits.selected ? row : tokens[row];
             System.arraycopy(logits.data, source * logits.width, target, 0, logits.width);
+        }
+
+        @Override
+        public int rows(String output) {
+            return named(output).selected ? rows : tokenCount;
+        }
+
+        @Override
+        public void output(String output, int row, float[] target) {
+            Activations found = named(output);
+            if (row < 0 || row >= rows(output)) {
+                throw new IndexOutOfBoundsException(
+                        "row " + row + " of output " + output + "; the step has " + rows(output) + " rows");
+            }
+            System.arraycopy(found.data, row * found.width, target, 0, found.width);
+        }
+
+        private Activations named(String output) {
+            Activations found = outputs.get(output);
+            if (found == null) {
+                throw new IllegalArgumentException(
+                        "the graph has no output " + output + "; it has " + outputs.keySet());
+            }
+            return found;
         }
     }
 }

@@ -56,11 +56,21 @@ final class Lowering {
     long scratchMemory = 1;
     /// Elements of the longest row that is normed in front of matrices.
     int normedWidth;
+    /// Outputs beside the logits.
+    final Map<String, Activations> outputs = new LinkedHashMap<>();
+    /// Number of positions that the model has vectors for.
+    int positions = Integer.MAX_VALUE;
     /// Number of token ids that all embeddings know.
     int vocabulary = Integer.MAX_VALUE;
 
     /// What two rotations share if their tables are the same.
-    record RopeKey(int ropeDim, float freqBase, float freqScale, Optional<Weight> freqFactors) {}
+    record RopeKey(
+            int ropeDim,
+            float freqBase,
+            float freqScale,
+            Optional<Weight> freqFactors,
+            Optional<RopeParams.Yarn> yarn,
+            float attentionFactor) {}
 
     /// Prepares the pass.
     ///
@@ -79,7 +89,9 @@ final class Lowering {
         this.ownElements = elements.kernel() == null;
         this.allocator = allocator;
         this.maxTokens = maxTokens;
-        this.pool = new ActivationPool(graph.ops(), graph.output());
+        List<Value> outputs = new ArrayList<>(graph.outputs().values());
+        outputs.add(graph.output());
+        this.pool = new ActivationPool(graph.ops(), outputs);
     }
 
     /// Does the pass; the results are in the fields.
@@ -93,7 +105,16 @@ final class Lowering {
             stepWeightBytes.add(weightBytes - before);
             pool.releaseAfter(ops.get(i), i);
         }
+        graph.outputs().forEach((name, value) -> outputs.put(name, pool.get(value)));
         return pool.get(graph.output());
+    }
+
+    private void plain(PlainOp plain) {
+        weightBytes += plain.weightBytes();
+        scratchFloats = Math.max(scratchFloats, plain.scratchFloats());
+        positions = Math.min(positions, plain.positions());
+        steps.add(plain.step());
+        report.add(new PlanReport.Step(plain.op().kind(), plain.name(), "f32.java", Support.Level.GENERIC));
     }
 
     /// {@return all arrays of activations}
@@ -147,7 +168,7 @@ final class Lowering {
                 Activations out = pool.define(f.add().out(), x.selected);
                 add(f, new LinearAddStep(x, bound, residual, out, Packing.before(bound), elements), bound);
             }
-            default -> throw new IllegalStateException("op " + op.kind() + " passed the check but has no kernel");
+            default -> plain(PlainOp.of(op, pool, binder));
         }
     }
 
@@ -175,7 +196,8 @@ final class Lowering {
             scratchMemory = Math.max(scratchMemory, kernel.scratchBytes(a.keyLength(), a.valueLength()));
         }
         String name = kernel != null ? kernel.name() : kernels.attentionName();
-        add(a, a.out().name(), name, new AttentionStep(a, q, k, v, cache, kernel, kernels.attention(), out));
+        float[] sinks = a.sinks().map(binder::vector).orElse(new float[0]);
+        add(a, a.out().name(), name, new AttentionStep(a, q, k, v, cache, kernel, kernels.attention(), sinks, out));
     }
 
     private void binary(Op op, Value a, Value b, Value out, ElementwiseStep.Function function) {
@@ -242,7 +264,8 @@ final class Lowering {
     }
 
     private RopeTable table(RopeParams p) {
-        RopeKey key = new RopeKey(p.ropeDim(), p.freqBase(), p.freqScale(), p.freqFactors());
+        RopeKey key =
+                new RopeKey(p.ropeDim(), p.freqBase(), p.freqScale(), p.freqFactors(), p.yarn(), p.attentionFactor());
         RopeTable table = tables.get(key);
         if (table == null) {
             float[] factors = p.freqFactors().map(binder::vector).orElse(new float[0]);

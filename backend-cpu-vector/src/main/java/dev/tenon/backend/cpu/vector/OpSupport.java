@@ -58,6 +58,8 @@ final class OpSupport {
                     CoreOp.SoftCap _,
                     CoreOp.SelectRows _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
             case CustomOp custom -> custom(custom, weights, kernels, offered);
+            case Op plain
+            when PlainOp.knows(plain) -> new Support(Support.Level.GENERIC, "plain Java for " + plain.kind());
             default ->
                 new Support(
                         Support.Level.NONE,
@@ -103,14 +105,15 @@ final class OpSupport {
             }
             long chosen =
                     op.inputs().stream().filter(v -> selected.contains(v.id())).count();
-            boolean needsAll = op instanceof CoreOp.Attention || op instanceof CoreOp.SelectRows;
+            boolean needsAll =
+                    op instanceof CoreOp.Attention || op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool;
             if (chosen > 0 && (needsAll || chosen < op.inputs().size())) {
                 issues.add(unsupported(
                         "op " + op.kind() + " reads " + op.inputs()
                                 + ", of which some have a row a token and some only the rows that want logits",
                         op));
             }
-            if (chosen > 0 || op instanceof CoreOp.SelectRows) {
+            if (chosen > 0 || op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool) {
                 op.outputs().stream().map(Value::id).forEach(selected::add);
             }
         }

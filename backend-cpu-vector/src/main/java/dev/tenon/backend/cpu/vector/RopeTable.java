@@ -5,10 +5,11 @@ import dev.tenon.api.graph.RopeParams;
 
 /// Sines and cosines of a step's positions, shared by all layers that rotate alike.
 ///
-/// Angles are computed in double: `position * freqScale * freqBase^(-2i / ropeDim) / factor[i]`.
+/// Angles are computed in double: `position * frequency(i) / factor[i]`.
 final class RopeTable {
     private final int pairs;
     private final double[] frequency;
+    private final float factor;
     private final float[] cos;
     private final float[] sin;
 
@@ -21,10 +22,11 @@ final class RopeTable {
     RopeTable(RopeParams params, float[] factors, float[] cos, float[] sin) {
         this.pairs = params.ropeDim() / 2;
         this.frequency = new double[pairs];
+        this.factor = params.attentionFactor();
         this.cos = cos;
         this.sin = sin;
         for (int i = 0; i < pairs; i++) {
-            double base = Math.pow(params.freqBase(), -2.0 * i / params.ropeDim()) * params.freqScale();
+            double base = params.frequency(i);
             frequency[i] = factors.length > 0 ? base / factors[i] : base;
         }
     }
@@ -37,8 +39,8 @@ final class RopeTable {
             double position = input.position(t);
             for (int i = 0; i < pairs; i++) {
                 double angle = position * frequency[i];
-                cos[t * pairs + i] = (float) Math.cos(angle);
-                sin[t * pairs + i] = (float) Math.sin(angle);
+                cos[t * pairs + i] = (float) (Math.cos(angle) * factor);
+                sin[t * pairs + i] = (float) (Math.sin(angle) * factor);
             }
         }
     }

@@ -118,6 +118,28 @@ final class StepContext {
         return selected ? selectedToken[row] : row;
     }
 
+    /// {@return the first token of a token's sequence}
+    ///
+    /// @param token index in the batch
+    int sequenceStart(int token) {
+        int start = token;
+        while (start > 0 && input.sequence(start - 1) == input.sequence(token)) {
+            start--;
+        }
+        return start;
+    }
+
+    /// {@return the token after the last one of a token's sequence}
+    ///
+    /// @param token index in the batch
+    int sequenceEnd(int token) {
+        int end = token + 1;
+        while (end < input.tokenCount() && input.sequence(end) == input.sequence(token)) {
+            end++;
+        }
+        return end;
+    }
+
     /// {@return number of attention blocks: tokens of one sequence, at most [#BLOCK_TOKENS]}
     int blockCount() {
         return blockCount;

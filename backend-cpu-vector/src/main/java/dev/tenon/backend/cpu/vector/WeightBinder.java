@@ -21,7 +21,7 @@ final class WeightBinder {
     private final Weights weights;
     private final KernelSet kernels;
     private final Collection<KernelProvider> offered;
-    private final Map<String, float[]> vectors = new HashMap<>();
+    private final Map<Weight, float[]> vectors = new HashMap<>();
     private final List<PackedRows> packedRows = new ArrayList<>();
     private final List<BoundLinear> linears = new ArrayList<>();
     private final Map<String, MemorySegment> matrices = new HashMap<>();
@@ -58,33 +58,33 @@ final class WeightBinder {
         return format.bytesFor(weight.cols());
     }
 
-    /// {@return the bytes of a matrix, checked to hold all of its rows}
+    /// {@return the bytes of a tensor, checked to hold all of its rows, from the weight's first row on}
     ///
     /// @param weight the weight
     MemorySegment data(Weight weight) {
         MemorySegment data = weights.data(weight.name());
-        long needed = Math.multiplyExact(rowBytes(weight), (long) weight.rows());
+        long needed = Math.multiplyExact(rowBytes(weight), (long) weight.tensorRows() * weight.slices());
         if (data.byteSize() < needed) {
             throw new ModelFormatException(
                     ErrorCode.MODEL_TENSOR_SHAPE,
-                    "tensor " + weight.name() + " holds " + data.byteSize() + " bytes; its shape [" + weight.cols()
-                            + ", " + weight.rows() + "] needs " + needed + "; get an undamaged file");
+                    "tensor " + weight.name() + " holds " + data.byteSize() + " bytes; its shape " + weight.tensor()
+                            + " needs " + needed + "; get an undamaged file");
         }
         matrices.put(weight.name(), data);
-        return data;
+        return weight.firstRow() == 0 ? data : data.asSlice(rowBytes(weight) * weight.firstRow());
     }
 
     /// {@return a vector weight in float32; decoded once, shared, not to be changed}
     ///
     /// @param weight the weight
     float[] vector(Weight weight) {
-        float[] known = vectors.get(weight.name());
+        float[] known = vectors.get(weight);
         if (known == null) {
             known = new float[Math.multiplyExact(weight.cols(), weight.rows())];
             MemorySegment data = data(weight);
             matrices.remove(weight.name());
             format(weight).dequantize(data, 0, known, 0, known.length);
-            vectors.put(weight.name(), known);
+            vectors.put(weight, known);
         }
         return known;
     }

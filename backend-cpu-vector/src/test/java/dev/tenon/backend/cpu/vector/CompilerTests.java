@@ -29,6 +29,7 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.RowKernel;
+import dev.tenon.itest.testkit.reference.Reference;
 import dev.tenon.quant.formats.IQ4_NLFormat;
 import dev.tenon.quant.formats.Q8_0Format;
 import java.lang.foreign.MemorySegment;
@@ -96,7 +97,8 @@ class CompilerTests {
             PlanReport.Step step = plan.report().steps().get(1);
             assertEquals("iq4_nl.generic", step.kernel());
             assertEquals(Support.Level.GENERIC, step.level());
-            double[][] expected = new NaiveModel(model.graph(), model.weights()).logits(5);
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).newSequence().feed(5);
             assertTrue(PlanTests.nmse(new float[][] {one(plan)}, expected) < 1e-6);
         }
     }
@@ -139,7 +141,8 @@ class CompilerTests {
         };
         try (Plan plan = compile(model, () -> List.of(kernel))) {
             assertEquals("iq4_nl.test", plan.report().steps().get(1).kernel());
-            double[][] expected = new NaiveModel(model.graph(), model.weights()).logits(5);
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).newSequence().feed(5);
             assertTrue(PlanTests.nmse(new float[][] {one(plan)}, expected) < 1e-6);
         }
     }

@@ -17,6 +17,7 @@ import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.itest.testkit.reference.Reference;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -57,7 +58,7 @@ class OpTests {
 
     static void check(Device device, Graph graph, TestWeights weights) {
         int[] tokens = new Random(9).ints(150, 0, VOCABULARY).toArray();
-        double[][] expected = new NaiveModel(graph, weights).logits(tokens);
+        double[][] expected = new Reference(graph, weights).newSequence().feed(tokens);
         float[][] got = new float[tokens.length][graph.output().width()];
         PlanOptions options = new PlanOptions(40, 1, 256, KvType.F32, KvType.F32, true, Map.of());
         try (Plan plan = device.compiler().compile(new CompileRequest(graph, weights, options, List.of()))) {
@@ -137,7 +138,8 @@ class OpTests {
         TinyModel model = TinyModel.create(7, TestWeights.F32, true);
         try (CpuDevice scalar = new CpuDevice(device.info(), 2, new KernelSet(false))) {
             int[] tokens = {3, 1, 4, 1, 5, 9, 2, 6};
-            double[][] expected = new NaiveModel(model.graph(), model.weights()).logits(tokens);
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
             PlanOptions options = new PlanOptions(8, 1, 64, KvType.F32, KvType.F32, true, Map.of());
             try (Plan plan =
                     scalar.compiler().compile(new CompileRequest(model.graph(), model.weights(), options, List.of()))) {

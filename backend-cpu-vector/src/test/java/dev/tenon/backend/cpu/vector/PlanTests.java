@@ -14,6 +14,7 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.reference.Reference;
 import dev.tenon.quant.formats.Q4_KFormat;
 import dev.tenon.quant.formats.Q6_KFormat;
 import dev.tenon.quant.formats.Q8_0Format;
@@ -82,10 +83,11 @@ class PlanTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void logitsEqualTheNaiveModelFusedAndNot(boolean qkNorm) {
+    void logitsEqualTheReferenceFusedAndNot(boolean qkNorm) {
         TinyModel model = TinyModel.create(1, TestWeights.F32, qkNorm);
         int[] tokens = tokens(150);
-        double[][] expected = new NaiveModel(model.graph(), model.weights()).logits(tokens);
+        double[][] expected =
+                new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
         for (boolean fuse : new boolean[] {true, false}) {
             try (Plan plan = compile(model, KvType.F32, fuse)) {
                 double nmse = nmse(feed(plan, tokens, 150, 2, 0, 1), expected);
@@ -98,7 +100,8 @@ class PlanTests {
     void halfPrecisionCacheStaysClose() {
         TinyModel model = TinyModel.create(2, TestWeights.F32, true);
         int[] tokens = tokens(100);
-        double[][] expected = new NaiveModel(model.graph(), model.weights()).logits(tokens);
+        double[][] expected =
+                new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
         try (Plan plan = compile(model, KvType.F16, true)) {
             double nmse = nmse(feed(plan, tokens, 64, 9, 3), expected);
             assertTrue(nmse < 1e-6 && nmse > 1e-12, "NMSE " + nmse);
@@ -109,7 +112,8 @@ class PlanTests {
     void cacheOfEightBitsStaysClose() {
         TinyModel model = TinyModel.create(2, TestWeights.F32, true);
         int[] tokens = tokens(100);
-        double[][] expected = new NaiveModel(model.graph(), model.weights()).logits(tokens);
+        double[][] expected =
+                new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
         try (Plan plan = compile(model, KvType.Q8_0, true)) {
             assertEquals(2 * 2 * 2 * 64 * (64 + 2 * 2), plan.kvPages().pageBytes());
             double nmse = nmse(feed(plan, tokens, 64, 9, 3), expected);

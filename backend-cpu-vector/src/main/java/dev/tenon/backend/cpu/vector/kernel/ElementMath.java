@@ -58,6 +58,9 @@ public interface ElementMath {
             case SILU -> x / (Exp.exp(-x) + 1);
             case GELU_TANH -> x / (Exp.exp(x * Math.fma(x * x, GELU_CUBE, GELU_LINEAR)) + 1);
             case RELU -> Math.max(x, 0);
+            case RELU_SQUARED -> Math.max(x, 0) * Math.max(x, 0);
+            case SIGMOID -> 1 / (Exp.exp(-x) + 1);
+            case TANH -> (float) Math.tanh(x);
         };
     }
 

@@ -63,7 +63,13 @@ public final class ScalarLinear implements LinearKernel {
     }
 
     /// Sums in eight strands, so that rounding errors stay small and the processor has work to overlap.
-    static float dot(float[] w, float[] x, int xOffset, int n) {
+    ///
+    /// @param w `[n]`
+    /// @param x holds the other factors
+    /// @param xOffset index of the first of them
+    /// @param n how many
+    /// @return the sum of the products
+    public static float dot(float[] w, float[] x, int xOffset, int n) {
         float s0 = 0;
         float s1 = 0;
         float s2 = 0;

@@ -10,7 +10,7 @@ import jdk.incubator.vector.FloatVector;
 final class VectorElements implements ElementMath {
     @Override
     public void activate(Activation activation, float[] x, float[] out, int from, int to) {
-        if (activation == Activation.RELU) {
+        if (!known(activation)) {
             SCALAR.activate(activation, x, out, from, to);
             return;
         }
@@ -25,7 +25,7 @@ final class VectorElements implements ElementMath {
 
     @Override
     public void gate(Activation activation, float[] gate, float[] up, int from, int to) {
-        if (activation == Activation.RELU) {
+        if (!known(activation)) {
             SCALAR.gate(activation, gate, up, from, to);
             return;
         }
@@ -38,6 +38,10 @@ final class VectorElements implements ElementMath {
         for (; i < to; i++) {
             gate[i] = ElementMath.activate(activation, gate[i]) * up[i];
         }
+    }
+
+    private static boolean known(Activation activation) {
+        return activation == Activation.SILU || activation == Activation.GELU_TANH;
     }
 
     private static FloatVector value(Activation activation, FloatVector x) {
