@@ -86,7 +86,7 @@ record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
         sweep(temporary());
         // Whether or not it has room now: an earlier process may have found some.
         String memory = System.getProperty("tenon.work");
-        if (memory != null && !Path.of(memory).equals(temporary())) {
+        if (memory != null && !memory.isBlank() && !Path.of(memory).equals(temporary())) {
             sweep(Path.of(memory));
         }
         String cache = System.getProperty("tenon.cache");
@@ -103,9 +103,9 @@ record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
         }
     }
 
-    /// Removes files that the start script makes for a moment, with its process's number at the end.
+    /// Removes pipes that the start script makes for a moment, with its process's number at the end.
     private static void sweepScripts(Path cache) {
-        for (Path file : list(cache, "{jdk,stderr}.[0-9]*")) {
+        for (Path file : list(cache, "stderr.[0-9]*")) {
             String name = file.getFileName().toString();
             String pid = name.substring(name.lastIndexOf('.') + 1);
             if (pid.matches("[0-9]{1,18}")
@@ -170,9 +170,9 @@ record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
     }
 
     private static Path parent() {
-        String memory = System.getProperty("tenon.work");
+        File memory = new File(System.getProperty("tenon.work", ""));
         // Not through java.nio.file.FileStore, which reads the list of all mounts.
-        return memory != null && new File(memory).getUsableSpace() >= ROOM ? Path.of(memory) : temporary();
+        return memory.canWrite() && memory.getUsableSpace() >= ROOM ? memory.toPath() : temporary();
     }
 
     private static Path temporary() {
