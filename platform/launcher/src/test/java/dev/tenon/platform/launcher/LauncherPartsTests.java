@@ -2,6 +2,7 @@ package dev.tenon.platform.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -9,6 +10,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import java.io.IOException;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -19,6 +21,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.osgi.framework.BundleException;
 
@@ -159,6 +162,25 @@ class LauncherPartsTests {
 
             assertEquals("WARN Name - a 1 b", lines.get(0));
             assertEquals("java.lang.IllegalStateException: why", lines.get(1));
+        }
+    }
+
+    @Nested
+    class Machines {
+        @Test
+        void littleEndianMachineOf64BitsWillDo() {
+            Main.checkMachine("64", ByteOrder.LITTLE_ENDIAN);
+        }
+
+        @Test
+        void otherMachinesAreToldWhatIsNeeded() {
+            for (Executable refused : List.<Executable>of(
+                    () -> Main.checkMachine("32", ByteOrder.LITTLE_ENDIAN),
+                    () -> Main.checkMachine("64", ByteOrder.BIG_ENDIAN))) {
+                String message = assertThrows(PlatformException.class, refused).getMessage();
+                assertTrue(message.contains("64-bit little-endian"), message);
+                assertTrue(message.endsWith("[ENV-001]"), message);
+            }
         }
     }
 
