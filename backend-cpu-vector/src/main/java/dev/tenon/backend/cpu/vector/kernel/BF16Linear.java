@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
@@ -31,10 +32,12 @@ final class BF16Linear extends VectorLinear {
         return (float) sum;
     }
 
+    @ForceInline
     private static float value(MemorySegment w, long offset) {
         return Float.intBitsToFloat(w.get(SHORT, offset) << 16);
     }
 
+    @ForceInline
     private static FloatVector values(MemorySegment w, long offset) {
         IntVector bits = (IntVector) Species.shorts(w, offset).convertShape(VectorOperators.S2I, Species.I, 0);
         return bits.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();

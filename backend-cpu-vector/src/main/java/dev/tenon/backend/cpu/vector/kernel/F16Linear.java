@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
@@ -35,6 +36,7 @@ final class F16Linear extends VectorLinear {
         return (float) sum;
     }
 
+    @ForceInline
     private static float value(MemorySegment w, long offset) {
         return Float.float16ToFloat(w.get(SHORT, offset));
     }
@@ -42,6 +44,7 @@ final class F16Linear extends VectorLinear {
     /// Moves sign, exponent and fraction to their places in float32. The multiplication puts the exponent
     /// right and
     /// makes normal numbers of subnormal ones, exactly; infinity and NaN get the exponent that means them.
+    @ForceInline
     private static FloatVector values(MemorySegment w, long offset) {
         IntVector bits = (IntVector) Species.shorts(w, offset).convertShape(VectorOperators.S2I, Species.I, 0);
         IntVector magnitude = bits.and(0x7FFF);

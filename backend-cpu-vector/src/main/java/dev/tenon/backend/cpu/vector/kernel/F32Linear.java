@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
@@ -59,6 +60,7 @@ final class F32Linear extends VectorLinear {
         }
     }
 
+    @ForceInline
     private static FloatVector load(MemorySegment w, long offset) {
         return FloatVector.fromMemorySegment(F, w, offset, Species.LE);
     }

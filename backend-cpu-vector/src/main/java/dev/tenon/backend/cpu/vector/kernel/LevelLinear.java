@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
 
@@ -158,6 +159,7 @@ abstract class LevelLinear extends VectorLinear {
         }
     }
 
+    @ForceInline
     private static FloatVector level(byte[] levels, int i) {
         return Species.floats(levels, i);
     }
@@ -226,6 +228,7 @@ abstract class LevelLinear extends VectorLinear {
     }
 
     /// Two vectors of strands; `b`, `strands` and `x` begin at the first one's elements, `s` says which that is.
+    @ForceInline
     private static void scaled(
             byte[] b, int levels, float[] f, int strands, int scales, int s, float[] x, int xOffset, int n) {
         FloatVector a0 = FloatVector.fromArray(F, f, strands);
@@ -242,6 +245,7 @@ abstract class LevelLinear extends VectorLinear {
         a1.intoArray(f, strands + LANES);
     }
 
+    @ForceInline
     private static void offset32(
             byte[] b, int levels, float[] f, int strands, int scales, float[] x, int xOffset, int n) {
         FloatVector a0 = FloatVector.fromArray(F, f, strands);
@@ -256,6 +260,7 @@ abstract class LevelLinear extends VectorLinear {
         a1.intoArray(f, strands + LANES);
     }
 
+    @ForceInline
     private static void offset16(
             byte[] b, int levels, float[] f, int strands, int scales, int s, float[] x, int xOffset, int n) {
         FloatVector a0 = FloatVector.fromArray(F, f, strands);

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
@@ -12,6 +13,7 @@ import java.util.Objects;
 ///
 /// Where native access is not enabled, or for memory on the heap, nothing changes but the
 /// speed: offsets then are relative to the segment itself.
+@ForceInline
 final class Memory {
     /// Bits that an address may have. `address & ADDRESS` tells C2 that a load near it lies in
     /// [#base], and no check is left.

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
@@ -10,6 +11,7 @@ import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
 /// What the packed formats share: vectors for unpacking, and the 6-bit scales and minima of Q4_K and Q5_K.
+@ForceInline
 final class Packed {
     /// Vectors for unpacking: 32 bytes, or 16 where that is the widest.
     private static final VectorSpecies<Integer> INTS =

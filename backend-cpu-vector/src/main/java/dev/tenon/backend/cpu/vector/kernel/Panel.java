@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
 
@@ -210,10 +211,12 @@ final class Panel {
         store(a13, b, s, 7);
     }
 
+    @ForceInline
     private static FloatVector strand(float[] strands, int s, int pair) {
         return FloatVector.fromArray(F, strands, pair * Strands.COUNT + s);
     }
 
+    @ForceInline
     private static void store(FloatVector v, float[] strands, int s, int pair) {
         v.intoArray(strands, pair * Strands.COUNT + s);
     }

@@ -5,6 +5,7 @@ import static dev.tenon.backend.cpu.vector.kernel.PermutedLinear.VECTOR;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
@@ -163,6 +164,7 @@ final class PermutedPanel {
         out[to + 3 * apart] = s.get(FLOAT, p + 48);
     }
 
+    @ForceInline
     private static FloatVector three(MemorySegment s, long at) {
         return FloatVector.fromMemorySegment(F, s, at, Species.LE)
                 .add(FloatVector.fromMemorySegment(F, s, at + VECTOR, Species.LE))

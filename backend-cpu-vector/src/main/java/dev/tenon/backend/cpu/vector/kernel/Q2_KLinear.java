@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.ByteVector;
@@ -73,6 +74,7 @@ final class Q2_KLinear extends LevelLinear {
         }
     }
 
+    @ForceInline
     private static void quarters(MemorySegment w, long qs, byte[] b, int at) {
         IntVector q = Packed.load(w, qs);
         for (int c = 0; c < 4; c++) {

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.ByteVector;
@@ -97,6 +98,7 @@ final class Q3_KLinear extends LevelLinear {
     }
 
     /// The levels that share high bits: one bit an eighth, the lowest one after each shift.
+    @ForceInline
     private static void eighths(MemorySegment w, long hmask, long qs, byte[] b, int at) {
         IntVector h = Packed.load(w, hmask);
         // A loop instead of eight calls: the calls, inlined, exceed C2's limit of nodes.

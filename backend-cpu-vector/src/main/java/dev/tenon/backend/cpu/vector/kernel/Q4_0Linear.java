@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.IntVector;
@@ -64,6 +65,7 @@ final class Q4_0Linear extends LevelLinear {
         }
     }
 
+    @ForceInline
     private static void store(IntVector q, byte[] b, int at) {
         q.and(Packed.LOW_4).reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(b, at);
     }

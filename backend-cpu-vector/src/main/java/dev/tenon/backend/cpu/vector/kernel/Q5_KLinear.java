@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.IntVector;
@@ -69,6 +70,7 @@ final class Q5_KLinear extends LevelLinear {
     }
 
     /// The levels that share high bits: two bits a quarter, the lowest ones after each shift.
+    @ForceInline
     private static void quarters(MemorySegment w, long qh, long qs, byte[] b, int at) {
         IntVector h = Packed.load(w, qh);
         // A loop instead of four calls: the calls, inlined, exceed C2's limit of nodes.
@@ -80,6 +82,7 @@ final class Q5_KLinear extends LevelLinear {
         }
     }
 
+    @ForceInline
     private static void store(IntVector low, IntVector high, byte[] b, int at) {
         low.and(Packed.LOW_4).or(high.and(HIGH)).reinterpretAsBytes().intoArray(b, at);
     }

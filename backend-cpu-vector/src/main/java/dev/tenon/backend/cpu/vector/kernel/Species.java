@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -14,6 +15,7 @@ import jdk.incubator.vector.VectorSpecies;
 ///
 /// Everything is `static final`, so that the JIT compiler sees constants and drops the branches for other
 /// widths.
+@ForceInline
 final class Species {
     /// Bits of a vector.
     static final int BITS = VectorWidth.bits();

@@ -3,6 +3,8 @@ package dev.tenon.backend.cpu.vector.kernel;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
+import dev.tenon.api.kernel.cpu.ForceInline;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorShuffle;
 
@@ -14,6 +16,8 @@ import jdk.incubator.vector.VectorShuffle;
 /// rows that are
 /// computed together, so that decode and prefill, and machines with wide and narrow vectors, give the same
 /// bits.
+@CompileThresholdScaling(0.03)
+@ForceInline
 final class Strands {
     /// Number of strands.
     static final int COUNT = 32;

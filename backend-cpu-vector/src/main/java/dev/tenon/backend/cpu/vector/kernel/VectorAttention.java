@@ -3,6 +3,8 @@ package dev.tenon.backend.cpu.vector.kernel;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.util.Arrays;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
@@ -11,6 +13,7 @@ import jdk.incubator.vector.VectorOperators;
 /// The arithmetic of attention with the Vector API. Keys lie transposed, so that lanes are positions for
 /// scores and
 /// elements for values, and no sum runs across lanes; four rows share each loaded vector.
+@CompileThresholdScaling(0.03)
 final class VectorAttention implements AttentionMath {
     @Override
     public void scores(float[] q, int first, int rows, int length, float[] keys, float[] scores) {
@@ -237,6 +240,7 @@ final class VectorAttention implements AttentionMath {
         }
     }
 
+    @ForceInline
     private static FloatVector floats(byte[] levels, int at) {
         return (FloatVector) ByteVector.fromArray(Species.B, levels, at).convertShape(VectorOperators.B2F, F, 0);
     }

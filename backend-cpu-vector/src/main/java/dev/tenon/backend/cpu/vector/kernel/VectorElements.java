@@ -4,9 +4,12 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
+import dev.tenon.api.kernel.cpu.ForceInline;
 import jdk.incubator.vector.FloatVector;
 
 /// Activations and norms with the Vector API.
+@CompileThresholdScaling(0.03)
 final class VectorElements implements ElementMath {
     @Override
     public void activate(Activation activation, float[] x, float[] out, int from, int to) {
@@ -44,6 +47,7 @@ final class VectorElements implements ElementMath {
         return activation == Activation.SILU || activation == Activation.GELU_TANH;
     }
 
+    @ForceInline
     private static FloatVector value(Activation activation, FloatVector x) {
         FloatVector exponent =
                 activation == Activation.SILU ? x.neg() : x.mul(x.mul(x).fma(GELU_CUBE, GELU_LINEAR));

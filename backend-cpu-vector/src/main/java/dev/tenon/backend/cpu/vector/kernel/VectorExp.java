@@ -1,9 +1,13 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
+import dev.tenon.api.kernel.cpu.ForceInline;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 
 /// The exponential function of [Exp] on vectors: the same operations in the same order, so the same bits.
+@CompileThresholdScaling(0.03)
+@ForceInline
 final class VectorExp {
     private static final FloatVector LOG2_E = all(Exp.LOG2_E);
     private static final FloatVector ROUND = all(Exp.ROUND);
