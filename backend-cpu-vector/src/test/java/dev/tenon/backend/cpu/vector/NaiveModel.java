@@ -13,17 +13,17 @@ import java.util.function.IntToDoubleFunction;
 /// Runs a graph of core ops over one whole sequence in double, op by op, by the formulas of the ops'
 /// descriptions:
 /// what the backend's results are compared with. No cache, no threads, no vectors.
-final class NaiveModel {
+public final class NaiveModel {
     private final Graph graph;
     private final TestWeights weights;
 
-    NaiveModel(Graph graph, TestWeights weights) {
+    public NaiveModel(Graph graph, TestWeights weights) {
         this.graph = graph.expanded();
         this.weights = weights;
     }
 
     /// {@return `[tokens, nVocab]`, the logits behind every token; positions count from 0}
-    double[][] logits(int... tokens) {
+    public double[][] logits(int... tokens) {
         Map<Integer, double[][]> values = new HashMap<>();
         for (Op op : graph.ops()) {
             Value out = op.outputs().getFirst();
