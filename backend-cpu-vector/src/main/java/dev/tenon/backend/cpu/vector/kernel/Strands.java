@@ -8,7 +8,7 @@ import dev.tenon.api.kernel.cpu.ForceInline;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorShuffle;
 
-/// The order in which dot products of this backend are summed, except those of [PermutedLinear].
+/// The order in which dot products of this backend are summed, except those of `PermutedLinear`.
 ///
 /// Element `i` is multiplied and added (fused, one rounding) to strand `i % 32`, in ascending order; at
 /// the end the 32
@@ -18,9 +18,9 @@ import jdk.incubator.vector.VectorShuffle;
 /// bits.
 @CompileThresholdScaling(0.03)
 @ForceInline
-final class Strands {
+public final class Strands {
     /// Number of strands.
-    static final int COUNT = 32;
+    public static final int COUNT = 32;
 
     private static final VectorShuffle<Float> BY_8 = by(8);
     private static final VectorShuffle<Float> BY_4 = by(4);
@@ -40,7 +40,7 @@ final class Strands {
     /// @param strands holds them
     /// @param at index of the first
     /// @return the sum
-    static float sum(float[] strands, int at) {
+    public static float sum(float[] strands, int at) {
         if (LANES == 16) {
             return fold(load(strands, at, 0).add(load(strands, at, 1)));
         }
@@ -58,7 +58,7 @@ final class Strands {
     /// {@return the sum of the lanes, as a tree: halves, quarters, and so on}
     ///
     /// @param v a vector of [Species#LANES] lanes
-    static float fold(FloatVector v) {
+    public static float fold(FloatVector v) {
         FloatVector s = v;
         if (LANES == 16) {
             s = s.add(s.rearrange(BY_8));

@@ -8,7 +8,7 @@ import jdk.incubator.vector.VectorOperators;
 /// The exponential function of [Exp] on vectors: the same operations in the same order, so the same bits.
 @CompileThresholdScaling(0.03)
 @ForceInline
-final class VectorExp {
+public final class VectorExp {
     private static final FloatVector LOG2_E = all(Exp.LOG2_E);
     private static final FloatVector ROUND = all(Exp.ROUND);
     private static final FloatVector MINUS_LN2_HIGH = all(-Exp.LN2_HIGH);
@@ -29,14 +29,14 @@ final class VectorExp {
     /// {@return e to the power of each lane}
     ///
     /// @param x arguments
-    static FloatVector exp(FloatVector x) {
+    public static FloatVector exp(FloatVector x) {
         return nonPositive(x).blend(Float.POSITIVE_INFINITY, x.compare(VectorOperators.GT, Exp.HIGH));
     }
 
     /// {@return e to the power of each lane, which is at most [Exp#HIGH] or NaN}
     ///
     /// @param x arguments
-    static FloatVector nonPositive(FloatVector x) {
+    public static FloatVector nonPositive(FloatVector x) {
         FloatVector shifted = x.fma(LOG2_E, ROUND);
         FloatVector n = shifted.sub(ROUND);
         FloatVector r = n.fma(MINUS_LN2_HIGH, x);
