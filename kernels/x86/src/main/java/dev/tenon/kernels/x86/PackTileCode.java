@@ -55,7 +55,7 @@ final class PackTileCode {
     static void emit(Assembler a, BlockCode format) {
         String tile = a.fresh("packTile");
         String place = a.fresh("packPlace");
-        int piece = PackCode.pieceBytes(format);
+        int piece = PackedActivations.pieceBytes(format);
         for (Gpr r : SAVED) {
             a.push(r);
         }
@@ -74,9 +74,9 @@ final class PackTileCode {
         a.vmovdqu(SIGN, a.constant(i -> Integer.MAX_VALUE));
         a.vmovdqu(ONE_WORDS, a.constant(i -> 0x00010001));
         a.vmovdqu(ZERO.x(), a.constant(i -> Float.floatToRawIntBits(-format.zero)));
-        a.vmovdqu(BIAS.x(), a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS)));
+        a.vmovdqu(BIAS.x(), a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS)));
         a.label(tile);
-        takeTile(a, R9, RCX);
+        Tiles.take(a, R9, RCX);
         a.shl(R9, 6);
         a.mov(R14, RAX);
         a.mov(R12, PLACES);
@@ -102,14 +102,6 @@ final class PackTileCode {
             a.pop(SAVED[i]);
         }
         a.ret();
-    }
-
-    /// Takes the spans of the next tile, the last one perhaps partial, from those that are left.
-    static void takeTile(Assembler a, Gpr spans, Gpr left) {
-        a.mov(spans, PanelShape.TILE);
-        a.cmp(spans, left);
-        a.cmov(If.GREATER, spans, left);
-        a.sub(left, spans);
     }
 
     /// Computes dx of a place, and what activations are multiplied with.

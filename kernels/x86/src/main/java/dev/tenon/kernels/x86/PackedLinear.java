@@ -57,7 +57,7 @@ final class PackedLinear extends MachineKernel {
     @Override
     public long packedBytes(int n) {
         requireLength(n);
-        return PackCode.packedBytes(format, n);
+        return PackedActivations.packedBytes(format, n);
     }
 
     @Override
@@ -71,7 +71,9 @@ final class PackedLinear extends MachineKernel {
 
     /// {@return bytes of a row of activations in the order that four streams want}
     private long spreadBytes(int n) {
-        return four == null ? 0 : (PackCode.spans(n) + (format.tiled ? PackCode.tiles(n) : 0)) * four.spreadBytes;
+        return four == null
+                ? 0
+                : (PackedActivations.spans(n) + (format.tiled ? PackedActivations.tiles(n) : 0)) * four.spreadBytes;
     }
 
     @Override
@@ -105,7 +107,7 @@ final class PackedLinear extends MachineKernel {
                 packed,
                 (long) xOffset * Float.BYTES,
                 n / BlockCode.UNIT,
-                PackCode.scalesOffset(format, n),
+                PackedActivations.scalesOffset(format, n),
                 packedOffset);
     }
 
@@ -132,7 +134,7 @@ final class PackedLinear extends MachineKernel {
             return;
         }
         long units = n / BlockCode.UNIT;
-        long scales = PackCode.scalesOffset(format, n);
+        long scales = PackedActivations.scalesOffset(format, n);
         int done = 0;
         if (tokens == 1 && k.streams != null && n % BlockCode.SPAN == 0 && rows >= STREAM_ROWS_LEAST) {
             done = rows / RowsCode512.STREAMS * RowsCode512.STREAMS;
@@ -339,7 +341,7 @@ final class PackedLinear extends MachineKernel {
             int stride,
             long ahead,
             int fetches) {
-        long packedStride = PackCode.packedBytes(format, n);
+        long packedStride = PackedActivations.packedBytes(format, n);
         CodeMemory.Call.brief(
                 function,
                 packed,

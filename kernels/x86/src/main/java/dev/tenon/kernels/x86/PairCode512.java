@@ -14,7 +14,7 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// before ("spread").
 ///
 /// Registers: the sums come first, from register 0 on, [#sumsPerToken] for each token; an emitter
-/// may use those that no sums of [PairsCode512#PAIRS_TOKENS] tokens take. What [#constants] leaves
+/// may use those that no sums of [PairScratch#PAIRS_TOKENS] tokens take. What [#constants] leaves
 /// there lasts, what [#unpack] leaves there lasts for the span.
 abstract class PairCode512 {
     /// Point to the span at hand of both rows.

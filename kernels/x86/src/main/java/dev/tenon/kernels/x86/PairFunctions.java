@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /// Owns their memory. Safe for any thread.
 final class PairFunctions implements AutoCloseable {
     /// Where the functions for quads begin, by [QuadPrefetch#index]; before them are those for pairs, by tokens.
-    private static final int QUADS = PairsCode512.PAIRS_TOKENS + 1;
+    private static final int QUADS = PairScratch.PAIRS_TOKENS + 1;
 
     /// A function, what prepares activations for it, and what takes its results away.
     ///
@@ -43,7 +43,7 @@ final class PairFunctions implements AutoCloseable {
 
     /// {@return the functions for pairs of rows}
     ///
-    /// @param tokens 2 to [PairsCode512#PAIRS_TOKENS]
+    /// @param tokens 2 to [PairScratch#PAIRS_TOKENS]
     /// @throws BackendException after [#close]
     Functions pairs(int tokens) {
         return of(tokens);

@@ -39,14 +39,6 @@ import dev.tenon.kernels.x86.Operand.Mem;
 /// spread activations in scratch, spans in the tile, byte offset of the first row's results in
 /// scratch, [#FIRST] and [#LAST] for the tile.
 final class PairsCode512 {
-    /// Most tokens, of quads too.
-    static final int MAX_TOKENS = 32;
-    /// Most tokens of pairs.
-    static final int PAIRS_TOKENS = 8;
-    /// Floats from a token's results to the next one's.
-    static final int OUT_ROWS = 256;
-    /// Most pairs of rows with several tiles.
-    static final int PAIRS = 16;
     /// The tile is a row's first: sums start from 0.
     static final int FIRST = 1;
     /// The tile is a row's last: results are stored instead of sums.
@@ -54,12 +46,6 @@ final class PairsCode512 {
 
     private static final int REGISTER = 64;
     private static final int LANES = REGISTER / Float.BYTES;
-    /// Most registers of sums.
-    static final int SUM_REGISTERS = 16;
-    /// Where sums are in scratch memory.
-    static final int SUMS_OFFSET = MAX_TOKENS * OUT_ROWS * Float.BYTES;
-    /// Where spread activations begin in scratch memory.
-    static final int SPREAD_OFFSET = SUMS_OFFSET + PAIRS * SUM_REGISTERS * REGISTER;
 
     private static final int SAVED = 5;
 
@@ -78,7 +64,7 @@ final class PairsCode512 {
         }
         String row = a.fresh("spreadRow");
         String again = a.fresh("spreadAgain");
-        a.lea(RBX, mem(RSI, SPREAD_OFFSET));
+        a.lea(RBX, mem(RSI, PairScratch.SPREAD_OFFSET));
         a.mov(RBP, RDI);
         a.mov(R13, Assembler.stackArgument(1, saved.length));
         a.mov(R12, R8);
@@ -109,20 +95,20 @@ final class PairsCode512 {
         String span = a.fresh("spread");
         a.mov(R10, dx);
         a.add(R10, RDI);
-        a.imul(R11, R8, PackCode.scaleBytes(format));
+        a.imul(R11, R8, PackedActivations.scaleBytes(format));
         a.add(R11, R10);
         a.label(tile);
-        StreamsCode512.beginTile(a, format, RAX, R8);
+        Tiles.begin(a, format, RAX, R8);
         a.label(span);
         pair.spread(a, RDI, R10, RSI);
         a.add(RDI, BlockCode.SPAN * format.levelBytes());
-        a.add(R10, PackCode.scaleBytes(format));
+        a.add(R10, PackedActivations.scaleBytes(format));
         a.add(RSI, R9);
         a.sub(RAX, 1);
         a.j(If.NOT_ZERO, span);
         if (format.tiled) {
             pair.spreadTile(a, R11, RSI);
-            a.add(R11, PackCode.arrayBytes(format));
+            a.add(R11, PackedActivations.arrayBytes(format));
             a.add(RSI, R9);
             a.cmp(R8, 0);
             a.j(If.NOT_ZERO, tile);
@@ -164,7 +150,7 @@ final class PairsCode512 {
         a.sub(RAX, 1);
         a.j(If.NOT_ZERO, single);
         a.label(end);
-        a.add(RDI, OUT_ROWS * Float.BYTES);
+        a.add(RDI, PairScratch.OUT_ROWS * Float.BYTES);
         a.add(RDX, Assembler.stackArgument(0, 0));
         a.sub(R8, 1);
         a.j(If.NOT_ZERO, token);
@@ -181,7 +167,7 @@ final class PairsCode512 {
         a.add(RDI, RCX);
         a.mov(RBX, Assembler.stackArgument(0, SAVED));
         a.add(RBX, RDI);
-        a.lea(RBP, mem(RSI, SUMS_OFFSET));
+        a.lea(RBP, mem(RSI, PairScratch.SUMS_OFFSET));
         a.mov(R14, Assembler.stackArgument(1, SAVED));
         a.add(R14, RSI);
         a.add(RDX, Assembler.stackArgument(3, SAVED));
@@ -264,7 +250,7 @@ final class PairsCode512 {
         a.jmp(next);
         a.label(last);
         pair.results(a, tokens, (token, r) -> {
-            int at = token * OUT_ROWS * Float.BYTES;
+            int at = token * PairScratch.OUT_ROWS * Float.BYTES;
             return r == 0 ? mem(RDX, at) : mem(RDX, R13, 1, at);
         });
         a.label(next);

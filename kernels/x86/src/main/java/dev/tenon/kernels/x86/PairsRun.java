@@ -26,13 +26,13 @@ final class PairsRun {
     }
 
     private int most() {
-        return quad == null ? PairsCode512.PAIRS_TOKENS : PairsCode512.MAX_TOKENS;
+        return quad == null ? PairScratch.PAIRS_TOKENS : PairScratch.MAX_TOKENS;
     }
 
     /// {@return whether four rows are multiplied at once: where registers would not hold the sums of pairs, or
     /// pairs would need several tiles}
     private boolean takesQuads(int n, int tokens) {
-        return quad != null && (tokens > PairsCode512.PAIRS_TOKENS || tokens > 2 && n / BlockCode.SPAN > tile(tokens));
+        return quad != null && (tokens > PairScratch.PAIRS_TOKENS || tokens > 2 && n / BlockCode.SPAN > tile(tokens));
     }
 
     /// {@return spans of a tile of pairs}
@@ -43,7 +43,7 @@ final class PairsRun {
     /// {@return bytes of scratch memory for up to a number of tokens}
     long scratchBytes(int n, int tokens) {
         int slots = evenTokens(Math.min(tokens, most()));
-        return PairsCode512.SPREAD_OFFSET + spread(PackCode.spans(n)) * slots * pair.spreadBytes;
+        return PairScratch.SPREAD_OFFSET + spread(PackedActivations.spans(n)) * slots * pair.spreadBytes;
     }
 
     /// {@return as how many spans the activations of some are spread: tiles may have scales}
@@ -96,7 +96,7 @@ final class PairsRun {
             MemorySegment scratch) {
         int spans = n / BlockCode.SPAN;
         int tile = tile(tokens);
-        int block = spans <= tile ? PairsCode512.OUT_ROWS : 2 * PairsCode512.PAIRS;
+        int block = spans <= tile ? PairScratch.OUT_ROWS : 2 * PairScratch.PAIRS;
         for (int r = 0; r < rows; r += block) {
             int count = Math.min(block, rows - r);
             int even = count & -2;
@@ -124,8 +124,8 @@ final class PairsRun {
             int outStride,
             MemorySegment scratch) {
         int slots = evenTokens(tokens);
-        for (int r = 0; r < rows; r += PairsCode512.OUT_ROWS) {
-            int count = Math.min(PairsCode512.OUT_ROWS, rows - r);
+        for (int r = 0; r < rows; r += PairScratch.OUT_ROWS) {
+            int count = Math.min(PairScratch.OUT_ROWS, rows - r);
             long row = firstRow + (long) r;
             int quads = count / QuadsCode512.ROWS;
             if (quads > 0) {
@@ -173,7 +173,7 @@ final class PairsRun {
             MemorySegment.copy(
                     scratch,
                     ValueLayout.JAVA_FLOAT,
-                    (long) t * PairsCode512.OUT_ROWS * Float.BYTES,
+                    (long) t * PairScratch.OUT_ROWS * Float.BYTES,
                     out.array(),
                     outOffset + t * outStride,
                     count);
@@ -221,9 +221,9 @@ final class PairsRun {
                 tokens,
                 n / BlockCode.SPAN,
                 (long) slots * pair.spreadBytes,
-                PackCode.scalesOffset(format, n),
+                PackedActivations.scalesOffset(format, n),
                 slots,
-                PackCode.packedBytes(format, n),
+                PackedActivations.packedBytes(format, n),
                 0,
                 0);
     }
@@ -252,7 +252,7 @@ final class PairsRun {
                     rowBytes,
                     pairs,
                     rows == 1 ? 0 : pairs * rowBytes,
-                    PairsCode512.SPREAD_OFFSET + spread(s) * tokens * pair.spreadBytes,
+                    PairScratch.SPREAD_OFFSET + spread(s) * tokens * pair.spreadBytes,
                     Math.min(tile, spans - s),
                     out,
                     which);

@@ -34,7 +34,8 @@ import java.util.function.IntFunction;
 /// dot  = levels · q[t];                  sum += (dot as float * dx[t]) * scale        with words
 /// ```
 ///
-/// The product by `dx` is rounded once: [PackCode#BIAS] cancels without a trace. Tiled formats ([PackTileCode])
+/// The product by `dx` is rounded once: [PackedActivations#BIAS] cancels without a trace. Tiled formats
+/// ([PackTileCode])
 /// multiply with it once for the groups that a tile has at a place, whose sums are in registers meanwhile:
 ///
 /// ```
@@ -105,23 +106,23 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         this.shape = shape;
         this.tokens = tokens;
         this.units = n / BlockCode.UNIT;
-        this.packedBytes = Math.toIntExact(PackCode.packedBytes(format, n));
+        this.packedBytes = Math.toIntExact(PackedActivations.packedBytes(format, n));
         this.runBytes = Math.multiplyExact(tokens, packedBytes);
-        this.piecesOffset = Math.toIntExact(PackCode.piecesOffset(format, n));
-        this.tilesBack = piecesOffset - Math.toIntExact(PackCode.tilesOffset(format, n));
-        this.pieceBytes = PackCode.pieceBytes(format);
-        this.placeStride = Math.toIntExact(PackCode.spans(n) * pieceBytes);
+        this.piecesOffset = Math.toIntExact(PackedActivations.piecesOffset(format, n));
+        this.tilesBack = piecesOffset - Math.toIntExact(PackedActivations.tilesOffset(format, n));
+        this.pieceBytes = PackedActivations.pieceBytes(format);
+        this.placeStride = Math.toIntExact(PackedActivations.spans(n) * pieceBytes);
         this.stride = shape.stride();
         this.places = BlockCode.SPAN / format.group;
         this.sumBytes = tokens * stride;
-        this.runs = PackCode.tiles(n) == 1 ? RUNS : 1;
+        this.runs = PackedActivations.tiles(n) == 1 ? RUNS : 1;
     }
 
     /// {@return bytes of the next weights that a run fetches for each time that its places do}
     ///
     /// @param n elements in a row
     static long fetchedBytes(BlockCode format, int n) {
-        return PackCode.tiles(n) * (BlockCode.SPAN / format.group) * FETCHED_LINES * LINE;
+        return PackedActivations.tiles(n) * (BlockCode.SPAN / format.group) * FETCHED_LINES * LINE;
     }
 
     /// {@return how often each place has to fetch, so that some runs fetch a whole panel, or most of it}
@@ -178,17 +179,17 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
 
     /// {@return dx of token t}
     final Mem dx(int t) {
-        return format.tiled ? mem(RAX, t * packedBytes) : q(t, PackCode.pieceScales(format));
+        return format.tiled ? mem(RAX, t * packedBytes) : q(t, PackedActivations.pieceScales(format));
     }
 
     /// {@return c of token t}
     final Mem c(int t) {
-        return q(t, PackCode.pieceScales(format) + (format.tiled ? 0 : Float.BYTES));
+        return q(t, PackedActivations.pieceScales(format) + (format.tiled ? 0 : Float.BYTES));
     }
 
     /// {@return u of token t}
     final Mem u(int t) {
-        return q(t, PackCode.pieceScales(format) + 2 * Float.BYTES);
+        return q(t, PackedActivations.pieceScales(format) + 2 * Float.BYTES);
     }
 
     /// {@return four weights of half the rows}
@@ -294,7 +295,7 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         a.add(RDI, runBytes - spans * pieceBytes);
         a.add(RDX, sumBytes);
         if (format.tiled) {
-            a.add(RAX, runBytes - tiles * PackCode.arrayBytes(format));
+            a.add(RAX, runBytes - tiles * PackedActivations.arrayBytes(format));
         }
         a.sub(R10, 1);
         a.j(If.NOT_ZERO, run);
@@ -362,7 +363,7 @@ abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
             int behind = shape.scaleSums(format) - spans * shape.blockBytes(format);
             emitTileSums(only, half -> mem(RSI, behind + shape.halfBytes() * half));
             forSums((vec, memory) -> a.vmovdqu(memory, vec));
-            a.add(RAX, PackCode.arrayBytes(format));
+            a.add(RAX, PackedActivations.arrayBytes(format));
         }
         emitFetches();
         a.add(RSI, shape.tileBytes(format) - spans * shape.blockBytes(format));

@@ -160,7 +160,7 @@ final class PanelCode256 extends PanelCode {
     }
 
     private Mem bias() {
-        return a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS));
+        return a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS));
     }
 
     @Override
@@ -201,7 +201,7 @@ final class PanelCode256 extends PanelCode {
     @Override
     void emitTileSums(boolean first, IntFunction<Mem> scaleSums) {
         Vec zero = dot(0, 0);
-        a.vmovdqu(X, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
+        a.vmovdqu(X, a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
         a.zero(zero);
         for (int h = 0; h < 2; h++) {
             a.vmovdqu(W0, scaleSums.apply(h));

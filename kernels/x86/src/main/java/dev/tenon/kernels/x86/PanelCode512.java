@@ -88,7 +88,7 @@ final class PanelCode512 extends PanelCode {
             if (!format.mins) {
                 a.vpbroadcastd(dot(t, 0), c(t));
             } else if (t == 0) {
-                a.vmovdqu(dot(t, 0), a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS)));
+                a.vmovdqu(dot(t, 0), a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS)));
             } else {
                 a.vmovdqu(dot(t, 0), dot(0, 0));
             }
@@ -133,7 +133,7 @@ final class PanelCode512 extends PanelCode {
         Vec zero = zmm(25);
         a.vmovdqu(SCALES[0], scaleSums.apply(0));
         a.vmovdqu(SCALES[1], scaleSums.apply(1));
-        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
+        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
         if (first) {
             a.zero(zero);
         }

@@ -113,6 +113,6 @@ record PanelShape(int rows, int many, int few) {
     ///
     /// @param n elements in a row
     long panelBytes(BlockCode format, int n) {
-        return PackCode.tiles(n) * tileBytes(format);
+        return PackedActivations.tiles(n) * tileBytes(format);
     }
 }

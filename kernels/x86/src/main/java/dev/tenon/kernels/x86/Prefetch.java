@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /// @param apartBytes by how much more the next one of several streams is fetched ahead; see [#stream]
 record Prefetch(int firstBytes, int secondBytes, int apartBytes) {
     /// The name of the setting.
-    static final String SETTING = X86KernelProvider.SETTING + ".prefetch";
+    static final String SETTING = Settings.PREFIX + ".prefetch";
 
     /// Directly into the first-level cache.
     static final Prefetch NEAR = new Prefetch(1536, 0, 512);
@@ -38,7 +38,7 @@ record Prefetch(int firstBytes, int secondBytes, int apartBytes) {
     private static final Logger LOG = LoggerFactory.getLogger(Prefetch.class);
 
     private static final class Host {
-        static final Prefetch IT = of(X86KernelProvider.setting(SETTING, "auto"), firstLevelBytes());
+        static final Prefetch IT = of(Settings.of(SETTING, "auto"), firstLevelBytes());
 
         private static int firstLevelBytes() {
             try {

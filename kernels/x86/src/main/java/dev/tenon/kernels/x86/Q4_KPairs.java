@@ -131,7 +131,7 @@ final class Q4_KPairs extends PairCode32 {
         for (int turn = 0; turn < tokens; turn += TURNS) {
             int turns = Math.min(TURNS, tokens - turn);
             for (int i = 0; i < turns; i++) {
-                a.vmovdqu(DOTS[i], a.constant(lane -> Float.floatToRawIntBits(PackCode.BIAS)));
+                a.vmovdqu(DOTS[i], a.constant(lane -> Float.floatToRawIntBits(PackedActivations.BIAS)));
             }
             for (int k = 0; k < REGISTERS; k++) {
                 for (int i = 0; i < turns; i++) {

@@ -19,7 +19,7 @@ import java.util.function.IntUnaryOperator;
 ///
 /// Levels of odd groups stay where they are, in the upper four bits, and make dot products 16 times as large; dx and u
 /// of
-/// these groups are a sixteenth, which changes no bit of the results: u cancels all of [PackCode#BIAS].
+/// these groups are a sixteenth, which changes no bit of the results: u cancels all of [PackedActivations#BIAS].
 final class Q4_KStreams extends StreamCode512 {
     private static final int QS = 16;
     /// Spread: levels, then dx, u and c, each of even and odd groups.
@@ -84,7 +84,7 @@ final class Q4_KStreams extends StreamCode512 {
 
     @Override
     void constants(Assembler a) {
-        load(a, BIAS, i -> i % 4 == 0 ? Float.floatToRawIntBits(PackCode.BIAS) : 0);
+        load(a, BIAS, i -> i % 4 == 0 ? Float.floatToRawIntBits(PackedActivations.BIAS) : 0);
         load(a, NIBBLE, i -> 0x0F0F0F0F);
         // The words of a head are d and dmin, scales, minimums, what is left of both: see ScaleMins.
         load(a, SHIFT, i -> i % 4 == 3 ? 4 : 0);

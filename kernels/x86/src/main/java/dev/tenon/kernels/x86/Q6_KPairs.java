@@ -200,7 +200,7 @@ final class Q6_KPairs extends PairCode512 {
         Vec dx = SCALE[0];
         Vec none = SCALE[1];
         Vec bias = LEVELS[0][0];
-        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
+        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
         if (sums == null) {
             a.zero(none);
         }

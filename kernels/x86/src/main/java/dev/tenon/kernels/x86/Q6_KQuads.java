@@ -84,7 +84,7 @@ final class Q6_KQuads extends QuadCode512 {
         Vec dx = SCALES[1];
         Vec none = Q;
         a.zero(none);
-        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
+        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
         a.vmovdqu(dx, mem(X, x));
         for (int r = 0; r < ROWS.length; r++) {
             a.vmovdqu(sums[r], sum(4 * token + r));

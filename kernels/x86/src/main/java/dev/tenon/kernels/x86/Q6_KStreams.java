@@ -159,7 +159,7 @@ final class Q6_KStreams extends StreamCode512 {
 
     @Override
     void endTile(Assembler a) {
-        Operand bias = a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS));
+        Operand bias = a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS));
         a.vmovdqu(T, x(0));
         for (int r = 0; r < ROWS.length; r++) {
             a.vfmadd231ps(PRODUCTS[r], SCALE_SUMS[r], bias);

@@ -23,7 +23,7 @@ abstract class QuadCode512 {
     /// Points to the token's sums of the tile.
     static final Gpr SUMS = Gpr.R13;
     /// Where the sums of the tiles before are, seen from there.
-    private static final int SUMS_BEFORE = PairsCode512.PAIRS * PairsCode512.SUM_REGISTERS * 32;
+    private static final int SUMS_BEFORE = PairScratch.PAIRS * PairScratch.SUM_REGISTERS * 32;
 
     /// Registers of sums for each token, of all rows; there are as many of the tiles before.
     final int sumsPerToken;

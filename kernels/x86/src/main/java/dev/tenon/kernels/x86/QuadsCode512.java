@@ -32,8 +32,8 @@ import dev.tenon.kernels.x86.Operand.Mem;
 /// memory, which the first-level cache keeps. Results are those of [RowsCode512], bit for bit.
 ///
 /// Scratch memory: results `[MAX_TOKENS][OUT_ROWS]`, sums of a tile `[tokens][sumsPerToken][16]` at
-/// [PairsCode512#SUMS_OFFSET] and as much for those of the tiles before, activations `[span][token]` at
-/// [PairsCode512#SPREAD_OFFSET], where as if a span, each tile is followed by its scales.
+/// [PairScratch#SUMS_OFFSET] and as much for those of the tiles before, activations `[span][token]` at
+/// [PairScratch#SPREAD_OFFSET], where as if a span, each tile is followed by its scales.
 ///
 /// Arguments: weights, scratch, scratch, byte offset of the first row, bytes of a row, quads of rows; on the
 /// stack bytes between the rows of a quad (0: four times the same row), spans, byte offset of the first row's
@@ -63,7 +63,7 @@ final class QuadsCode512 {
             a.push(r);
         }
         a.add(RDI, RCX);
-        a.add(RSI, PairsCode512.SPREAD_OFFSET);
+        a.add(RSI, PairScratch.SPREAD_OFFSET);
         a.add(RDX, Assembler.stackArgument(2, SAVED));
         a.mov(quadsLeft(), R9);
         quad.constants(a);
@@ -83,7 +83,7 @@ final class QuadsCode512 {
         a.mov(RCX, RSI);
         a.mov(R15, Assembler.stackArgument(1, SAVED));
         a.label(tile);
-        StreamsCode512.beginTile(a, format, R12, R15);
+        Tiles.begin(a, format, R12, R15);
         quad.beginTile(a);
         emitSpan(a, format, pair, quad, ahead, true);
         a.sub(R12, 1);
@@ -143,7 +143,7 @@ final class QuadsCode512 {
     /// Repeats code for every step of tokens; R13 points to their sums.
     private static void forTokens(Assembler a, QuadCode512 quad, Runnable body) {
         String loop = a.fresh("quadTokens");
-        a.lea(R13, mem(RSI, PairsCode512.SUMS_OFFSET - PairsCode512.SPREAD_OFFSET));
+        a.lea(R13, mem(RSI, PairScratch.SUMS_OFFSET - PairScratch.SPREAD_OFFSET));
         a.mov(R14, Assembler.stackArgument(3, SAVED));
         a.align(32);
         a.label(loop);
@@ -173,8 +173,8 @@ final class QuadsCode512 {
         forTokens(a, quad, () -> {
             quad.results(a, pair.spreadBytes, first);
             a.vmovdqu(mem(R12), xmm(0));
-            a.vextracti128(mem(R12, PairsCode512.OUT_ROWS * Float.BYTES), zmm(0), 1);
-            a.add(R12, STEP * PairsCode512.OUT_ROWS * Float.BYTES);
+            a.vextracti128(mem(R12, PairScratch.OUT_ROWS * Float.BYTES), zmm(0), 1);
+            a.add(R12, STEP * PairScratch.OUT_ROWS * Float.BYTES);
             a.add(RCX, STEP * pair.spreadBytes);
         });
     }

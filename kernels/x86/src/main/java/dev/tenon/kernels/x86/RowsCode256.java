@@ -66,7 +66,7 @@ final class RowsCode256 {
         this.format = format;
         this.tokens = tokens;
         this.vnni = vnni;
-        this.perGroup = PackCode.arrayBytes(format);
+        this.perGroup = PackedActivations.arrayBytes(format);
     }
 
     /// Emits the function for a number of tokens.
@@ -192,7 +192,7 @@ final class RowsCode256 {
         emitSpan();
         a.add(R10, format.spanBytes);
         a.add(R11, BlockCode.SPAN * format.levelBytes());
-        a.add(RAX, PackCode.scaleBytes(format));
+        a.add(RAX, PackedActivations.scaleBytes(format));
         a.sub(format.tiled ? R15 : RCX, 1);
         a.j(If.NOT_ZERO, span);
         if (format.tiled) {
@@ -222,7 +222,7 @@ final class RowsCode256 {
         a.imul(RBX, RCX, perGroup);
         a.add(RBX, RAX);
         a.label(tile);
-        PackTileCode.takeTile(a, R15, RCX);
+        Tiles.take(a, R15, RCX);
         a.zero(T1);
         for (int part = 0; part < parts(); part++) {
             store(tileScales(part), T1);
@@ -237,7 +237,7 @@ final class RowsCode256 {
         for (int part = 0; part < parts(); part++) {
             a.vmovdqu(T2, tileScales(part));
             for (int t = 0; t < tokens; t++) {
-                a.vmovdqu(T1, a.constant(i -> Float.floatToRawIntBits(-PackCode.BIAS)));
+                a.vmovdqu(T1, a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
                 a.vfmadd213ps(T1, T2, tileSums(t, part));
                 a.vfmadd231ps(sums(t, part), T1, token(RBX, t, 32 * part));
             }
@@ -319,7 +319,7 @@ final class RowsCode256 {
                     z,
                     z,
                     format.mins
-                            ? a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS))
+                            ? a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS))
                             : token(RAX, t, perGroup + at));
             a.vmovdqu(T1, token(RAX, t, at));
             a.vfmadd213ps(z, T1, token(RAX, t, 2 * perGroup + at));

@@ -31,7 +31,7 @@ import dev.tenon.kernels.x86.Operand.Vec;
 /// that `vpdpbusd` gives are added up exactly, by transposing, until lane g holds the sum of group g:
 ///
 /// ```
-/// dot[g]  = bits of c[t][g] + levels of group g · q[t]          8 or 16 groups of a span; [PackCode#BIAS]
+/// dot[g]  = bits of c[t][g] + levels of group g · q[t]          8 or 16 groups of a span; [PackedActivations#BIAS]
 /// sum[g] += (float with these bits * dx[t][g] + u[t][g]) * scale[g];  with minimums, which start with BIAS,
 /// sum[g] += min[g] * c[t][g]  too
 /// out[t]  = tree sum of the lanes: g + (g + half), and so on
@@ -81,7 +81,7 @@ final class RowsCode512 {
         this.format = format;
         this.tokens = tokens;
         this.streams = streams;
-        this.perGroup = PackCode.arrayBytes(format);
+        this.perGroup = PackedActivations.arrayBytes(format);
         this.saved = format.tiled ? new Gpr[] {RBX, RBP, R12, R13, R14, R15} : new Gpr[] {RBX, R12, R13, R14, R15};
     }
 
@@ -178,7 +178,7 @@ final class RowsCode512 {
         }
         a.add(R10, format.spanBytes);
         a.add(R11, BlockCode.SPAN * format.levelBytes());
-        a.add(RAX, PackCode.scaleBytes(format));
+        a.add(RAX, PackedActivations.scaleBytes(format));
         a.sub(format.tiled ? R15 : RCX, 1);
         a.j(If.NOT_ZERO, span);
         if (format.tiled) {
@@ -204,7 +204,7 @@ final class RowsCode512 {
         a.imul(RBP, RCX, perGroup);
         a.add(RBP, RAX);
         a.label(tile);
-        PackTileCode.takeTile(a, R15, RCX);
+        Tiles.take(a, R15, RCX);
         for (int i = 0; i < tokens * streams; i++) {
             a.zero(tileSums(i));
         }
@@ -216,7 +216,7 @@ final class RowsCode512 {
     /// Adds a tile to the sums, and ends the loop over tiles.
     private void emitTile(String tile) {
         for (int i = 0; i < tokens * streams; i++) {
-            a.vmovdqu(T1, a.constant(lane -> Float.floatToRawIntBits(-PackCode.BIAS)));
+            a.vmovdqu(T1, a.constant(lane -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
             a.vfmadd213ps(T1, tileScales(streams == 1 ? 0 : i), tileSums(i));
             a.vfmadd231ps(zmm(i), T1, token(RBP, streams == 1 ? i : 0, 0));
         }
@@ -330,7 +330,7 @@ final class RowsCode512 {
         Vec dx = narrow(T2);
         a.vmovdqu(dx, token(RAX, t, 0));
         if (format.mins) {
-            a.vpaddd(z, z, a.constant(i -> Float.floatToRawIntBits(PackCode.BIAS)));
+            a.vpaddd(z, z, a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS)));
         } else {
             a.vpaddd(z, z, token(RAX, t, perGroup));
         }

@@ -66,7 +66,7 @@ final class StreamsCode512 {
             a.zero(v);
         }
         a.label(tile);
-        beginTile(a, format, R13, RSI);
+        Tiles.begin(a, format, R13, RSI);
         a.align(32);
         a.label(span);
         for (int s = 0; s < StreamCode512.ROWS.length; s++) {
@@ -104,16 +104,6 @@ final class StreamsCode512 {
         a.ret();
     }
 
-    /// Takes the spans of the next tile, or all of them in formats whose tiles have no scales, from those that
-    /// are left.
-    static void beginTile(Assembler a, BlockCode format, Gpr spans, Gpr left) {
-        if (format.tiled) {
-            PackTileCode.takeTile(a, spans, left);
-        } else {
-            a.mov(spans, left);
-        }
-    }
-
     /// Fetches what the loop does not: how each stream begins, while activations are spread.
     private static void prefetchFirst(Assembler a) {
         Prefetch here = Prefetch.here();
@@ -134,20 +124,20 @@ final class StreamsCode512 {
         a.add(R13, RSI);
         a.mov(RCX, RBP);
         a.mov(R10, R15);
-        a.imul(RAX, R15, PackCode.scaleBytes(format));
+        a.imul(RAX, R15, PackedActivations.scaleBytes(format));
         a.add(RAX, R13);
         a.label(tile);
-        beginTile(a, format, RBX, R10);
+        Tiles.begin(a, format, RBX, R10);
         a.label(next);
         four.spread(a, RSI, R13, RCX);
         a.add(RSI, BlockCode.SPAN * format.levelBytes());
-        a.add(R13, PackCode.scaleBytes(format));
+        a.add(R13, PackedActivations.scaleBytes(format));
         a.add(RCX, four.spreadBytes);
         a.sub(RBX, 1);
         a.j(If.NOT_ZERO, next);
         if (format.tiled) {
             four.spreadTile(a, RAX, RCX);
-            a.add(RAX, PackCode.arrayBytes(format));
+            a.add(RAX, PackedActivations.arrayBytes(format));
             a.add(RCX, four.spreadBytes);
             a.cmp(R10, 0);
             a.j(If.NOT_ZERO, tile);

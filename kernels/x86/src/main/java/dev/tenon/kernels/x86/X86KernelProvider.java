@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 @ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
 public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// The name of the setting.
-    static final String SETTING = "tenon.kernels.x86";
+    static final String SETTING = Settings.PREFIX;
 
     /// The name of the setting that lists formats.
     static final String FORMATS = SETTING + ".formats";
@@ -52,19 +52,10 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// Creates the provider; nothing is looked for yet.
     public X86KernelProvider() {
         this(
-                setting(SETTING, "auto"),
-                setting(FORMATS, DEFAULT_FORMATS),
-                !"off".equals(setting(ATTENTION, "on")),
-                !"off".equals(setting(ELEMENTS, "on")));
-    }
-
-    /// {@return a setting's value}
-    ///
-    /// @param name the system property; the variable has its name in capitals with underscores
-    /// @param fallback what it is if neither is set
-    static String setting(String name, String fallback) {
-        String variable = name.toUpperCase(Locale.ROOT).replace('.', '_');
-        return System.getProperty(name, System.getenv().getOrDefault(variable, fallback));
+                Settings.of(SETTING, "auto"),
+                Settings.of(FORMATS, DEFAULT_FORMATS),
+                !"off".equals(Settings.of(ATTENTION, "on")),
+                !"off".equals(Settings.of(ELEMENTS, "on")));
     }
 
     /// Creates the provider with given settings.

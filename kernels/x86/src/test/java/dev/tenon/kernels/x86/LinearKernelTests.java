@@ -368,7 +368,7 @@ class LinearKernelTests {
                     long at = TestRows.scaleOffset(code, n, g);
                     assertEquals(dx, packed.get(ValueLayout.JAVA_FLOAT, TestRows.dxOffset(code, n, g)));
                     long piece = TestRows.pieceOffset(code, n, g);
-                    long scales = piece + PackCode.pieceScales(code);
+                    long scales = piece + PackedActivations.pieceScales(code);
                     for (int i = first; i < first + code.group; i++) {
                         assertEquals(
                                 TestRows.quantised(code, packed, 0, i),
@@ -376,7 +376,7 @@ class LinearKernelTests {
                                 "q[" + i + "] in its piece");
                     }
                     if (code.tiled) {
-                        float c = PackCode.BIAS - sum * code.zero;
+                        float c = PackedActivations.BIAS - sum * code.zero;
                         assertEquals(c, packed.get(ValueLayout.JAVA_FLOAT, at), "c");
                         assertEquals(c, packed.get(ValueLayout.JAVA_FLOAT, scales), "c in its piece");
                         continue;
@@ -387,14 +387,14 @@ class LinearKernelTests {
                     }
                     for (int i = 1; i < 3; i++) {
                         assertEquals(
-                                packed.get(ValueLayout.JAVA_FLOAT, at + (long) i * PackCode.arrayBytes(code)),
+                                packed.get(ValueLayout.JAVA_FLOAT, at + (long) i * PackedActivations.arrayBytes(code)),
                                 packed.get(ValueLayout.JAVA_FLOAT, scales + (long) i * Float.BYTES));
                     }
-                    float c = code.mins ? sum * (dx * -code.zero) : PackCode.BIAS - sum * code.zero;
-                    int array = PackCode.arrayBytes(code);
+                    float c = code.mins ? sum * (dx * -code.zero) : PackedActivations.BIAS - sum * code.zero;
+                    int array = PackedActivations.arrayBytes(code);
                     assertEquals(c, packed.get(ValueLayout.JAVA_FLOAT, at + array), 0f);
                     double u = packed.get(ValueLayout.JAVA_FLOAT, at + 2 * array);
-                    assertEquals(-(double) PackCode.BIAS * dx, u, 0.0, "u is exact");
+                    assertEquals(-(double) PackedActivations.BIAS * dx, u, 0.0, "u is exact");
                 }
             }
         }

@@ -24,7 +24,7 @@ final class PlainRows {
     /// @param row byte offset of the row
     /// @param token index of the packed row
     static float product(BlockCode format, MemorySegment weights, long row, MemorySegment packed, int token, int n) {
-        long packedRow = token * PackCode.packedBytes(format, n);
+        long packedRow = token * PackedActivations.packedBytes(format, n);
         int places = BlockCode.SPAN / format.group;
         float[] sums = new float[places];
         if (format.tiled) {
@@ -58,7 +58,7 @@ final class PlainRows {
             BlockCode format, MemorySegment weights, long row, MemorySegment packed, long packedRow, int n, int place) {
         int places = BlockCode.SPAN / format.group;
         float sum = 0;
-        for (int tile = 0; tile < PackCode.tiles(n); tile++) {
+        for (int tile = 0; tile < PackedActivations.tiles(n); tile++) {
             float a = 0;
             float b = 0;
             int first = place + tile * PanelShape.TILE * places;
@@ -70,11 +70,11 @@ final class PlainRows {
                     dot += q * (level(format, weights, row, i) - (int) format.zero);
                 }
                 float scale = scale(format, weights, row, g)[0];
-                a = Math.fma(PackCode.BIAS + dot, scale, a);
+                a = Math.fma(PackedActivations.BIAS + dot, scale, a);
                 b += scale;
             }
             float dx = packed.get(ValueLayout.JAVA_FLOAT, packedRow + TestRows.dxOffset(format, n, first));
-            sum = Math.fma(Math.fma(-PackCode.BIAS, b, a), dx, sum);
+            sum = Math.fma(Math.fma(-PackedActivations.BIAS, b, a), dx, sum);
         }
         return sum;
     }
@@ -84,7 +84,7 @@ final class PlainRows {
     static double biasRounding(
             BlockCode format, MemorySegment weights, long row, MemorySegment packed, int token, int n) {
         int places = BlockCode.SPAN / format.group;
-        double greatest = PackCode.BIAS + format.group * format.zero * Byte.MAX_VALUE;
+        double greatest = PackedActivations.BIAS + format.group * format.zero * Byte.MAX_VALUE;
         double rounding = 0;
         double scales = 0;
         for (int i = 0; format.tiled && i < n / format.group; i++) {
@@ -92,7 +92,7 @@ final class PlainRows {
             int spans = Math.min(PanelShape.TILE, n / BlockCode.SPAN - tile * PanelShape.TILE);
             int in = i - tile * places * PanelShape.TILE;
             int g = tile * places * PanelShape.TILE + in % spans * places + in / spans;
-            long dx = token * PackCode.packedBytes(format, n) + TestRows.dxOffset(format, n, g);
+            long dx = token * PackedActivations.packedBytes(format, n) + TestRows.dxOffset(format, n, g);
             // half a unit in the last place of both sums so far
             scales = (in % spans == 0 ? 0 : scales) + Math.abs(scale(format, weights, row, g)[0]);
             rounding += 2 * 0x1p-24 * greatest * scales * packed.get(ValueLayout.JAVA_FLOAT, dx);

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class QuadPrefetchTests {
     private static final BlockCode FORMAT = new Q6_KCode();
-    private static final int STEPS = PairsCode512.MAX_TOKENS / QuadsCode512.STEP;
+    private static final int STEPS = PairScratch.MAX_TOKENS / QuadsCode512.STEP;
 
     @ParameterizedTest
     @ValueSource(ints = {256, 2048, 3072, 4096, 8192})

@@ -82,7 +82,7 @@ final class TestRows {
 
     /// The quantised values of a packed row as the kernels see them, `q * dx`.
     static double[] unpacked(BlockCode format, MemorySegment packed, int token, int n) {
-        long row = token * PackCode.packedBytes(format, n);
+        long row = token * PackedActivations.packedBytes(format, n);
         double[] x = new double[n];
         for (int i = 0; i < n; i++) {
             float dx = packed.get(ValueLayout.JAVA_FLOAT, row + dxOffset(format, n, i / format.group));
@@ -102,7 +102,7 @@ final class TestRows {
     static long dxOffset(BlockCode format, int n, int group) {
         int perSpan = BlockCode.SPAN / format.group;
         return format.tiled
-                ? PackCode.tilesOffset(format, n)
+                ? PackedActivations.tilesOffset(format, n)
                         + (long) (group / perSpan / PanelShape.TILE * perSpan + group % perSpan) * Float.BYTES
                 : scaleOffset(format, n, group);
     }
@@ -110,16 +110,17 @@ final class TestRows {
     /// {@return where a group's first float is in a packed row: dx, or c in a tiled format}
     static long scaleOffset(BlockCode format, int n, int group) {
         int perSpan = BlockCode.SPAN / format.group;
-        return PackCode.scalesOffset(format, n)
-                + (long) (group / perSpan) * PackCode.scaleBytes(format)
+        return PackedActivations.scalesOffset(format, n)
+                + (long) (group / perSpan) * PackedActivations.scaleBytes(format)
                 + (long) (group % perSpan) * Float.BYTES;
     }
 
     /// {@return where the piece of a group is in a packed row}
     static long pieceOffset(BlockCode format, int n, int group) {
         int perSpan = BlockCode.SPAN / format.group;
-        return PackCode.piecesOffset(format, n)
-                + (group % perSpan * PackCode.spans(n) + group / perSpan) * PackCode.pieceBytes(format);
+        return PackedActivations.piecesOffset(format, n)
+                + (group % perSpan * PackedActivations.spans(n) + group / perSpan)
+                        * PackedActivations.pieceBytes(format);
     }
 
     /// {@return a row of weights as the format defines them}

@@ -1,0 +1,27 @@
+package dev.tenon.kernels.x86;
+
+import dev.tenon.kernels.x86.Assembler.If;
+import dev.tenon.kernels.x86.Operand.Gpr;
+
+/// Code that walks over the tiles of a row, [PanelShape#TILE] spans each.
+final class Tiles {
+    private Tiles() {}
+
+    /// Takes the spans of the next tile, the last one perhaps partial, from those that are left.
+    static void take(Assembler a, Gpr spans, Gpr left) {
+        a.mov(spans, PanelShape.TILE);
+        a.cmp(spans, left);
+        a.cmov(If.GREATER, spans, left);
+        a.sub(left, spans);
+    }
+
+    /// Takes the spans of the next tile, or all of them in formats whose tiles have no scales, from those that
+    /// are left.
+    static void begin(Assembler a, BlockCode format, Gpr spans, Gpr left) {
+        if (format.tiled) {
+            take(a, spans, left);
+        } else {
+            a.mov(spans, left);
+        }
+    }
+}
