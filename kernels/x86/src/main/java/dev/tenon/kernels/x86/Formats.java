@@ -1,5 +1,17 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.kernels.x86.block.BlockCode;
+import dev.tenon.kernels.x86.cpu.FeatureSet;
+import dev.tenon.kernels.x86.format.Q2_KCode;
+import dev.tenon.kernels.x86.format.Q3_KCode;
+import dev.tenon.kernels.x86.format.Q4_0Code;
+import dev.tenon.kernels.x86.format.Q4_KCode;
+import dev.tenon.kernels.x86.format.Q5_KCode;
+import dev.tenon.kernels.x86.format.Q6_KCode;
+import dev.tenon.kernels.x86.format.Q8_0Code;
+import dev.tenon.kernels.x86.linear.HalfLinear;
+import dev.tenon.kernels.x86.linear.MachineKernel;
+import dev.tenon.kernels.x86.linear.PackedLinear;
 import java.util.List;
 import java.util.stream.Stream;
 

@@ -5,6 +5,13 @@ import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.kernels.x86.attention.AttentionShape;
+import dev.tenon.kernels.x86.attention.MachineAttention;
+import dev.tenon.kernels.x86.cpu.CpuFeatures;
+import dev.tenon.kernels.x86.cpu.FeatureSet;
+import dev.tenon.kernels.x86.cpu.Settings;
+import dev.tenon.kernels.x86.element.MachineElements;
+import dev.tenon.kernels.x86.linear.MachineKernel;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -21,7 +28,7 @@ import org.slf4j.LoggerFactory;
 /// `TENON_KERNELS_X86_FORMATS`) lists the formats of weights to serve, with commas between them; without it all
 /// are served. `tenon.kernels.x86.attention` (or `TENON_KERNELS_X86_ATTENTION`) is `off` to leave attention to
 /// the backend, `tenon.kernels.x86.elements` (or `TENON_KERNELS_X86_ELEMENTS`) to leave norms and activations to
-/// it. `tenon.kernels.x86.prefetch` is described at [Prefetch]. Stopping the bundle frees the code after running calls
+/// it. `tenon.kernels.x86.prefetch` is described at `Prefetch`. Stopping the bundle frees the code after running calls
 /// have returned; kernels that somebody
 /// still holds then throw [dev.tenon.api.error.BackendException] with [dev.tenon.api.error.ErrorCode#CLOSED].
 @Component(service = KernelProvider.class, property = "kernels.id=x86")
