@@ -11,7 +11,7 @@ import dev.tenon.kernels.x86.cpu.CpuFeatures;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.cpu.Settings;
 import dev.tenon.kernels.x86.element.MachineElements;
-import dev.tenon.kernels.x86.linear.MachineKernel;
+import dev.tenon.kernels.x86.linear.LinearKernel;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -109,8 +109,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
             return List.of();
         }
         state = cpu.name() + ", " + set.id;
-        Stream<MachineKernel> linear =
-                Formats.kernels(set).stream().filter(kernel -> formats.contains(kernel.format()));
+        Stream<LinearKernel> linear = Formats.kernels(set).stream().filter(kernel -> formats.contains(kernel.format()));
         Stream<Kernel> others = Stream.concat(
                 attention ? attention(set) : Stream.empty(),
                 elements ? Stream.of(new MachineElements(set)) : Stream.empty());
@@ -145,7 +144,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
         state = "stopped";
         for (Kernel kernel : kernels) {
             switch (kernel) {
-                case MachineKernel linear -> linear.close();
+                case LinearKernel linear -> linear.close();
                 case MachineAttention attend -> attend.close();
                 case MachineElements own -> own.close();
                 default -> throw new IllegalStateException(kernel.name() + " has no code to free");

@@ -64,7 +64,7 @@ abstract class VectorInstructions extends Encoder {
         op(M38, P66, 0, 0x79, 2, d, null, s);
     }
 
-    /// Repeats 128 bits of memory in both halves of 256 bits.
+    /// Repeats 128 bits of memory in both parts of 256 bits.
     public void vbroadcasti128(Vec d, Mem s) {
         op(M38, P66, 0, 0x5A, 16, d, null, s);
     }
@@ -74,7 +74,7 @@ abstract class VectorInstructions extends Encoder {
         evexOnly(M38, P66, 0, 0x5A, 16, d, null, s, -1);
     }
 
-    /// Repeats 256 bits of memory in both halves of 512 bits.
+    /// Repeats 256 bits of memory in both parts of 512 bits.
     public void vbroadcasti64x4(Vec d, Mem s) {
         evexOnly(M38, P66, 1, 0x5B, 32, d, null, s, -1);
     }
@@ -84,12 +84,12 @@ abstract class VectorInstructions extends Encoder {
         op(M3A, P66, 0, 0x38, 16, d, a, s, lane);
     }
 
-    public void vinserti64x4(Vec d, Vec a, Operand s, int half) {
-        evexOnly(M3A, P66, 1, 0x3A, 32, d, a, s, half);
+    public void vinserti64x4(Vec d, Vec a, Operand s, int part) {
+        evexOnly(M3A, P66, 1, 0x3A, 32, d, a, s, part);
     }
 
-    public void vextracti64x4(Vec d, Vec s, int half) {
-        evexOnly(M3A, P66, 1, 0x3B, 32, s, null, d, half);
+    public void vextracti64x4(Vec d, Vec s, int part) {
+        evexOnly(M3A, P66, 1, 0x3B, 32, s, null, d, part);
     }
 
     /// Takes a 128-bit lane out of 256 bits (512 with EVEX).

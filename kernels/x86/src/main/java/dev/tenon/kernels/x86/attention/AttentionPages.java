@@ -46,8 +46,8 @@ final class AttentionPages {
         return new Vec(number, bits);
     }
 
-    /// {@return half of a vector}
-    private Vec half(int number) {
+    /// {@return the lower part of a vector}
+    private Vec lowerPart(int number) {
         return new Vec(number, bits / 2);
     }
 
@@ -67,11 +67,11 @@ final class AttentionPages {
         if (shape.type() == AttentionShape.Type.F16) {
             a.imul(RBX, R10, shape.valueLength() * Short.BYTES);
             a.add(RBX, RSI);
-            emitHalves();
+            emitF16();
             a.lea(RAX, mem(RDX, AttentionCode.KEYS));
             a.lea(R14, mem(RDX, shape.valuesAt()));
             a.mov(RBX, RDI);
-            emitHalves();
+            emitF16();
         } else {
             emitValueLevels();
             emitKeyLevels();
@@ -79,8 +79,8 @@ final class AttentionPages {
     }
 
     // RBX from, RAX to, R14 its end; 32 elements a turn.
-    private void emitHalves() {
-        String loop = a.fresh("halves");
+    private void emitF16() {
+        String loop = a.fresh("f16");
         a.align(32);
         a.label(loop);
         for (int v = 0; v < BLOCK / lanes; v++) {
@@ -101,8 +101,8 @@ final class AttentionPages {
         a.imul(R15, R10, shape.valueLength() / BLOCK * Short.BYTES);
         a.lea(R15, mem(R15, RSI, 1, shape.valueLength() * TOKENS));
         a.label(loop);
-        a.vpbroadcastw(half(4), mem(R15));
-        a.vcvtph2ps(vec(4), half(4));
+        a.vpbroadcastw(lowerPart(4), mem(R15));
+        a.vcvtph2ps(vec(4), lowerPart(4));
         for (int v = 0; v < BLOCK / lanes; v++) {
             emitLevels(vec(v), mem(RBX, v * lanes), vec(4), mem(RAX, v * lanes * Float.BYTES));
         }

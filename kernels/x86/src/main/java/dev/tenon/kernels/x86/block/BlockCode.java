@@ -125,7 +125,7 @@ public abstract class BlockCode {
     /// @param t temporary
     public abstract void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t);
 
-    /// Computes the levels of one block of 32 weights: bytes in the low half of a register, the rest 0, or
+    /// Computes the levels of one block of 32 weights: bytes in the lower part of a register, the rest 0, or
     /// words.
     ///
     /// @param w points to the block
@@ -136,17 +136,17 @@ public abstract class BlockCode {
     }
 
     /// {@return how four rows are multiplied with one token at once; null if they are one after the other}
-    public StreamCode512 streams512() {
+    public StreamMicroKernel streams512() {
         return null;
     }
 
     /// {@return how two rows are multiplied with some tokens at once; null if they are not}
-    public PairCode512 pairs512() {
+    public PairMicroKernel pairs512() {
         return null;
     }
 
     /// {@return how four rows are multiplied with some tokens, or null}
-    public QuadCode512 quads512() {
+    public QuadMicroKernel quads512() {
         return null;
     }
 
@@ -155,7 +155,8 @@ public abstract class BlockCode {
         return false;
     }
 
-    /// Unpacks the levels, and without minimums the scales, of a span of half a panel, with registers 0 to 15 that
+    /// Unpacks the levels, and without minimums the scales, of a span of one part of a panel, with registers 0 to 15
+    /// that
     /// hold columns.
     public void columns(Assembler a, Columns span) {
         throw new IllegalStateException(id + " is unpacked by rows.");
@@ -177,7 +178,7 @@ public abstract class BlockCode {
     /// @param t temporary
     public abstract void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t);
 
-    /// Stores eight half-precision scales, `stride` bytes apart in memory, as floats.
+    /// Stores eight F16 scales, `stride` bytes apart in memory, as floats.
     protected static void unitScales256(Assembler a, Gpr w, int stride, Mem scales) {
         Vec t = ymm(8);
         a.zero(t);
@@ -188,8 +189,8 @@ public abstract class BlockCode {
         a.vmovdqu(scales, t);
     }
 
-    /// Loads a half-precision number into all lanes of a register as a float.
-    protected static void halfToAll(Assembler a, Mem from, Vec to) {
+    /// Loads a F16 number into all lanes of a register as a float.
+    protected static void f16ToAll(Assembler a, Mem from, Vec to) {
         a.zero(to);
         a.vpinsrw(to, to, from, 0);
         a.vcvtph2ps(to.x(), to.x());
@@ -205,7 +206,7 @@ public abstract class BlockCode {
         }
     }
 
-    /// Loads the half-precision scale of a block of 32 as a float into lane 0.
+    /// Loads the F16 scale of a block of 32 as a float into lane 0.
     ///
     /// @param w points to the block
     /// @param d 128 bits

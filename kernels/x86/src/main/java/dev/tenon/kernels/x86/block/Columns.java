@@ -19,7 +19,7 @@ import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import java.util.function.IntFunction;
 
-/// A span of the rows of half a panel, sixteen or eight, seen by columns: what [BlockCode#columns] works on.
+/// A span of the rows of one part of a panel, sixteen or eight, seen by columns: what [BlockCode#columns] works on.
 ///
 /// A column is a register with the same dword of all these rows, one a lane. Packed bytes are transposed
 /// first and unpacked afterwards: there are fewer of them than of levels, and a lane is a row in the panel too.
@@ -82,9 +82,9 @@ public final class Columns {
         };
     }
 
-    /// Fetches what comes next in each row. (The next panel is fetched while this one is multiplied, by `PanelCode`.)
+    /// Fetches what comes next in each row. (The next panel is fetched while this one is multiplied, by `PanelLoop`.)
     public void prefetch(int spanBytes) {
-        for (int r = 0; r < shape.half(); r++) {
+        for (int r = 0; r < shape.lanes(); r++) {
             a.lea(RAX, row(r, 0));
             for (int b = 0; b < spanBytes; b += 64) {
                 a.prefetchT0(mem(RAX, spanBytes + b));
@@ -108,7 +108,7 @@ public final class Columns {
     public static void transpose(Assembler a, PanelShape shape, IntFunction<Mem> row) {
         for (int m = 0; m < 4; m++) {
             a.vmovdqu(xmm(m), row.apply(m));
-            for (int lane = 1; lane < shape.half() / 4; lane++) {
+            for (int lane = 1; lane < shape.lanes() / 4; lane++) {
                 a.vinserti128(shape.vec(m), shape.vec(m), row.apply(4 * lane + m), lane);
             }
         }
@@ -122,12 +122,12 @@ public final class Columns {
         }
     }
 
-    /// Loads a half-precision number of each row as a float.
+    /// Loads a F16 number of each row as a float.
     ///
     /// @param offset bytes from the start of the span
     /// @param v receives them
     /// @param t temporary
-    public void halves(int offset, Vec v, Vec t) {
+    public void f16(int offset, Vec v, Vec t) {
         a.zero(v);
         a.zero(t);
         for (int r = 0; r < 8; r++) {
@@ -142,12 +142,12 @@ public final class Columns {
         a.vcvtph2ps(v, a.evex ? v.y() : v.x());
     }
 
-    /// Makes floats of the half-precision numbers in a column, with AVX-512.
+    /// Makes floats of the F16 numbers in a column, with AVX-512.
     ///
     /// @param column its dwords
-    /// @param upper whether they are the upper halves of these
+    /// @param upper whether they are the upper parts of these
     /// @param v receives them
-    public void halves(Vec column, boolean upper, Vec v) {
+    public void f16(Vec column, boolean upper, Vec v) {
         if (upper) {
             a.vpsrld(v, column, 16);
         }

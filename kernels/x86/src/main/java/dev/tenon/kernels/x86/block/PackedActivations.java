@@ -27,7 +27,7 @@ package dev.tenon.kernels.x86.block;
 ///      | q: int8[256] × S | c: float32[256/G] × S | dx: float32[256/G] × T | to 64 bytes
 /// ```
 ///
-/// Behind that lies the same once more in the order in which `PanelCode` reads it: [256 / G][S] pieces, each of
+/// Behind that lies the same once more in the order in which `PanelLoop` reads it: [256 / G][S] pieces, each of
 /// them a group, place of the group in its span first:
 ///
 /// ```

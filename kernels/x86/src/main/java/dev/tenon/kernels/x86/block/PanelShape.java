@@ -37,14 +37,14 @@ public record PanelShape(int rows, int many, int few) {
         return set == FeatureSet.AVX512 ? WIDE : NARROW;
     }
 
-    /// {@return a vector register that holds a number of each row of half a panel}
+    /// {@return a vector register that holds a number of each row of one part of a panel}
     public Vec vec(int number) {
-        return new Vec(number, 8 * halfBytes());
+        return new Vec(number, 8 * registerBytes());
     }
 
     /// {@return bytes of such a register}
-    public int halfBytes() {
-        return half() * Float.BYTES;
+    public int registerBytes() {
+        return lanes() * Float.BYTES;
     }
 
     /// {@return how often the wide function runs first: what is then left is not worth another run of it}
@@ -69,7 +69,7 @@ public record PanelShape(int rows, int many, int few) {
     }
 
     /// {@return rows that are unpacked at a time, one register's lanes}
-    public int half() {
+    public int lanes() {
         return rows / 2;
     }
 

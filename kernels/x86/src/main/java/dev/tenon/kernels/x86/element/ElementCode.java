@@ -207,9 +207,9 @@ final class ElementCode {
             a.vfmadd231ps(vec(v, bits), t, t);
         }
         a.label(sum);
-        for (int half = squares / 2; half > 0; half /= 2) {
-            for (int v = 0; v < half; v++) {
-                a.vaddps(vec(v, bits), vec(v, bits), vec(v + half, bits));
+        for (int count = squares / 2; count > 0; count /= 2) {
+            for (int v = 0; v < count; v++) {
+                a.vaddps(vec(v, bits), vec(v, bits), vec(v + count, bits));
             }
         }
         a.sumLanes(vec(0, bits), t);

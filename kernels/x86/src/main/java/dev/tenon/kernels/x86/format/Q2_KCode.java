@@ -40,9 +40,9 @@ public final class Q2_KCode extends BlockCode {
         a.vcvtdq2ps(scales, scales);
         a.vpsrld(mins, t, 4);
         a.vcvtdq2ps(mins, mins);
-        halfToAll(a, mem(w, D), t);
+        f16ToAll(a, mem(w, D), t);
         a.vmulps(scales, scales, t);
-        halfToAll(a, mem(w, DMIN), u);
+        f16ToAll(a, mem(w, DMIN), u);
         a.vmulps(mins, mins, u);
     }
 
@@ -59,18 +59,18 @@ public final class Q2_KCode extends BlockCode {
         Vec dmin = ymm(9);
         Vec s = ymm(10);
         Vec m = ymm(11);
-        halfToAll(a, mem(w, D), d);
-        halfToAll(a, mem(w, DMIN), dmin);
-        for (int half = 0; half < 2; half++) {
-            a.vpmovzxbd(m, mem(w, 8 * half));
+        f16ToAll(a, mem(w, D), d);
+        f16ToAll(a, mem(w, DMIN), dmin);
+        for (int part = 0; part < 2; part++) {
+            a.vpmovzxbd(m, mem(w, 8 * part));
             a.vpand(s, m, a.constant(i -> 15));
             a.vcvtdq2ps(s, s);
             a.vmulps(s, s, d);
-            a.vmovdqu(scales.plus(32 * half), s);
+            a.vmovdqu(scales.plus(32 * part), s);
             a.vpsrld(m, m, 4);
             a.vcvtdq2ps(m, m);
             a.vmulps(m, m, dmin);
-            a.vmovdqu(mins.plus(32 * half), m);
+            a.vmovdqu(mins.plus(32 * part), m);
         }
     }
 

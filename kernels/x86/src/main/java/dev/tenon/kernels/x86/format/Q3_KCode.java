@@ -58,7 +58,7 @@ public final class Q3_KCode extends BlockCode {
         a.vpternlogd(scales, u, a.constant(j -> 0x30), 0xF8);
         a.vpaddd(scales, scales, a.constant(j -> -32));
         a.vcvtdq2ps(scales, scales);
-        halfToAll(a, mem(w, D), t);
+        f16ToAll(a, mem(w, D), t);
         a.vmulps(scales, scales, t);
     }
 
@@ -78,22 +78,22 @@ public final class Q3_KCode extends BlockCode {
         Vec d = ymm(9);
         Vec low = ymm(10);
         Vec high = ymm(11);
-        halfToAll(a, mem(w, D), d);
+        f16ToAll(a, mem(w, D), d);
         a.vmovdqu(head.x(), mem(w, SCALES - 4));
-        for (int half = 0; half < 2; half++) {
+        for (int part = 0; part < 2; part++) {
             a.vmovdqu(low, a.constant(LOW_DWORD));
             a.vpermd(low, low, head);
-            a.vpsrlvd(low, low, a.constant(LOW_SHIFT).plus(32 * half));
+            a.vpsrlvd(low, low, a.constant(LOW_SHIFT).plus(32 * part));
             a.vpand(low, low, a.constant(j -> 15));
             a.vpbroadcastd(high, mem(w, SCALES + 8));
-            a.vpsrlvd(high, high, a.constant(HIGH_SHIFT).plus(32 * half));
+            a.vpsrlvd(high, high, a.constant(HIGH_SHIFT).plus(32 * part));
             a.vpand(high, high, a.constant(j -> 3));
             a.vpslld(high, high, 4);
             a.vpor(low, low, high);
             a.vpaddd(low, low, a.constant(j -> -32));
             a.vcvtdq2ps(low, low);
             a.vmulps(low, low, d);
-            a.vmovdqu(scales.plus(32 * half), low);
+            a.vmovdqu(scales.plus(32 * part), low);
         }
     }
 

@@ -9,8 +9,8 @@ import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.Columns;
-import dev.tenon.kernels.x86.block.PairCode512;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Q4_K: 256 four-bit levels, eight groups of 32 with a 6-bit scale and a 6-bit minimum each.
 ///
@@ -53,12 +53,12 @@ public final class Q4_KCode extends BlockCode {
     }
 
     @Override
-    public StreamCode512 streams512() {
+    public StreamMicroKernel streams512() {
         return new Q4_KStreams();
     }
 
     @Override
-    public PairCode512 pairs512() {
+    public PairMicroKernel pairs512() {
         return new Q4_KPairs();
     }
 

@@ -7,16 +7,16 @@ import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
-import dev.tenon.kernels.x86.block.PairCode32;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel32;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Two rows of Q4_K ([Q4_KCode]) times some tokens.
 ///
-/// Lanes are those of [PairCode32]. The dwords of both rows are put side by side and unpacked to
+/// Lanes are those of [PairMicroKernel32]. The dwords of both rows are put side by side and unpacked to
 /// levels of their lower nibbles and of their upper ones; a register takes two lanes of each 128
 /// bits from the former and two from the latter. So eight registers have the eight dwords of each
 /// group, in the upper two lanes in exchanged pairs.
-final class Q4_KPairs extends PairCode32 {
+final class Q4_KPairs extends PairMicroKernel32 {
     private static final int QS = 16;
     private static final int REGISTERS = 8;
     /// Spread: levels, then dx, u and c.
@@ -29,10 +29,10 @@ final class Q4_KPairs extends PairCode32 {
     private static final int EVEN_LANES = 0x88;
     private static final int ODD_LANES = 0xDD;
 
-    private static final Vec[] LEVELS = StreamCode512.registers(16, REGISTERS);
+    private static final Vec[] LEVELS = StreamMicroKernel.registers(16, REGISTERS);
     private static final Vec SCALES = zmm(24);
     private static final Vec MINS = zmm(25);
-    private static final Vec[] DOTS = StreamCode512.registers(26, TURNS);
+    private static final Vec[] DOTS = StreamMicroKernel.registers(26, TURNS);
     private static final Vec T = zmm(30);
     private static final Vec NIBBLE = zmm(31);
 
@@ -47,18 +47,18 @@ final class Q4_KPairs extends PairCode32 {
 
     @Override
     public void spread(Assembler a, Gpr q, Gpr dx, Gpr to) {
-        Vec[] half = {zmm(0), zmm(1)};
+        Vec[] part = {zmm(0), zmm(1)};
         Vec[] levels = {zmm(2), zmm(3)};
         for (int h = 0; h < 2; h++) {
-            a.vmovdqu(half[h], mem(q, 128 * h));
+            a.vmovdqu(part[h], mem(q, 128 * h));
         }
         for (int k = 0; k < REGISTERS; k++) {
             int register = k;
             for (int h = 0; h < 2; h++) {
                 a.vmovdqu(levels[h], a.constant(i -> (8 * group(i) + dword(register, i)) % 32));
-                a.vpermi2d(levels[h], half[h], mem(q, 128 * h + 64));
+                a.vpermi2d(levels[h], part[h], mem(q, 128 * h + 64));
             }
-            // groups 0 to 3 are in the first half
+            // groups 0 to 3 are in the first part
             a.vshufi64x2(levels[0], levels[0], levels[1], UPPER_OF_SECOND);
             a.vmovdqu(mem(to, 64 * k), levels[0]);
         }

@@ -7,7 +7,7 @@ import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 import java.util.function.IntUnaryOperator;
 
 /// Four rows of Q4_K ([Q4_KCode]) at once.
@@ -23,7 +23,7 @@ import java.util.function.IntUnaryOperator;
 /// Levels of odd groups stay where they are, in the upper four bits, and make dot products 16 times as large; dx and u
 /// of
 /// these groups are a sixteenth, which changes no bit of the results: u cancels all of [PackedActivations#BIAS].
-final class Q4_KStreams extends StreamCode512 {
+final class Q4_KStreams extends StreamMicroKernel {
     private static final int QS = 16;
     /// Spread: levels, then dx, u and c, each of even and odd groups.
     private static final int DX = 256;

@@ -10,9 +10,9 @@ import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.Columns;
-import dev.tenon.kernels.x86.block.PairCode512;
-import dev.tenon.kernels.x86.block.QuadCode512;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel;
+import dev.tenon.kernels.x86.block.QuadMicroKernel;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Q6_K: 256 six-bit levels, sixteen groups of 16 with a signed 8-bit scale each.
 ///
@@ -21,7 +21,7 @@ import dev.tenon.kernels.x86.block.StreamCode512;
 ///      | ql: uint8[128] | qh: uint8[64] | scales: int8[16] | d:f16 |
 ///
 /// value[i] = d * scales[i / 16] * (q[i] - 32)
-/// for half h of 128, pair s in 0..1 and l in 0..63:
+/// for part h of 128, pair s in 0..1 and l in 0..63:
 ///   q[128h + 64s + l] = (ql[64h + l] >> 4s & 15) | (qh[32h + l % 32] >> (4s + 2(l / 32)) & 3) << 4
 /// ```
 public final class Q6_KCode extends BlockCode {
@@ -56,14 +56,14 @@ public final class Q6_KCode extends BlockCode {
 
     @Override
     public void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t) {
-        int half = chunk >> 1;
-        a.vbroadcasti64x4(t, mem(w, QH + 32 * half));
+        int part = chunk >> 1;
+        a.vbroadcasti64x4(t, mem(w, QH + 32 * part));
         a.vpsrlvd(t, t, SHIFT);
         if ((chunk & 1) == 0) {
-            a.vpand(levels, NIBBLE, mem(w, 64 * half));
+            a.vpand(levels, NIBBLE, mem(w, 64 * part));
             a.vpslld(t, t, 4);
         } else {
-            a.vmovdqu(levels, mem(w, 64 * half));
+            a.vmovdqu(levels, mem(w, 64 * part));
             a.vpsrld(levels, levels, 4);
             a.vpand(levels, levels, NIBBLE);
         }
@@ -71,17 +71,17 @@ public final class Q6_KCode extends BlockCode {
     }
 
     @Override
-    public StreamCode512 streams512() {
+    public StreamMicroKernel streams512() {
         return new Q6_KStreams();
     }
 
     @Override
-    public PairCode512 pairs512() {
+    public PairMicroKernel pairs512() {
         return new Q6_KPairs();
     }
 
     @Override
-    public QuadCode512 quads512() {
+    public QuadMicroKernel quads512() {
         return new Q6_KQuads();
     }
 
@@ -124,7 +124,7 @@ public final class Q6_KCode extends BlockCode {
             }
         }
         Vec d = span.vec(10);
-        span.halves(D, d, t);
+        span.f16(D, d, t);
         span.load(SCALES);
         for (int group = 0; group < 16; group++) {
             a.vpslld(t, span.vec(group / 4), 24 - 8 * (group % 4));
@@ -139,23 +139,23 @@ public final class Q6_KCode extends BlockCode {
     public void scales256(Assembler a, Gpr w, Mem scales, Mem mins) {
         Vec d = ymm(8);
         Vec s = ymm(9);
-        halfToAll(a, mem(w, D), d);
-        for (int half = 0; half < 2; half++) {
-            a.vpmovsxbd(s, mem(w, SCALES + 8 * half));
+        f16ToAll(a, mem(w, D), d);
+        for (int part = 0; part < 2; part++) {
+            a.vpmovsxbd(s, mem(w, SCALES + 8 * part));
             a.vcvtdq2ps(s, s);
             a.vmulps(s, s, d);
-            a.vmovdqu(scales.plus(32 * half), s);
+            a.vmovdqu(scales.plus(32 * part), s);
         }
     }
 
     @Override
     public void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
-        int half = unit >> 2;
+        int part = unit >> 2;
         int quarter = unit & 3;
-        a.vmovdqu(levels, mem(w, 64 * half + 32 * (quarter & 1)));
+        a.vmovdqu(levels, mem(w, 64 * part + 32 * (quarter & 1)));
         moveBits(a, levels, quarter < 2 ? 0 : 4, 0);
         a.vpand(levels, levels, a.constant(i -> 0x0F0F0F0F));
-        a.vmovdqu(t, mem(w, QH + 32 * half));
+        a.vmovdqu(t, mem(w, QH + 32 * part));
         moveBits(a, t, 2 * quarter, 4);
         a.vpand(t, t, a.constant(i -> 0x30303030));
         a.vpor(levels, levels, t);

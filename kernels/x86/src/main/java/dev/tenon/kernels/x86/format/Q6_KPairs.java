@@ -9,12 +9,12 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
-import dev.tenon.kernels.x86.block.PairCode512;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Two rows of Q6_K ([Q6_KCode]) times some tokens.
 ///
-/// Lane i of a register has group `i / 4 + {0, 8, 4, 12}[i % 4]`. The dwords of both halves of
+/// Lane i of a register has group `i / 4 + {0, 8, 4, 12}[i % 4]`. The dwords of both parts of
 /// the low bits are put side by side and unpacked to levels of their lower nibbles and of their
 /// upper ones; a register takes two lanes of each 128 bits from the former and two from the
 /// latter. So four registers have the four dwords of each group:
@@ -25,7 +25,7 @@ import dev.tenon.kernels.x86.block.StreamCode512;
 /// ```
 ///
 /// There is a sum for each token and row, and in a tile one of each row's scales.
-final class Q6_KPairs extends PairCode512 {
+final class Q6_KPairs extends PairMicroKernel {
     private static final int QH = 128;
     private static final int SCALES = 192;
     private static final int D = 208;
@@ -36,10 +36,10 @@ final class Q6_KPairs extends PairCode512 {
     /// Exchanges lanes 0 and 1 of each 128 bits with lanes 2 and 3.
     private static final int EXCHANGE = 0x4E;
 
-    private static final Vec[][] LEVELS = {StreamCode512.registers(16, 4), StreamCode512.registers(20, 4)};
-    private static final Vec[] SCALE = StreamCode512.registers(24, 2);
-    private static final Vec[] DOTS = StreamCode512.registers(26, 2);
-    private static final Vec[] SCALE_SUMS = StreamCode512.registers(28, 2);
+    private static final Vec[][] LEVELS = {StreamMicroKernel.registers(16, 4), StreamMicroKernel.registers(20, 4)};
+    private static final Vec[] SCALE = StreamMicroKernel.registers(24, 2);
+    private static final Vec[] DOTS = StreamMicroKernel.registers(26, 2);
+    private static final Vec[] SCALE_SUMS = StreamMicroKernel.registers(28, 2);
     private static final Vec NIBBLE = zmm(30);
     private static final Vec PAIRS = zmm(31);
     /// Dot products of the tokens that are multiplied in turns, so that products seldom wait for the one before:
@@ -62,16 +62,16 @@ final class Q6_KPairs extends PairCode512 {
 
     @Override
     public void spread(Assembler a, Gpr q, Gpr dx, Gpr to) {
-        Vec[] half = {zmm(0), zmm(1)};
+        Vec[] part = {zmm(0), zmm(1)};
         Vec[] levels = {zmm(2), zmm(3)};
         for (int h = 0; h < 2; h++) {
-            a.vmovdqu(half[h], mem(q, 128 * h));
+            a.vmovdqu(part[h], mem(q, 128 * h));
         }
         for (int k = 0; k < 4; k++) {
             int register = k;
             for (int h = 0; h < 2; h++) {
                 a.vmovdqu(levels[h], a.constant(i -> (4 * group(i) + dword(register, i)) % 32));
-                a.vpermi2d(levels[h], half[h], mem(q, 128 * h + 64));
+                a.vpermi2d(levels[h], part[h], mem(q, 128 * h + 64));
             }
             a.vpternlogd(levels[0], levels[1], a.constant(i -> group(i) < 8 ? 0 : -1), SELECT);
             a.vmovdqu(mem(to, 64 * k), levels[0]);
@@ -114,7 +114,7 @@ final class Q6_KPairs extends PairCode512 {
     /// @param t temporary
     /// @param order [#scaleByte]
     static void unpackScales(Assembler a, Gpr w, Vec scales, Vec t, Operand order) {
-        half(a, mem(w, D), t);
+        f16ToAll(a, mem(w, D), t);
         a.vmulps(t, t, a.constant(i -> Float.floatToRawIntBits(TOP)));
         a.vbroadcasti32x4(scales, mem(w, SCALES));
         a.vpshufb(scales, scales, order);
@@ -134,7 +134,7 @@ final class Q6_KPairs extends PairCode512 {
 
     /// {@return which dword of both tables of high bits goes with lane i of registers 2p and 2p + 1}
     ///
-    /// Of lanes 4b to 4b + 3: dwords 0, 0, 1, 1 of both halves in turns; from the second table for b >= 2.
+    /// Of lanes 4b to 4b + 3: dwords 0, 0, 1, 1 of both parts in turns; from the second table for b >= 2.
     private static int highDword(int p, int i) {
         return 4 * (2 * (i % 2) + i / 4 % 2) + 2 * p + i % 4 / 2 + i / 8 * 16;
     }
@@ -224,10 +224,10 @@ final class Q6_KPairs extends PairCode512 {
         Vec t = DOTS[0];
         int quads = (tokens + 1) / 2;
         for (int i = 0; i < 2 * quads; i++) {
-            StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);
+            StreamMicroKernel.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);
         }
         for (int i = 0; i < quads; i++) {
-            StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);
+            StreamMicroKernel.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);
         }
         addBlocks(a, 0, quads, 0);
         for (int q = 0; q < quads; q++) {

@@ -7,14 +7,14 @@ import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
-import dev.tenon.kernels.x86.block.QuadCode512;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.QuadMicroKernel;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Four rows of Q6_K ([Q6_KCode]) times a token, in the order of [Q6_KPairs].
 ///
 /// Each register of activations is loaded once for all rows. There is a sum for each token and row, and in
 /// registers one of each row's scales of a tile.
-final class Q6_KQuads extends QuadCode512 {
+final class Q6_KQuads extends QuadMicroKernel {
     private static final Vec[][] LEVELS = {registers(0, 4), registers(4, 4), registers(8, 4), registers(12, 4)};
     private static final Vec[] SCALES = registers(16, 4);
     private static final Vec[] DOTS = registers(20, 4);
@@ -105,10 +105,10 @@ final class Q6_KQuads extends QuadCode512 {
             emitEnd(a, token * x, token, registers(4 * token, 4), first);
         }
         for (int i = 0; i < 4; i++) {
-            StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);
+            StreamMicroKernel.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);
         }
         for (int i = 0; i < 2; i++) {
-            StreamCode512.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);
+            StreamMicroKernel.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);
         }
         addBlocks(a);
     }

@@ -8,11 +8,11 @@ import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Four rows of Q6_K ([Q6_KCode]) at once.
 ///
-/// The 16-byte pieces of both halves of the low bits are put together by eights. So a register has
+/// The 16-byte pieces of both parts of the low bits are put together by eights. So a register has
 /// groups b and b + 8 in its 128-bit lane b, two 32-bit lanes each, and both of its parts add to the
 /// same sums:
 ///
@@ -22,7 +22,7 @@ import dev.tenon.kernels.x86.block.StreamCode512;
 /// ```
 ///
 /// Beside its sum a row has two of the tile at hand: of products, and of scales.
-final class Q6_KStreams extends StreamCode512 {
+final class Q6_KStreams extends StreamMicroKernel {
     private static final int QH = 128;
     private static final int SCALES = 192;
     private static final int D = 208;

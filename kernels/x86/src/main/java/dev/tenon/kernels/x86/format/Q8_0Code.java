@@ -9,8 +9,8 @@ import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.Columns;
-import dev.tenon.kernels.x86.block.PairCode512;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Q8_0: 32 signed bytes under one scale.
 ///
@@ -26,7 +26,7 @@ public final class Q8_0Code extends BlockCode {
     private static final int QS = 2;
     /// Bytes that are transposed at a time: seventeen times as many are a span.
     private static final int PIECE = 16;
-    /// Spread the bytes of the lower, or upper, half of each dword to the upper bytes of two words.
+    /// Spread the bytes of the lower, or upper, part of each dword to the upper bytes of two words.
     private static final Vec LOWER = constantZ(0);
     private static final Vec UPPER = constantZ(1);
 
@@ -60,7 +60,7 @@ public final class Q8_0Code extends BlockCode {
     }
 
     @Override
-    public PairCode512 pairs512() {
+    public PairMicroKernel pairs512() {
         return new Q8_0Pairs();
     }
 
@@ -70,7 +70,7 @@ public final class Q8_0Code extends BlockCode {
     }
 
     @Override
-    public StreamCode512 streams512() {
+    public StreamMicroKernel streams512() {
         return new Q8_0Streams();
     }
 
@@ -99,9 +99,9 @@ public final class Q8_0Code extends BlockCode {
                     span.levels(UNIT * block + inBlock - QS, t);
                 } else {
                     if (a.evex) {
-                        span.halves(column, high, d);
+                        span.f16(column, high, d);
                     } else {
-                        span.halves(BLOCK * block, d, t);
+                        span.f16(BLOCK * block, d, t);
                     }
                     span.scale(block, d);
                 }

@@ -6,15 +6,15 @@ import static dev.tenon.kernels.x86.asm.Operand.zmm;
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
-import dev.tenon.kernels.x86.block.PairCode32;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel32;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Two rows of Q8_0 ([Q8_0Code]) times some tokens.
 ///
-/// Lanes are those of [PairCode32]. The blocks of both rows are transposed, so that eight
+/// Lanes are those of [PairMicroKernel32]. The blocks of both rows are transposed, so that eight
 /// registers have the eight dwords of each; of each of them one register of words gets bytes 0
 /// and 2 of each lane, the next one bytes 1 and 3.
-final class Q8_0Pairs extends PairCode32 {
+final class Q8_0Pairs extends PairMicroKernel32 {
     private static final int BLOCK = 34;
     private static final int QS = 2;
     private static final int REGISTERS = 16;
@@ -25,10 +25,10 @@ final class Q8_0Pairs extends PairCode32 {
     /// First register that is not a sum.
     private static final int FIRST = 8;
 
-    private static final Vec[] LEVELS = StreamCode512.registers(FIRST, REGISTERS);
+    private static final Vec[] LEVELS = StreamMicroKernel.registers(FIRST, REGISTERS);
     private static final Vec SCALES = zmm(24);
-    private static final Vec[] DOTS = StreamCode512.registers(25, TURNS);
-    private static final Vec[] PIECES = StreamCode512.registers(28, 4);
+    private static final Vec[] DOTS = StreamMicroKernel.registers(25, TURNS);
+    private static final Vec[] PIECES = StreamMicroKernel.registers(28, 4);
 
     Q8_0Pairs() {
         super(DX + 64);
@@ -39,7 +39,7 @@ final class Q8_0Pairs extends PairCode32 {
         // words 0, 2, 1, 3 of each 64 bits
         Vec words = zmm(0);
         a.vmovdqu(words, a.constant(i -> 0x01010101 * (i % 4 / 2 * 8) + (i % 2 == 0 ? 0x05040100 : 0x07060302)));
-        Vec[] groups = StreamCode512.registers(1, 8);
+        Vec[] groups = StreamMicroKernel.registers(1, 8);
         for (int g = 0; g < 8; g++) {
             a.vmovdqu(groups[g], mem(q, 64 * g));
             a.vpshufb(groups[g], groups[g], words);
@@ -48,7 +48,7 @@ final class Q8_0Pairs extends PairCode32 {
         Vec u = zmm(10);
         for (int high = 0; high < 2; high++) {
             // groups 2b and 2b + 1 in turns; of each four dwords, 0 and 1, or 2 and 3
-            Vec[] pairs = StreamCode512.registers(11, 4);
+            Vec[] pairs = StreamMicroKernel.registers(11, 4);
             for (int b = 0; b < 4; b++) {
                 if (high == 0) {
                     a.vpunpckldq(pairs[b], groups[2 * b], groups[2 * b + 1]);
@@ -79,11 +79,11 @@ final class Q8_0Pairs extends PairCode32 {
     @Override
     public void unpack(Assembler a) {
         unpackScales(a);
-        for (int half = 0; half < 2; half++) {
+        for (int part = 0; part < 2; part++) {
             for (int j = 0; j < 4; j++) {
                 for (int b = 0; b < 4; b++) {
                     int lane = 4 * b + j;
-                    var piece = mem(ROWS[row(lane)], BLOCK * group(lane) + QS + 16 * half);
+                    var piece = mem(ROWS[row(lane)], BLOCK * group(lane) + QS + 16 * part);
                     if (b == 0) {
                         a.vmovdqu(PIECES[j].x(), piece);
                     } else {
@@ -91,7 +91,7 @@ final class Q8_0Pairs extends PairCode32 {
                     }
                 }
             }
-            Vec[] w = StreamCode512.registers(FIRST + 8 * half, 8);
+            Vec[] w = StreamMicroKernel.registers(FIRST + 8 * part, 8);
             a.vpunpckldq(w[1], PIECES[0], PIECES[1]);
             a.vpunpckhdq(w[3], PIECES[0], PIECES[1]);
             a.vpunpckldq(w[5], PIECES[2], PIECES[3]);
@@ -114,12 +114,12 @@ final class Q8_0Pairs extends PairCode32 {
         Vec t = PIECES[2];
         Vec upper = PIECES[3];
         for (int r = 0; r < 2; r++) {
-            for (int half = 0; half < 2; half++) {
-                Vec v = half == 0 ? rows[r] : upper;
-                a.vmovdqu(t, mem(ROWS[r], 4 * BLOCK * half));
+            for (int part = 0; part < 2; part++) {
+                Vec v = part == 0 ? rows[r] : upper;
+                a.vmovdqu(t, mem(ROWS[r], 4 * BLOCK * part));
                 // group 2b is in dword 0, group 2b + 1 in dword 8; of the second 64 bytes where b is odd
                 a.vmovdqu(v, a.constant(i -> i / 4 % 2 * 16 + i % 4 / 2 * 8));
-                a.vpermi2d(v, t, mem(ROWS[r], 4 * BLOCK * half + 2 * BLOCK));
+                a.vpermi2d(v, t, mem(ROWS[r], 4 * BLOCK * part + 2 * BLOCK));
             }
             a.vshufi64x2(rows[r], rows[r], upper, UPPER_OF_SECOND);
         }

@@ -6,7 +6,7 @@ import static dev.tenon.kernels.x86.asm.Operand.zmm;
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 import java.util.function.IntUnaryOperator;
 
 /// Four rows of Q8_0 ([Q8_0Code]) at once.
@@ -28,7 +28,7 @@ import java.util.function.IntUnaryOperator;
 /// ```
 /// first    lane 0 to 3: groups 0, 2, 1, 3 of rows 0 to 3        second    groups 4, 6, 5, 7
 /// ```
-final class Q8_0Streams extends StreamCode512 {
+final class Q8_0Streams extends StreamMicroKernel {
     private static final int BLOCK = 34;
     private static final int QS = 2;
     /// Registers of one kind for a span: of the first four groups, their first and second 16, then of the others.
@@ -38,8 +38,8 @@ final class Q8_0Streams extends StreamCode512 {
     private static final int START = 2 * UPPER;
     private static final int DX = START + 128;
 
-    private static final int LOWER_HALVES = 0x44;
-    private static final int UPPER_HALVES = 0xEE;
+    private static final int LOWER_PARTS = 0x44;
+    private static final int UPPER_PARTS = 0xEE;
     private static final int EVEN_LANES = 0x88;
     private static final int ODD_LANES = 0xDD;
 
@@ -59,9 +59,9 @@ final class Q8_0Streams extends StreamCode512 {
         super(DX + 128);
     }
 
-    /// {@return the group in 128-bit lane b of a half's registers}
-    private static int group(int half, int b) {
-        return 4 * half + (b == 1 ? 2 : b == 2 ? 1 : b);
+    /// {@return the group in 128-bit lane b of a part's registers}
+    private static int group(int part, int b) {
+        return 4 * part + (b == 1 ? 2 : b == 2 ? 1 : b);
     }
 
     @Override
@@ -69,15 +69,15 @@ final class Q8_0Streams extends StreamCode512 {
         Vec bytes = zmm(0);
         Vec start = zmm(1);
         a.vmovdqu(bytes, a.constant(i -> 0x06040200 + i % 2 * 0x08080808 + i % 4 / 2 * 0x01010101));
-        for (int half = 0; half < 2; half++) {
+        for (int part = 0; part < 2; part++) {
             for (int upper = 0; upper < 2; upper++) {
                 for (int pair = 0; pair < 2; pair++) {
-                    pieces(a, q, 4 * half + pair, upper, bytes, zmm(4 + pair));
+                    pieces(a, q, 4 * part + pair, upper, bytes, zmm(4 + pair));
                 }
-                int at = upper * UPPER + 128 * half;
-                a.vshufi64x2(zmm(6), zmm(4), zmm(5), LOWER_HALVES);
+                int at = upper * UPPER + 128 * part;
+                a.vshufi64x2(zmm(6), zmm(4), zmm(5), LOWER_PARTS);
                 a.vmovdqu(mem(to, at), zmm(6));
-                a.vshufi64x2(zmm(7), zmm(4), zmm(5), UPPER_HALVES);
+                a.vshufi64x2(zmm(7), zmm(4), zmm(5), UPPER_PARTS);
                 a.vmovdqu(mem(to, at + 64), zmm(7));
             }
             // ~(-1 + 128 * sum) = -128 * sum
@@ -86,12 +86,12 @@ final class Q8_0Streams extends StreamCode512 {
             a.vpdpbusd(start, zmm(2), zmm(6));
             a.vpdpbusd(start, zmm(2), zmm(7));
             a.vpxor(start, start, a.constant(i -> -1));
-            a.vmovdqu(mem(to, START + 64 * half), start);
+            a.vmovdqu(mem(to, START + 64 * part), start);
             a.vmovdqu(zmm(2).y(), mem(dx));
-            int h = half;
+            int h = part;
             a.vmovdqu(zmm(3), a.constant(i -> group(h, i / 4)));
             a.vpermps(zmm(3), zmm(3), zmm(2));
-            a.vmovdqu(mem(to, DX + 64 * half), zmm(3));
+            a.vmovdqu(mem(to, DX + 64 * part), zmm(3));
         }
     }
 
@@ -135,48 +135,48 @@ final class Q8_0Streams extends StreamCode512 {
         for (int i = 0; i < PARTS; i++) {
             a.vmovdqu(LOWER[i], x(64 * i));
         }
-        for (int half = 0; half < 2; half++) {
-            a.vmovdqu(STARTS[half], x(START + 64 * half));
+        for (int part = 0; part < 2; part++) {
+            a.vmovdqu(STARTS[part], x(START + 64 * part));
         }
         for (int r = 0; r < ROWS.length; r++) {
-            for (int half = 0; half < 2; half++) {
-                emitDots(a, ROWS[r], half, DOTS[half][r]);
+            for (int part = 0; part < 2; part++) {
+                emitDots(a, ROWS[r], part, DOTS[part][r]);
             }
         }
         emitScales(a);
-        for (int half = 0; half < 2; half++) {
-            Vec[] dots = DOTS[half];
+        for (int part = 0; part < 2; part++) {
+            Vec[] dots = DOTS[part];
             addLanes(a, dots, T);
             a.vcvtdq2ps(dots[0], dots[0]);
-            a.vmulps(dots[0], dots[0], x(DX + 64 * half));
-            a.vfmadd231ps(SUMS[half], dots[0], D[half]);
+            a.vmulps(dots[0], dots[0], x(DX + 64 * part));
+            a.vfmadd231ps(SUMS[part], dots[0], D[part]);
         }
     }
 
-    private static void emitDots(Assembler a, Gpr w, int half, Vec dots) {
+    private static void emitDots(Assembler a, Gpr w, int part, Vec dots) {
         Vec second = X_Z;
-        loadGroups(a, w, half, 0, X_Z);
-        loadGroups(a, w, half, 2, Y_Z);
+        loadGroups(a, w, part, 0, X_Z);
+        loadGroups(a, w, part, 2, Y_Z);
         a.vshufi64x2(FIRST, X_Z, Y_Z, EVEN_LANES);
         a.vshufi64x2(second, X_Z, Y_Z, ODD_LANES);
-        a.vmovdqu(dots, STARTS[half]);
+        a.vmovdqu(dots, STARTS[part]);
         a.vpxor(T, FIRST, SIGN);
-        a.vpdpbusd(dots, T, x(UPPER + 128 * half));
+        a.vpdpbusd(dots, T, x(UPPER + 128 * part));
         a.vpxor(T, second, SIGN);
-        a.vpdpbusd(dots, T, x(UPPER + 128 * half + 64));
+        a.vpdpbusd(dots, T, x(UPPER + 128 * part + 64));
         a.vpslld(dots, dots, 8);
-        a.vpdpbusd(dots, LOWER[2 * half], FIRST);
-        a.vpdpbusd(dots, LOWER[2 * half + 1], second);
+        a.vpdpbusd(dots, LOWER[2 * part], FIRST);
+        a.vpdpbusd(dots, LOWER[2 * part + 1], second);
     }
 
     /// Loads the two groups that lie in lanes b and b + 1.
-    private static void loadGroups(Assembler a, Gpr w, int half, int b, Vec v) {
-        a.vmovdqu(v.y(), mem(w, BLOCK * group(half, b) + QS));
-        a.vinserti64x4(v, v, mem(w, BLOCK * group(half, b + 1) + QS), 1);
+    private static void loadGroups(Assembler a, Gpr w, int part, int b, Vec v) {
+        a.vmovdqu(v.y(), mem(w, BLOCK * group(part, b) + QS));
+        a.vinserti64x4(v, v, mem(w, BLOCK * group(part, b + 1) + QS), 1);
     }
 
     /// Makes the scales of all rows, in the order of the sums. A load where an even block starts has its
-    /// scale in the lower half of 32 bits, and, 32 bytes on, that of the next block in the upper half.
+    /// scale in the lower part of 32 bits, and, 32 bytes on, that of the next block in the upper part.
     private static void emitScales(Assembler a) {
         for (int j = 0; j < D.length; j++) {
             int at = 2 * BLOCK * j;

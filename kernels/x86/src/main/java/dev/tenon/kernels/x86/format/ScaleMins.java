@@ -10,7 +10,7 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.BlockCode;
 import java.util.function.IntUnaryOperator;
 
-/// The 16-byte head of Q4_K and Q5_K: two half-precision factors, then eight 6-bit scales and minimums.
+/// The 16-byte head of Q4_K and Q5_K: two F16 factors, then eight 6-bit scales and minimums.
 ///
 /// ```
 /// byte 0       2          4                   16
@@ -72,8 +72,8 @@ final class ScaleMins {
         Vec t = ymm(12);
         a.vmovdqu(head.x(), mem(w));
         a.vcvtph2ps(factors.x(), head.x());
-        for (int half = 0; half < 2; half++) {
-            int lane = 8 * half;
+        for (int part = 0; part < 2; part++) {
+            int lane = 8 * part;
             a.vmovdqu(low, a.constant(LOW_DWORD).plus(4 * lane));
             a.vpermd(low, low, head);
             a.vpsrlvd(low, low, a.constant(LOW_SHIFT).plus(4 * lane));
@@ -87,7 +87,7 @@ final class ScaleMins {
             a.vmovdqu(t, a.constant(FACTOR).plus(4 * lane));
             a.vpermps(t, t, factors);
             a.vmulps(low, low, t);
-            a.vmovdqu(half == 0 ? scales : mins, low);
+            a.vmovdqu(part == 0 ? scales : mins, low);
         }
     }
 }

@@ -154,7 +154,7 @@ final class PackTileCode {
         a.mov(R13, 0);
         a.align(16);
         a.label(span);
-        // quarters 0 and 2, 1 and 3: packing, which is done by halves, then puts them in order
+        // quarters 0 and 2, 1 and 3: packing, which works in lanes of 128 bits, then puts them in order
         a.vmovdqu(low.x(), mem(RBX));
         a.vinserti128(low, low, mem(RBX, 32), 1);
         a.vmovdqu(high.x(), mem(RBX, 16));

@@ -30,7 +30,7 @@ class ArgumentTests {
     private static final TestRows.Format FORMAT = TestRows.FORMATS.get(1);
 
     private Arena arena;
-    private PackedLinear kernel;
+    private QuantizedLinear kernel;
     private MemorySegment weights;
     private MemorySegment packed;
     private MemorySegment scratch;
@@ -41,7 +41,7 @@ class ArgumentTests {
         assumeFalse(Here.SETS.isEmpty(), "no feature set is usable on this machine");
         FeatureSet widest = Here.SETS.stream().reduce((a, b) -> b).orElseThrow();
         arena = Arena.ofShared();
-        kernel = new PackedLinear(FORMAT.code(), widest);
+        kernel = new QuantizedLinear(FORMAT.code(), widest);
         weights = TestRows.weights(arena, FORMAT, ROWS, N, 1, 0).asReadOnly();
         packed = TestRows.pack(arena, kernel, TestRows.activations(TOKENS, N, 2), TOKENS, N);
         scratch = arena.allocate(kernel.scratchBytes(N, TOKENS), 64);
@@ -146,7 +146,7 @@ class ArgumentTests {
 
     @Test
     void aKernelClosedBeforeItsFirstCallFailsToo() {
-        PackedLinear unused = new PackedLinear(FORMAT.code(), FeatureSet.AVX2);
+        QuantizedLinear unused = new QuantizedLinear(FORMAT.code(), FeatureSet.AVX2);
         unused.close();
         assertEquals(
                 ErrorCode.CLOSED,

@@ -52,7 +52,7 @@ class LinearKernelTests {
         assumeHere(set);
         for (int n : lengths(format)) {
             try (Arena arena = Arena.ofConfined();
-                    PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                    QuantizedLinear kernel = new QuantizedLinear(format.code(), set)) {
                 MemorySegment w = TestRows.weights(arena, format, MAX_ROWS + 2, n, n, 1);
                 float[] x = TestRows.activations(MAX_TOKENS, n, 2 * n);
                 MemorySegment packed = TestRows.pack(arena, kernel, x, MAX_TOKENS, n);
@@ -107,7 +107,7 @@ class LinearKernelTests {
     }
 
     private static void compare(
-            PackedLinear kernel,
+            QuantizedLinear kernel,
             TestRows.Format format,
             MemorySegment w,
             int rows,
@@ -139,7 +139,7 @@ class LinearKernelTests {
         assumeHere(set);
         int n = 2560;
         try (Arena arena = Arena.ofConfined();
-                PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                QuantizedLinear kernel = new QuantizedLinear(format.code(), set)) {
             MemorySegment w = TestRows.weights(arena, format, MAX_ROWS, n, 5, 0);
             float[] x = TestRows.activations(MAX_TOKENS, n, 6);
             MemorySegment packed = TestRows.pack(arena, kernel, x, MAX_TOKENS, n);
@@ -191,7 +191,7 @@ class LinearKernelTests {
         int tokens = 13;
         for (int n : lengths(format)) {
             try (Arena arena = Arena.ofConfined();
-                    PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                    QuantizedLinear kernel = new QuantizedLinear(format.code(), set)) {
                 MemorySegment w = TestRows.weights(arena, format, rows, n, n + 1, 1);
                 MemorySegment packed = TestRows.pack(arena, kernel, TestRows.activations(tokens, n, n), tokens, n);
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, tokens), 64);
@@ -223,7 +223,7 @@ class LinearKernelTests {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment w = TestRows.weights(arena, format, rows, n, n + 1, 1);
                 for (int i = 0; i < 2; i++) {
-                    try (PackedLinear kernel = new PackedLinear(format.code(), i == 0 ? narrowest : set)) {
+                    try (QuantizedLinear kernel = new QuantizedLinear(format.code(), i == 0 ? narrowest : set)) {
                         MemorySegment packed =
                                 TestRows.pack(arena, kernel, TestRows.activations(tokens, n, n), tokens, n);
                         MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, tokens), 64);
@@ -244,7 +244,7 @@ class LinearKernelTests {
         for (byte code : new byte[] {0, -1, 0x7F, (byte) 0x80, 0x0F, (byte) 0xF0, 0x55, (byte) 0xAA}) {
             for (float sign : new float[] {1, -1}) {
                 try (Arena arena = Arena.ofConfined();
-                        PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                        QuantizedLinear kernel = new QuantizedLinear(format.code(), set)) {
                     MemorySegment w = TestRows.weights(arena, format, 3, n, 7, 1);
                     TestRows.fillCodes(format, w, code);
                     float[] x = new float[12 * n];
@@ -293,11 +293,11 @@ class LinearKernelTests {
         int n = 512;
         for (short half : new short[] {0, (short) 0x8000, 1, 0x03FF, 0x7C00, 0x7E00}) {
             try (Arena arena = Arena.ofConfined();
-                    PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                    QuantizedLinear kernel = new QuantizedLinear(format.code(), set)) {
                 MemorySegment w = TestRows.weights(arena, format, 2, n, 8, 0);
                 for (long b = 0; b < w.byteSize(); b += format.quant().blockBytes()) {
                     for (int f : format.factors()) {
-                        w.set(TestRows.HALF, b + f, half);
+                        w.set(TestRows.F16, b + f, half);
                     }
                 }
                 float[] x = TestRows.activations(12, n, 9);
@@ -339,7 +339,7 @@ class LinearKernelTests {
         float most = code.words ? Short.MAX_VALUE : Byte.MAX_VALUE;
         for (int n : lengths(format)) {
             try (Arena arena = Arena.ofConfined();
-                    PackedLinear kernel = new PackedLinear(code, set)) {
+                    QuantizedLinear kernel = new QuantizedLinear(code, set)) {
                 float[] x = TestRows.activations(1, n + 3, 10);
                 Arrays.fill(x, 3, 3 + 32, 0);
                 MemorySegment packed = arena.allocate(kernel.packedBytes(n), 64);
@@ -399,7 +399,7 @@ class LinearKernelTests {
         int n = 256;
         for (float bad : new float[] {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
             try (Arena arena = Arena.ofConfined();
-                    PackedLinear kernel = new PackedLinear(format.code(), set)) {
+                    QuantizedLinear kernel = new QuantizedLinear(format.code(), set)) {
                 MemorySegment w = TestRows.weights(arena, format, 2, n, 11, 0);
                 float[] x = TestRows.activations(12, n, 12);
                 for (int t = 0; t < 12; t++) {

@@ -179,6 +179,6 @@ final class PlainRows {
     }
 
     private static float half(MemorySegment w, long at) {
-        return Float.float16ToFloat(w.get(TestRows.HALF, at));
+        return Float.float16ToFloat(w.get(TestRows.F16, at));
     }
 }

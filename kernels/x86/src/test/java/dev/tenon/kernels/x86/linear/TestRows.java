@@ -30,7 +30,7 @@ import java.util.SplittableRandom;
 
 /// Weight rows with every code equally likely, activations, and what their products must be.
 final class TestRows {
-    static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED;
+    static final ValueLayout.OfShort F16 = ValueLayout.JAVA_SHORT_UNALIGNED;
 
     /// A format with its generator and the places of its half-precision factors in a block.
     record Format(BlockCode code, QuantFormat quant, int... factors) {
@@ -62,7 +62,7 @@ final class TestRows {
         for (long b = 0; b < bytes; b += format.quant.blockBytes()) {
             for (int f : format.factors) {
                 float d = (float) ((random.nextDouble() + 0.1) * (random.nextBoolean() ? 0.01 : -0.01));
-                w.set(HALF, b + f, Float.floatToFloat16(d));
+                w.set(F16, b + f, Float.floatToFloat16(d));
             }
         }
         return w;

@@ -3,17 +3,17 @@ package dev.tenon.kernels.x86.linear.pairs;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.block.BlockCode;
-import dev.tenon.kernels.x86.block.PairCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel;
 import dev.tenon.kernels.x86.block.PairScratch;
-import dev.tenon.kernels.x86.block.QuadCode512;
+import dev.tenon.kernels.x86.block.QuadMicroKernel;
 import dev.tenon.kernels.x86.call.CodeMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/// The functions of one format that multiply pairs of rows ([PairsCode512], one for each number of tokens) and quads of
-/// rows ([QuadsCode512], one for each way of fetching), made when they are first needed. All of them would take some
+/// The functions of one format that multiply pairs of rows ([PairLoop], one for each number of tokens) and quads of
+/// rows ([QuadLoop], one for each way of fetching), made when they are first needed. All of them would take some
 /// 10 ms of a model's start.
 ///
 /// Owns their memory. Safe for any thread.
@@ -23,14 +23,14 @@ public final class PairFunctions implements AutoCloseable {
 
     /// A function, what prepares activations for it, and what takes its results away.
     ///
-    /// @param spread spreads packed rows: [PairsCode512#emitSpread]
-    /// @param copy copies results: [PairsCode512#emitCopy]
+    /// @param spread spreads packed rows: [PairLoop#emitSpread]
+    /// @param copy copies results: [PairLoop#emitCopy]
     /// @param product multiplies
     public record Functions(MemorySegment spread, MemorySegment copy, MemorySegment product) {}
 
     private final BlockCode format;
-    private final PairCode512 pair;
-    private final QuadCode512 quad;
+    private final PairMicroKernel pair;
+    private final QuadMicroKernel quad;
     private final AtomicReferenceArray<Functions> made;
     private final List<CodeMemory> memories = new ArrayList<>();
     private boolean closed;
@@ -40,7 +40,7 @@ public final class PairFunctions implements AutoCloseable {
     /// @param format the format
     /// @param pair how it multiplies pairs of rows
     /// @param quad how it multiplies four; null where it does not
-    public PairFunctions(BlockCode format, PairCode512 pair, QuadCode512 quad) {
+    public PairFunctions(BlockCode format, PairMicroKernel pair, QuadMicroKernel quad) {
         this.format = format;
         this.pair = pair;
         this.quad = quad;
@@ -77,16 +77,16 @@ public final class PairFunctions implements AutoCloseable {
             throw CodeMemory.closed(null);
         }
         Assembler a = new Assembler(true);
-        PairsCode512.emitSpread(a, format, pair);
+        PairLoop.emitSpread(a, format, pair);
         a.align(64);
         int copy = a.size();
-        PairsCode512.emitCopy(a);
+        PairLoop.emitCopy(a);
         a.align(64);
         int product = a.size();
         if (which >= QUADS) {
-            QuadsCode512.emit(a, format, pair, quad, QuadPrefetch.of(which - QUADS));
+            QuadLoop.emit(a, format, pair, quad, QuadPrefetch.of(which - QUADS));
         } else {
-            PairsCode512.emit(a, format, pair, which);
+            PairLoop.emit(a, format, pair, which);
         }
         CodeMemory memory = new CodeMemory("pairs of " + format.id, a.assemble());
         memories.add(memory);

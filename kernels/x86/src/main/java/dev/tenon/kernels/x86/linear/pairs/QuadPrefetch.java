@@ -11,9 +11,9 @@ import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Assembler.If;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.block.BlockCode;
-import dev.tenon.kernels.x86.block.QuadCode512;
+import dev.tenon.kernels.x86.block.QuadMicroKernel;
 
-/// How [QuadsCode512] fetches the next four rows into the second-level cache while it multiplies four. (From there
+/// How [QuadLoop] fetches the next four rows into the second-level cache while it multiplies four. (From there
 /// out-of-order execution has them in time.) Results do not depend on it.
 ///
 /// A few lines are fetched in each step of tokens: all those of a span at once would take all line buffers of the
@@ -30,7 +30,7 @@ public record QuadPrefetch(boolean inOrder, int count) {
     private static final int SHORT_ROW = 3072;
 
     private static final int LINE = 64;
-    private static final int ROWS = QuadsCode512.ROWS;
+    private static final int ROWS = QuadLoop.ROWS;
     /// More than any count in order.
     private static final int ORDERED = 64;
 
@@ -90,7 +90,7 @@ public record QuadPrefetch(boolean inOrder, int count) {
             a.j(If.NOT_ZERO, not);
         }
         for (int i = 0; i < times; i++) {
-            for (Gpr w : QuadCode512.ROWS) {
+            for (Gpr w : QuadMicroKernel.ROWS) {
                 a.prefetchT1(mem(w, RBP, 1, i * LINE));
             }
         }

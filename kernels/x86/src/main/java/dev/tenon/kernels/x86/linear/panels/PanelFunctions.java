@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /// The panel functions of one format for one feature set, made for each length of rows when it is first met:
-/// [PanelCode].
+/// [PanelLoop].
 ///
 /// Owns their memory. Safe for any thread; a length that was met before costs a look at a short array.
 public final class PanelFunctions implements AutoCloseable {
@@ -66,10 +66,10 @@ public final class PanelFunctions implements AutoCloseable {
         }
         Assembler a = new Assembler(set == FeatureSet.AVX512);
         PanelShape shape = PanelShape.of(set);
-        PanelCode.emit(a, format, set, shape.many(), n);
+        PanelLoop.emit(a, format, set, shape.many(), n);
         a.align(64);
         int few = a.size();
-        PanelCode.emit(a, format, set, shape.few(), n);
+        PanelLoop.emit(a, format, set, shape.few(), n);
         CodeMemory memory = new CodeMemory("panels of " + format.id, a.assemble());
         memories.add(memory);
         Length made = new Length(n, memory.entry(0), memory.entry(few));

@@ -26,14 +26,14 @@ import dev.tenon.kernels.x86.block.Columns;
 import dev.tenon.kernels.x86.block.PanelShape;
 import java.util.function.IntUnaryOperator;
 
-/// Unpacks up to 16 rows (AVX2: 8) to one half of a panel ([PanelShape]), for [PanelCode].
+/// Unpacks up to 16 rows (AVX2: 8) to one part of a panel ([PanelShape]), for [PanelLoop].
 ///
-/// A span of each row is unpacked to `temp` as in `RowsCode512` or `RowsCode256`; then pieces of 64 bytes of
-/// all rows are transposed. Where a format can do it the other way round ([Columns]) and the half is full, it
+/// A span of each row is unpacked to `temp` as in `RowLoop512` or `RowLoop256`; then pieces of 64 bytes of
+/// all rows are transposed. Where a format can do it the other way round ([Columns]) and the part is full, it
 /// does.
 ///
 /// Arguments: weights, panel, temp, byte offset of the first row, bytes of a row, rows; on the stack units of
-/// 32 in a row, byte offset of the half in the panel.
+/// 32 in a row, byte offset of the part in the panel.
 public final class UnpackCode {
     private static final int TEMP_SCALES = PanelShape.TEMP_SCALES;
     private static final int TEMP_MINS = PanelShape.TEMP_MINS;
@@ -99,7 +99,7 @@ public final class UnpackCode {
         if (format.hasColumns()) {
             String byRows = a.fresh("unpackByRows");
             String done = a.fresh("unpackDone");
-            a.cmp(R9, shape.half());
+            a.cmp(R9, shape.lanes());
             a.j(If.LESS, byRows);
             emitSpanByColumns();
             a.jmp(done);
@@ -182,7 +182,8 @@ public final class UnpackCode {
     }
 
     private void emitSpanOfRow() {
-        // What comes next in the row, and the same span of the next half panel, which no hardware prefetcher guesses.
+        // What comes next in the row, and the same span of the next part of the panel, which no hardware prefetcher
+        // guesses.
         a.lea(RBX, mem(R11, R8, 8, 0));
         for (int b = 0; b < format.spanBytes; b += 64) {
             a.prefetchT0(mem(R11, format.spanBytes + b));
@@ -202,7 +203,7 @@ public final class UnpackCode {
 
     /// {@return where levels of the row at R12 are}
     private Mem piece(int piece, int disp) {
-        return mem(R12, PIECE * shape.half() * piece + disp);
+        return mem(R12, PIECE * shape.lanes() * piece + disp);
     }
 
     private void emitLevels256(Gpr from, int unit) {
@@ -243,7 +244,7 @@ public final class UnpackCode {
         a.mov(RBX, RSI);
         for (int c = 0; c < 4 * format.levelBytes(); c++) {
             a.call(transpose);
-            a.add(RAX, PIECE * shape.half());
+            a.add(RAX, PIECE * shape.lanes());
             a.add(RBX, 16 / shape.steps(format) * shape.placeBytes(format));
         }
         emitScaleTransposes();

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class QuadPrefetchTests {
     private static final BlockCode FORMAT = new Q6_KCode();
-    private static final int STEPS = PairScratch.MAX_TOKENS / QuadsCode512.STEP;
+    private static final int STEPS = PairScratch.MAX_TOKENS / QuadLoop.STEP;
 
     @ParameterizedTest
     @ValueSource(ints = {256, 2048, 3072, 4096, 8192})
@@ -26,10 +26,10 @@ class QuadPrefetchTests {
             assertEquals(n <= 3072, ahead.inOrder(), where);
             if (ahead.inOrder()) {
                 long fetched = 64L * ahead.count() * steps * (n / BlockCode.SPAN);
-                assertTrue(fetched >= QuadsCode512.ROWS * rowBytes, where);
+                assertTrue(fetched >= QuadLoop.ROWS * rowBytes, where);
             } else {
                 // What a step fetches of each row, in every step or in those that are left a multiple of some number.
-                int each = fetches(ahead) / QuadsCode512.ROWS;
+                int each = fetches(ahead) / QuadLoop.ROWS;
                 int every = Math.max(1, ahead.count() / 4);
                 assertTrue(64 * each * (steps / every) >= FORMAT.spanBytes, where);
             }

@@ -39,9 +39,9 @@ class PanelShapeTests {
     void someRunsFetchAWholePanel() {
         int n = 2048;
         for (int runs = 5; runs < 40; runs++) {
-            int fetches = PanelCode.fetches(Q6_K, n, 32, runs);
+            int fetches = PanelLoop.fetches(Q6_K, n, 32, runs);
             long panel = 32 * Q6_K.rowBytes(n);
-            long each = runs * PanelCode.fetchedBytes(Q6_K, n);
+            long each = runs * PanelLoop.fetchedBytes(Q6_K, n);
             assertTrue(fetches * each >= panel, "too few with " + runs);
             assertTrue((fetches - 1) * each < panel, "too many with " + runs);
         }
@@ -49,7 +49,7 @@ class PanelShapeTests {
 
     @Test
     void fewRunsFetchAPart() {
-        assertEquals(4, PanelCode.fetches(Q6_K, 2048, 32, 1));
-        assertEquals(1, PanelCode.fetches(Q6_K, 2048, 32, 1000));
+        assertEquals(4, PanelLoop.fetches(Q6_K, 2048, 32, 1));
+        assertEquals(1, PanelLoop.fetches(Q6_K, 2048, 32, 1000));
     }
 }

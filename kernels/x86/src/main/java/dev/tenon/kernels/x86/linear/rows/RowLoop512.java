@@ -51,13 +51,13 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 /// sum[g] += (a[g] - BIAS * b[g]) * dx[tile][g]                             at its end; rounded twice
 /// ```
 ///
-/// That is the order of `PanelCode512` too, so that a value is the same for any number of tokens.
+/// That is the order of `PanelLoop512` too, so that a value is the same for any number of tokens.
 ///
 /// Arguments: weights, packed, out, byte offset of the first row, bytes of a row, rows; on the stack bytes
 /// between packed rows, byte offset of dx (tiled: of c) in them, bytes between tokens in out, units of 32 in a
 /// row, byte offset of the first token's row in packed. With streams: rows are those of one stream, `bytes between
 /// packed rows` is what lies between the streams instead, and `bytes between tokens in out` is too.
-public final class RowsCode512 {
+public final class RowLoop512 {
     /// Most tokens of one pass.
     public static final int MAX_TOKENS = 4;
     /// Streams of rows of the function for one token. Against a single one (one thread, cold weights, medians
@@ -81,7 +81,7 @@ public final class RowsCode512 {
     /// What is pushed before anything else.
     private final Gpr[] saved;
 
-    private RowsCode512(Assembler a, BlockCode format, int tokens, int streams) {
+    private RowLoop512(Assembler a, BlockCode format, int tokens, int streams) {
         this.a = a;
         this.format = format;
         this.tokens = tokens;
@@ -92,12 +92,12 @@ public final class RowsCode512 {
 
     /// Emits the function for a number of tokens.
     public static void emit(Assembler a, BlockCode format, int tokens) {
-        new RowsCode512(a, format, tokens, 1).emit();
+        new RowLoop512(a, format, tokens, 1).emit();
     }
 
     /// Emits the function for one token and [#STREAMS] streams of rows of whole spans.
     public static void emitStreams(Assembler a, BlockCode format) {
-        new RowsCode512(a, format, 1, STREAMS).emit();
+        new RowLoop512(a, format, 1, STREAMS).emit();
     }
 
     /// {@return the sums of a token or a stream, one lane a group of the span}

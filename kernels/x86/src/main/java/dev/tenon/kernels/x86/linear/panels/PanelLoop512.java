@@ -13,25 +13,26 @@ import java.util.function.IntFunction;
 
 /// A panel of 32 rows times 4 or 6 tokens with AVX-512 VNNI: up to 12 registers of integers, 12 of floats.
 ///
-/// Where another thread computes on the core's other half, a thread looks ahead over few instructions only. So
+/// Where another thread computes on the core's other hardware thread, a thread looks ahead over few instructions only.
+/// So
 /// what is loaded lies a step in front of what needs it, and no instruction waits for the one before it: levels are
 /// loaded a step ahead (those of the next block, and at the end of a panel 384 bytes of the scratch memory behind
 /// it, which nobody uses), and all products by `dx` come before all products by `scale`.
-final class PanelCode512 extends PanelCode {
+final class PanelLoop512 extends PanelLoop {
     private static final Vec[] SCALES = {zmm(30), zmm(31)};
 
-    PanelCode512(Assembler a, BlockCode format, int tokens, int n) {
+    PanelLoop512(Assembler a, BlockCode format, int tokens, int n) {
         super(a, format, PanelShape.WIDE, tokens, n);
     }
 
     @Override
-    Vec dot(int token, int half) {
-        return zmm(2 * token + half);
+    Vec dot(int token, int part) {
+        return zmm(2 * token + part);
     }
 
     @Override
-    Vec sum(int token, int half) {
-        return zmm(12 + 2 * token + half);
+    Vec sum(int token, int part) {
+        return zmm(12 + 2 * token + part);
     }
 
     @Override

@@ -24,19 +24,19 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
-import dev.tenon.kernels.x86.block.PairCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel;
 import dev.tenon.kernels.x86.block.PairScratch;
 import dev.tenon.kernels.x86.block.Tiles;
 import dev.tenon.kernels.x86.cpu.Prefetch;
 
 /// Pairs of rows times two to eight tokens with AVX-512 VNNI, for formats that have a
-/// [PairCode512]. More tokens, and long rows: [QuadsCode512].
+/// [PairMicroKernel]. More tokens, and long rows: [QuadLoop].
 ///
 /// A span of both rows is unpacked to registers and multiplied with the tokens, whose activations
 /// have been spread by [#emitSpread] and lie `[span][token]`. A tile of spans is small enough for
 /// them to stay in the first-level cache; between tiles the sums of all rows lie in memory. In formats
 /// whose tiles have scales it is such a tile (`PackCode`), and as if a span, these follow it. Results
-/// are those of `RowsCode512`, bit for bit.
+/// are those of `RowLoop512`, bit for bit.
 ///
 /// Scratch memory: results `[MAX_TOKENS][OUT_ROWS]`, sums `[PAIRS][tokens][sumsPerToken][16]`, spread
 /// activations `[span][token]`.
@@ -45,7 +45,7 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 /// row, pairs of rows; on the stack bytes between the rows of a pair, byte offset of the tile's
 /// spread activations in scratch, spans in the tile, byte offset of the first row's results in
 /// scratch, [#FIRST] and [#LAST] for the tile.
-public final class PairsCode512 {
+public final class PairLoop {
     /// The tile is a row's first: sums start from 0.
     public static final int FIRST = 1;
     /// The tile is a row's last: results are stored instead of sums.
@@ -56,7 +56,7 @@ public final class PairsCode512 {
 
     private static final int SAVED = 5;
 
-    private PairsCode512() {}
+    private PairLoop() {}
 
     /// Emits the function that spreads packed rows, one after the other; all in one call, because a process that
     /// has just started computes rows faster than it calls functions.
@@ -64,7 +64,7 @@ public final class PairsCode512 {
     /// Arguments: packed, scratch, scratch, rows, spans, bytes between spans in scratch; on the stack byte offset
     /// of dx in a packed row, rows to write (those behind the last are the last one again), bytes from one
     /// packed row to the next.
-    static void emitSpread(Assembler a, BlockCode format, PairCode512 pair) {
+    static void emitSpread(Assembler a, BlockCode format, PairMicroKernel pair) {
         Gpr[] saved = {RBX, RBP, R12, R13};
         for (Gpr r : saved) {
             a.push(r);
@@ -97,7 +97,7 @@ public final class PairsCode512 {
     /// RDI packed row, RSI where its first span goes, R8 spans, R9 bytes between them there.
     ///
     /// @param dx byte offset of dx in a packed row
-    private static void emitSpreadRow(Assembler a, BlockCode format, PairCode512 pair, Mem dx) {
+    private static void emitSpreadRow(Assembler a, BlockCode format, PairMicroKernel pair, Mem dx) {
         String tile = a.fresh("spreadTile");
         String span = a.fresh("spread");
         a.mov(R10, dx);
@@ -166,7 +166,7 @@ public final class PairsCode512 {
     }
 
     /// Emits the function for a number of tokens.
-    public static void emit(Assembler a, BlockCode format, PairCode512 pair, int tokens) {
+    public static void emit(Assembler a, BlockCode format, PairMicroKernel pair, int tokens) {
         Gpr[] saved = {RBX, RBP, R13, R14, R15};
         for (Gpr r : saved) {
             a.push(r);
@@ -203,7 +203,7 @@ public final class PairsCode512 {
     /// RDI and RBX point to the rows, R10 and R11 to their spans, R14 to spread activations, RCX
     /// to those of the span, RBP to the pair's sums, RDX to its results; RAX is spans left, R15 which
     /// tile, R8 bytes of a row, R9 pairs left, R13 bytes between results of the two rows.
-    private static void emitPair(Assembler a, BlockCode format, PairCode512 pair, int tokens) {
+    private static void emitPair(Assembler a, BlockCode format, PairMicroKernel pair, int tokens) {
         String later = a.fresh("pairsLater");
         String begin = a.fresh("pairsBegin");
         String span = a.fresh("pairsSpan");
@@ -234,11 +234,11 @@ public final class PairsCode512 {
         }
         a.align(32);
         a.label(span);
-        for (Gpr w : PairCode512.ROWS) {
+        for (Gpr w : PairMicroKernel.ROWS) {
             Prefetch.here().emit(a, w, format.spanBytes);
         }
         pair.unpack(a);
-        for (Gpr w : PairCode512.ROWS) {
+        for (Gpr w : PairMicroKernel.ROWS) {
             a.add(w, format.spanBytes);
         }
         pair.tokens(a, tokens);
@@ -263,7 +263,7 @@ public final class PairsCode512 {
         a.label(next);
     }
 
-    private static void emitEndOfTile(Assembler a, PairCode512 pair, int tokens) {
+    private static void emitEndOfTile(Assembler a, PairMicroKernel pair, int tokens) {
         String first = a.fresh("pairsFirst");
         String done = a.fresh("pairsDone");
         a.mov(RAX, R15);

@@ -30,7 +30,7 @@ import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.Tiles;
 import dev.tenon.kernels.x86.cpu.Prefetch;
 
-/// Rows times one to four tokens with AVX2, one row at a time: what [RowsCode512] computes, to the bit, 32
+/// Rows times one to four tokens with AVX2, one row at a time: what [RowLoop512] computes, to the bit, 32
 /// weights at a time.
 ///
 /// A byte product is `vpmaddubsw` and `vpmaddwd`, or `vpdpbusd` with AVX-VNNI. Levels of up to 127 keep
@@ -40,8 +40,8 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 /// With sixteen registers the scales lie on the stack, and so do the sums of four levels of two units, until
 /// those of all eight units of a span are there.
 ///
-/// Arguments: as in [RowsCode512].
-public final class RowsCode256 {
+/// Arguments: as in [RowLoop512].
+public final class RowLoop256 {
     private static final int SAVED = 6;
     private static final Vec LEVELS = ymm(8);
     private static final Vec NEXT_LEVELS = ymm(9);
@@ -67,7 +67,7 @@ public final class RowsCode256 {
     private final boolean vnni;
     private final int perGroup;
 
-    private RowsCode256(Assembler a, BlockCode format, int tokens, boolean vnni) {
+    private RowLoop256(Assembler a, BlockCode format, int tokens, boolean vnni) {
         this.a = a;
         this.format = format;
         this.tokens = tokens;
@@ -79,7 +79,7 @@ public final class RowsCode256 {
     ///
     /// @param vnni whether `vpdpbusd` and `vpdpwssd` may be used
     public static void emit(Assembler a, BlockCode format, int tokens, boolean vnni) {
-        new RowsCode256(a, format, tokens, vnni).emit();
+        new RowLoop256(a, format, tokens, vnni).emit();
     }
 
     /// {@return how many registers the sums of a token take, eight groups each}
@@ -91,7 +91,7 @@ public final class RowsCode256 {
         return ymm(parts() * t + part);
     }
 
-    /// {@return the second half of 32 words in `levels`, which are a group: registers 4 and 5 have no sums}
+    /// {@return the upper part of 32 words in `levels`, which are a group: registers 4 and 5 have no sums}
     private static Vec upper(Vec levels) {
         return ymm(levels.number() - 4);
     }
@@ -132,7 +132,7 @@ public final class RowsCode256 {
         };
     }
 
-    // As in RowsCode512; RBP keeps the caller's stack pointer, RBX points to dx of a tile.
+    // As in RowLoop512; RBP keeps the caller's stack pointer, RBX points to dx of a tile.
     private void emit() {
         String row = a.fresh("row");
         String end = a.fresh("rowsEnd");
@@ -272,7 +272,7 @@ public final class RowsCode256 {
             emitPairs(DOT, t, 0);
             emitPairs(NEXT_DOT, t, 2);
             if (parts() == 1) {
-                // [half of a unit][unit] to units
+                // [part of a unit][unit] to units
                 a.vperm2i128(T1, DOT, NEXT_DOT, 0x31);
                 a.vperm2i128(DOT, DOT, NEXT_DOT, 0x20);
                 a.vpaddd(DOT, DOT, T1);
@@ -295,7 +295,7 @@ public final class RowsCode256 {
         }
     }
 
-    /// Adds up the lanes of each 128 bits of four units: [half of a unit][unit].
+    /// Adds up the lanes of each 128 bits of four units: [part of a unit][unit].
     private void emitPairs(Vec dot, int t, int first) {
         a.vmovdqu(dot, pair(t, first));
         a.vpunpckhqdq(T1, dot, pair(t, first + 1));

@@ -25,7 +25,7 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 ///
 /// ```
 /// F16:  byte 0 | sign 1, exponent 5, fraction 10 |      vcvtph2ps
-/// BF16: byte 0 | upper half of a 32-bit float    |      vpmovzxwd, vpslld 16
+/// BF16: byte 0 | upper part of a 32-bit float    |      vpmovzxwd, vpslld 16
 /// ```
 ///
 /// Two vectors of weights are widened and multiplied with each token, in two sums a token; elements that do
@@ -34,7 +34,7 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 /// Arguments: weights, packed, out, byte offset of the first row, bytes of a row, rows; on the stack bytes
 /// between packed rows, unused, bytes between tokens in out, elements in a row, byte offset of the first
 /// token's row in packed.
-public final class HalfRowsCode {
+public final class F16RowLoop {
     private static final int SAVED = 4;
 
     private final Assembler a;
@@ -42,7 +42,7 @@ public final class HalfRowsCode {
     private final int tokens;
     private final int bits;
 
-    private HalfRowsCode(Assembler a, boolean bfloat, int tokens) {
+    private F16RowLoop(Assembler a, boolean bfloat, int tokens) {
         this.a = a;
         this.bfloat = bfloat;
         this.tokens = tokens;
@@ -53,7 +53,7 @@ public final class HalfRowsCode {
     ///
     /// @param bfloat whether weights are BF16 rather than F16
     public static void emit(Assembler a, boolean bfloat, int tokens) {
-        new HalfRowsCode(a, bfloat, tokens).emit();
+        new F16RowLoop(a, bfloat, tokens).emit();
     }
 
     private Vec sum(int t, int part) {

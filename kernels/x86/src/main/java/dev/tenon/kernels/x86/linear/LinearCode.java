@@ -2,19 +2,19 @@ package dev.tenon.kernels.x86.linear;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.block.BlockCode;
-import dev.tenon.kernels.x86.block.PairCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel;
 import dev.tenon.kernels.x86.block.PanelShape;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 import dev.tenon.kernels.x86.call.CodeMemory;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.linear.pairs.PairFunctions;
-import dev.tenon.kernels.x86.linear.panels.HalfPanelCode;
+import dev.tenon.kernels.x86.linear.panels.F16PanelLoop;
 import dev.tenon.kernels.x86.linear.panels.PanelFunctions;
 import dev.tenon.kernels.x86.linear.panels.UnpackCode;
-import dev.tenon.kernels.x86.linear.rows.HalfRowsCode;
-import dev.tenon.kernels.x86.linear.rows.RowsCode256;
-import dev.tenon.kernels.x86.linear.rows.RowsCode512;
-import dev.tenon.kernels.x86.linear.rows.StreamsCode512;
+import dev.tenon.kernels.x86.linear.rows.F16RowLoop;
+import dev.tenon.kernels.x86.linear.rows.RowLoop256;
+import dev.tenon.kernels.x86.linear.rows.RowLoop512;
+import dev.tenon.kernels.x86.linear.rows.StreamLoop;
 import dev.tenon.kernels.x86.pack.PackCode;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
@@ -23,35 +23,35 @@ import java.util.Map;
 /// The machine code of one format for one feature set: executable memory and the places of its functions.
 ///
 /// Owns the memory; after [#close] every call fails.
-final class KernelCode implements AutoCloseable {
+final class LinearCode implements AutoCloseable {
     private final CodeMemory memory;
     /// Quantises a row of activations: [PackCode]; null for floats.
     final MemorySegment pack;
-    /// Rows times t + 1 tokens: [RowsCode512], [RowsCode256] or [HalfRowsCode].
+    /// Rows times t + 1 tokens: [RowLoop512], [RowLoop256] or [F16RowLoop].
     final MemorySegment[] rows;
-    /// Four streams of rows times one token; null for floats and without AVX-512: [RowsCode512].
+    /// Four streams of rows times one token; null for floats and without AVX-512: [RowLoop512].
     final MemorySegment streams;
     /// Pairs and quads of rows times some tokens; null where there are none.
     final PairFunctions pairs;
     /// Unpacks rows to a panel; null for floats: [UnpackCode].
     final MemorySegment unpack;
-    /// A panel times many and few tokens ([PanelShape]): `PanelCode`; null for floats.
+    /// A panel times many and few tokens ([PanelShape]): `PanelLoop`; null for floats.
     final PanelFunctions panels;
-    /// Rows of floats times six tokens: [HalfPanelCode]; null for the other formats.
-    final MemorySegment halfPanel;
+    /// Rows of floats times six tokens: [F16PanelLoop]; null for the other formats.
+    final MemorySegment f16Panel;
 
-    private KernelCode(CodeMemory memory, Map<String, Integer> at, PairFunctions pairs, PanelFunctions panels) {
+    private LinearCode(CodeMemory memory, Map<String, Integer> at, PairFunctions pairs, PanelFunctions panels) {
         this.memory = memory;
         this.pairs = pairs;
         this.panels = panels;
         this.pack = entry(at, "pack");
-        this.rows = new MemorySegment[RowsCode512.MAX_TOKENS];
+        this.rows = new MemorySegment[RowLoop512.MAX_TOKENS];
         for (int t = 0; t < rows.length; t++) {
             rows[t] = entry(at, "rows" + (t + 1));
         }
         this.streams = entry(at, "streams");
         this.unpack = entry(at, "unpack");
-        this.halfPanel = entry(at, "halfPanel");
+        this.f16Panel = entry(at, "f16Panel");
     }
 
     private MemorySegment entry(Map<String, Integer> at, String function) {
@@ -64,34 +64,34 @@ final class KernelCode implements AutoCloseable {
     /// @param format the format
     /// @param set which instructions may be used
     /// @return the code, owned by the caller
-    static KernelCode generate(BlockCode format, FeatureSet set) {
+    static LinearCode generate(BlockCode format, FeatureSet set) {
         boolean wide = set == FeatureSet.AVX512;
         Assembler a = new Assembler(wide);
         Map<String, Integer> at = new LinkedHashMap<>();
         begin(a, at, "pack");
         PackCode.emit(a, format);
-        for (int t = 1; t <= RowsCode512.MAX_TOKENS; t++) {
+        for (int t = 1; t <= RowLoop512.MAX_TOKENS; t++) {
             begin(a, at, "rows" + t);
             if (wide) {
-                RowsCode512.emit(a, format, t);
+                RowLoop512.emit(a, format, t);
             } else {
-                RowsCode256.emit(a, format, t, set == FeatureSet.AVX_VNNI);
+                RowLoop256.emit(a, format, t, set == FeatureSet.AVX_VNNI);
             }
         }
         if (wide) {
             begin(a, at, "streams");
-            StreamCode512 four = format.streams512();
+            StreamMicroKernel four = format.streams512();
             if (four != null) {
-                StreamsCode512.emit(a, format, four);
+                StreamLoop.emit(a, format, four);
             } else {
-                RowsCode512.emitStreams(a, format);
+                RowLoop512.emitStreams(a, format);
             }
         }
         begin(a, at, "unpack");
         UnpackCode.emit(a, format, PanelShape.of(set));
-        PairCode512 pair = wide ? format.pairs512() : null;
+        PairMicroKernel pair = wide ? format.pairs512() : null;
         PairFunctions pairs = pair == null ? null : new PairFunctions(format, pair, format.quads512());
-        return new KernelCode(new CodeMemory(format.id, a.assemble()), at, pairs, new PanelFunctions(format, set));
+        return new LinearCode(new CodeMemory(format.id, a.assemble()), at, pairs, new PanelFunctions(format, set));
     }
 
     /// Generates the code of a format of plain floating-point numbers.
@@ -99,17 +99,17 @@ final class KernelCode implements AutoCloseable {
     /// @param bfloat whether they are BF16 rather than F16
     /// @param set which instructions may be used
     /// @return the code, owned by the caller
-    static KernelCode generateFloats(boolean bfloat, FeatureSet set) {
+    static LinearCode generateFloats(boolean bfloat, FeatureSet set) {
         boolean wide = set == FeatureSet.AVX512;
         Assembler a = new Assembler(wide);
         Map<String, Integer> at = new LinkedHashMap<>();
-        for (int t = 1; t <= RowsCode512.MAX_TOKENS; t++) {
+        for (int t = 1; t <= RowLoop512.MAX_TOKENS; t++) {
             begin(a, at, "rows" + t);
-            HalfRowsCode.emit(a, bfloat, t);
+            F16RowLoop.emit(a, bfloat, t);
         }
-        begin(a, at, "halfPanel");
-        HalfPanelCode.emit(a, bfloat);
-        return new KernelCode(new CodeMemory(bfloat ? "BF16" : "F16", a.assemble()), at, null, null);
+        begin(a, at, "f16Panel");
+        F16PanelLoop.emit(a, bfloat);
+        return new LinearCode(new CodeMemory(bfloat ? "BF16" : "F16", a.assemble()), at, null, null);
     }
 
     private static void begin(Assembler a, Map<String, Integer> at, String function) {

@@ -23,24 +23,24 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 import dev.tenon.kernels.x86.block.Tiles;
 import dev.tenon.kernels.x86.cpu.Prefetch;
 
 /// Four streams of rows times one token with AVX-512 VNNI, for formats that take a span of all four at
-/// once ([StreamCode512]). Results are those of [RowsCode512], bit for bit.
+/// once ([StreamMicroKernel]). Results are those of [RowLoop512], bit for bit.
 ///
-/// Arguments: as those of [RowsCode512] with streams; the last one is the byte offset in out of the
+/// Arguments: as those of [RowLoop512] with streams; the last one is the byte offset in out of the
 /// memory for spread activations instead.
-public final class StreamsCode512 {
+public final class StreamLoop {
     private static final int SAVED = 6;
 
-    private StreamsCode512() {}
+    private StreamLoop() {}
 
     // RDI row of the first stream, RDX out, R8 bytes of a row, R9 rows left, R12 and R14 once and three times the
     // distance of streams, RSI spans left, R13 those of the tile, R15 spans, RBP spread activations.
     /// Emits the function.
-    public static void emit(Assembler a, BlockCode format, StreamCode512 four) {
+    public static void emit(Assembler a, BlockCode format, StreamMicroKernel four) {
         String row = a.fresh("streamsRow");
         String tile = a.fresh("streamsTile");
         String span = a.fresh("streamsSpan");
@@ -75,11 +75,11 @@ public final class StreamsCode512 {
         Tiles.begin(a, format, R13, RSI);
         a.align(32);
         a.label(span);
-        for (int s = 0; s < StreamCode512.ROWS.length; s++) {
-            Prefetch.here().stream(s).emit(a, StreamCode512.ROWS[s], format.spanBytes);
+        for (int s = 0; s < StreamMicroKernel.ROWS.length; s++) {
+            Prefetch.here().stream(s).emit(a, StreamMicroKernel.ROWS[s], format.spanBytes);
         }
         four.span(a);
-        for (Gpr w : StreamCode512.ROWS) {
+        for (Gpr w : StreamMicroKernel.ROWS) {
             a.add(w, format.spanBytes);
         }
         a.add(RCX, four.spreadBytes);
@@ -113,7 +113,7 @@ public final class StreamsCode512 {
     /// Fetches what the loop does not: how each stream begins, while activations are spread.
     private static void prefetchFirst(Assembler a) {
         Prefetch here = Prefetch.here();
-        int last = StreamCode512.ROWS.length - 1;
+        int last = StreamMicroKernel.ROWS.length - 1;
         for (int b = 0; b < here.stream(last).firstBytes(); b += 64) {
             for (int s = 0; s <= last; s++) {
                 if (b < here.stream(s).firstBytes()) {
@@ -123,7 +123,7 @@ public final class StreamsCode512 {
         }
     }
 
-    private static void emitSpread(Assembler a, BlockCode format, StreamCode512 four) {
+    private static void emitSpread(Assembler a, BlockCode format, StreamMicroKernel four) {
         String tile = a.fresh("streamsSpreadTile");
         String next = a.fresh("streamsSpread");
         a.mov(R13, Assembler.stackArgument(1, SAVED));

@@ -8,13 +8,13 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 
-/// How a format multiplies a span of four rows with one token: the inner part of `StreamsCode512`.
+/// How a format multiplies a span of four rows with one token: the inner part of `StreamLoop`.
 ///
 /// Nothing is put into order in the loop: levels lie as unpacking leaves them, sums of groups as
 /// adding leaves them, and the activations' levels and scales are put into the same order before
 /// ("spread"). That takes fewer instructions than one row at a time. Registers: an emitter may use all
 /// vector registers; its sums and constants last from one span to the next.
-public abstract class StreamCode512 {
+public abstract class StreamMicroKernel {
     /// Point to the span at hand of each row.
     public static final Gpr[] ROWS = {Gpr.R10, Gpr.R11, Gpr.RBX, Gpr.RAX};
     /// Points to the span's spread activations.
@@ -28,7 +28,7 @@ public abstract class StreamCode512 {
     public final int spreadBytes;
 
     /// Creates the part of a format.
-    public StreamCode512(int spreadBytes) {
+    public StreamMicroKernel(int spreadBytes) {
         this.spreadBytes = spreadBytes;
     }
 
@@ -96,7 +96,7 @@ public abstract class StreamCode512 {
         a.vpaddd(v[0], v[0], t);
     }
 
-    /// Adds the upper half of 512 bits to the lower one, and then that of 256.
+    /// Adds the upper part of 512 bits to the lower one, and then that of 256.
     protected static void addBlocks(Assembler a, Vec v, Vec t) {
         a.vextracti64x4(t.y(), v, 1);
         a.vaddps(v.y(), v.y(), t.y());

@@ -30,7 +30,7 @@ import java.util.function.IntFunction;
 
 /// A panel of unpacked rows ([PanelShape]) times some tokens: the loops, and the order of additions.
 ///
-/// A register has the rows of half a panel in its lanes. For each group of weights the dot products of all
+/// A register has the rows of one part of a panel in its lanes. For each group of weights the dot products of all
 /// (row, token) pairs are gathered in registers of 32-bit integers: four weights of these rows with four
 /// activations of one token, repeated in all lanes. Then, with float sums in as many other registers:
 ///
@@ -53,7 +53,7 @@ import java.util.function.IntFunction;
 /// pieces of a token are read one behind the other, rows are walked for one place after the other. Rows of one
 /// tile are walked twice for each: for as many tokens as the registers hold and, with that part of the panel in
 /// the first-level cache, for as many others. Finished sums lie on the stack (24 KiB at most, less than the JVM
-/// keeps free for native calls). In the end the places are added like the lanes of `RowsCode512`, as a tree. A
+/// keeps free for native calls). In the end the places are added like the lanes of `RowLoop512`, as a tree. A
 /// value therefore does not depend on the other rows and tokens, nor on which of the functions computes it.
 ///
 /// A function is made for one length of rows: the distance of tokens is then part of every address, without a
@@ -63,7 +63,7 @@ import java.util.function.IntFunction;
 /// Arguments: packed rows, panel, out, byte offset of the first token's row, bytes between tokens in out, how
 /// many runs of the function's tokens there are; on the stack the byte offset of the first token in out, and the
 /// address of weights that come next: each place of a tile fetches a few lines of them to the second-level cache.
-public abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
+public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
     private static final int LINE = 64;
     /// Lines of the next weights that a place fetches at a time.
     private static final int FETCHED_LINES = 3;
@@ -106,7 +106,7 @@ public abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     private final int sumBytes;
     private final int runs;
 
-    PanelCode(Assembler a, BlockCode format, PanelShape shape, int tokens, int n) {
+    PanelLoop(Assembler a, BlockCode format, PanelShape shape, int tokens, int n) {
         this.a = a;
         this.format = format;
         this.shape = shape;
@@ -147,18 +147,18 @@ public abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     /// @param tokens `many` or `few` of the set's shape
     /// @param n elements in a row
     public static void emit(Assembler a, BlockCode format, FeatureSet set, int tokens, int n) {
-        PanelCode code = set == FeatureSet.AVX512
-                ? new PanelCode512(a, format, tokens, n)
-                : new PanelCode256(a, format, tokens, n, set == FeatureSet.AVX_VNNI);
+        PanelLoop code = set == FeatureSet.AVX512
+                ? new PanelLoop512(a, format, tokens, n)
+                : new PanelLoop256(a, format, tokens, n, set == FeatureSet.AVX_VNNI);
         code.emit();
     }
 
-    /// {@return the register of a token's sums of half the rows, which the other methods leave alone; of a
+    /// {@return the register of a token's sums of one part of the rows, which the other methods leave alone; of a
     /// tile in tiled formats}
-    abstract Vec sum(int token, int half);
+    abstract Vec sum(int token, int part);
 
-    /// {@return the register of the dot products of a token and half of the rows}
-    abstract Vec dot(int token, int half);
+    /// {@return the register of the dot products of a token and one part of the rows}
+    abstract Vec dot(int token, int part);
 
     /// Loads what stays in registers.
     abstract void emitConstants();
@@ -175,7 +175,7 @@ public abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
     /// Adds the sums of a tile to those of its place; for tiled formats.
     ///
     /// @param first whether there are none: the row has one tile
-    /// @param scaleSums of half the rows
+    /// @param scaleSums of one part of the rows
     abstract void emitTileSums(boolean first, IntFunction<Mem> scaleSums);
 
     /// {@return activations of token t}
@@ -198,24 +198,24 @@ public abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         return q(t, PackedActivations.pieceScales(format) + 2 * Float.BYTES);
     }
 
-    /// {@return four weights of half the rows}
-    final Mem levels(int step, int half) {
-        return mem(RSI, shape.headBytes(format) + stride * step + shape.halfBytes() * half);
+    /// {@return four weights of one part of the rows}
+    final Mem levels(int step, int part) {
+        return mem(RSI, shape.headBytes(format) + stride * step + shape.registerBytes() * part);
     }
 
-    /// {@return where a place's sums of a token and half the rows are}
-    final Mem memory(int t, int half) {
-        return mem(RDX, stride * t + shape.halfBytes() * half);
+    /// {@return where a place's sums of a token and one part of the rows are}
+    final Mem memory(int t, int part) {
+        return mem(RDX, stride * t + shape.registerBytes() * part);
     }
 
-    /// {@return scales of half the rows}
-    final Mem scale(int half) {
-        return mem(RSI, shape.halfBytes() * half);
+    /// {@return scales of one part of the rows}
+    final Mem scale(int part) {
+        return mem(RSI, shape.registerBytes() * part);
     }
 
-    /// {@return minimums of half the rows}
-    final Mem min(int half) {
-        return mem(RSI, stride + shape.halfBytes() * half);
+    /// {@return minimums of one part of the rows}
+    final Mem min(int part) {
+        return mem(RSI, stride + shape.registerBytes() * part);
     }
 
     private void emit() {
@@ -367,7 +367,7 @@ public abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         a.j(If.NOT_ZERO, span);
         if (format.tiled) {
             int behind = shape.scaleSums(format) - spans * shape.blockBytes(format);
-            emitTileSums(only, half -> mem(RSI, behind + shape.halfBytes() * half));
+            emitTileSums(only, part -> mem(RSI, behind + shape.registerBytes() * part));
             forSums((vec, memory) -> a.vmovdqu(memory, vec));
             a.add(RAX, PackedActivations.arrayBytes(format));
         }
@@ -405,8 +405,8 @@ public abstract sealed class PanelCode permits PanelCode256, PanelCode512 {
         for (int t = 0; t < tokens; t++) {
             for (int h = 0; h < 2; h++) {
                 int first = 8 * (2 * t + h & 1);
-                emitTree(first, stride * t + shape.halfBytes() * h, 0, 1);
-                a.vmovdqu(mem(RDX, shape.halfBytes() * h), shape.vec(first));
+                emitTree(first, stride * t + shape.registerBytes() * h, 0, 1);
+                a.vmovdqu(mem(RDX, shape.registerBytes() * h), shape.vec(first));
             }
             a.add(RDX, R10);
         }

@@ -12,10 +12,10 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 ///
 /// Lanes 4b to 4b + 3 of a register belong to group 2b of the first and the second row, then to
 /// group 2b + 1 of both.
-public abstract class PairCode32 extends PairCode512 {
+public abstract class PairMicroKernel32 extends PairMicroKernel {
     private static final Vec T = zmm(17);
 
-    public PairCode32(int spreadBytes) {
+    public PairMicroKernel32(int spreadBytes) {
         super(spreadBytes, 1);
     }
 
@@ -31,7 +31,7 @@ public abstract class PairCode32 extends PairCode512 {
 
     /// Spreads a float of each group; uses registers 0 and 1.
     protected static void spreadScales(Assembler a, Mem from, Mem to) {
-        a.vmovdqu(zmm(0), a.constant(PairCode32::group));
+        a.vmovdqu(zmm(0), a.constant(PairMicroKernel32::group));
         a.vmovdqu(ymm(1), from);
         a.vpermps(zmm(1), zmm(0), zmm(1));
         a.vmovdqu(to, zmm(1));

@@ -3,14 +3,14 @@ package dev.tenon.kernels.x86.linear;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
-import dev.tenon.kernels.x86.block.PairCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel;
 import dev.tenon.kernels.x86.block.PanelShape;
-import dev.tenon.kernels.x86.block.StreamCode512;
+import dev.tenon.kernels.x86.block.StreamMicroKernel;
 import dev.tenon.kernels.x86.call.CodeMemory;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
-import dev.tenon.kernels.x86.linear.panels.PanelCode;
 import dev.tenon.kernels.x86.linear.panels.PanelFunctions;
-import dev.tenon.kernels.x86.linear.rows.RowsCode512;
+import dev.tenon.kernels.x86.linear.panels.PanelLoop;
+import dev.tenon.kernels.x86.linear.rows.RowLoop512;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -18,12 +18,12 @@ import java.lang.foreign.ValueLayout;
 ///
 /// Up to four tokens each weight row is streamed once and multiplied with all of them; with more,
 /// panels of 32 rows (AVX2: 16) are unpacked once into scratch memory and multiplied with all tokens. Formats
-/// that can multiply pairs of rows (`PairsCode512`) do so for two to eight tokens, some of them four rows
-/// (`QuadsCode512`) for up to 32 and where rows are long. All add in the same order: a value is the same, bit
+/// that can multiply pairs of rows (`PairLoop`) do so for two to eight tokens, some of them four rows
+/// (`QuadLoop`) for up to 32 and where rows are long. All add in the same order: a value is the same, bit
 /// for bit, for any number of tokens and every feature set.
 ///
 /// [#run] and [#pack] allocate nothing.
-public final class PackedLinear extends MachineKernel {
+public final class QuantizedLinear extends LinearKernel {
     /// Most tokens for which rows are streamed.
     private static final int FEW_TOKENS = 4;
     /// The same for words with AVX2, four tokens a time: unpacking takes as long as multiplying nine tokens.
@@ -42,26 +42,26 @@ public final class PackedLinear extends MachineKernel {
     private static final int BRIEF_PRODUCTS = 3 << 20;
 
     /// Where activations are spread for streams: behind the results.
-    private static final long SPREAD_OFFSET = (long) RowsCode512.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
+    private static final long SPREAD_OFFSET = (long) RowLoop512.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
 
     private final BlockCode format;
     private final PanelShape shape;
     /// How four streams are multiplied at once; null where that is not done.
-    private final StreamCode512 four;
+    private final StreamMicroKernel four;
     /// How pairs of rows, or four, are multiplied with some tokens; null where that is not done.
-    private final PairsRun pairs;
+    private final PairLinear pairs;
 
     /// Creates the kernel; no code is generated yet.
     ///
     /// @param format the format
     /// @param set which instructions may be used
-    public PackedLinear(BlockCode format, FeatureSet set) {
+    public QuantizedLinear(BlockCode format, FeatureSet set) {
         super(format.id, format.blockSize(), set);
         this.format = format;
         this.shape = PanelShape.of(set);
         this.four = set == FeatureSet.AVX512 ? format.streams512() : null;
-        PairCode512 pair = set == FeatureSet.AVX512 ? format.pairs512() : null;
-        this.pairs = pair == null ? null : new PairsRun(format, pair, format.quads512());
+        PairMicroKernel pair = set == FeatureSet.AVX512 ? format.pairs512() : null;
+        this.pairs = pair == null ? null : new PairLinear(format, pair, format.quads512());
     }
 
     @Override
@@ -92,8 +92,8 @@ public final class PackedLinear extends MachineKernel {
     }
 
     @Override
-    KernelCode generateCode() {
-        return KernelCode.generate(format, set);
+    LinearCode generateCode() {
+        return LinearCode.generate(format, set);
     }
 
     private boolean usesPanels(int tokens) {
@@ -110,7 +110,7 @@ public final class PackedLinear extends MachineKernel {
     }
 
     @Override
-    void packChecked(KernelCode k, HostFloats x, int xOffset, int n, MemorySegment packed, long packedOffset) {
+    void packChecked(LinearCode k, HostFloats x, int xOffset, int n, MemorySegment packed, long packedOffset) {
         CodeMemory.Call.critical(
                 k.pack,
                 x.view(),
@@ -123,7 +123,7 @@ public final class PackedLinear extends MachineKernel {
 
     @Override
     void runChecked(
-            KernelCode k,
+            LinearCode k,
             MemorySegment weights,
             long rowBytes,
             int firstRow,
@@ -147,7 +147,7 @@ public final class PackedLinear extends MachineKernel {
         long scales = PackedActivations.scalesOffset(format, n);
         int done = 0;
         if (tokens == 1 && k.streams != null && n % BlockCode.SPAN == 0 && rows >= STREAM_ROWS_LEAST) {
-            done = rows / RowsCode512.STREAMS * RowsCode512.STREAMS;
+            done = rows / RowLoop512.STREAMS * RowLoop512.STREAMS;
             runStreams(k, units, scales, weights, rowBytes, firstRow, done, packed, out, outOffset, scratch);
         }
         if (done < rows) {
@@ -171,9 +171,9 @@ public final class PackedLinear extends MachineKernel {
 
     /// Multiplies rows with one token.
     ///
-    /// @param rows a multiple of [RowsCode512#STREAMS]
+    /// @param rows a multiple of [RowLoop512#STREAMS]
     private void runStreams(
-            KernelCode k,
+            LinearCode k,
             long units,
             long scales,
             MemorySegment weights,
@@ -186,7 +186,7 @@ public final class PackedLinear extends MachineKernel {
             MemorySegment scratch) {
         for (int r = 0; r < rows; r += STREAM_ROWS) {
             int count = Math.min(STREAM_ROWS, rows - r);
-            int each = count / RowsCode512.STREAMS;
+            int each = count / RowLoop512.STREAMS;
             CodeMemory.Call.plain(
                     k.streams,
                     weights,
@@ -205,7 +205,7 @@ public final class PackedLinear extends MachineKernel {
     }
 
     private void runPanels(
-            KernelCode k,
+            LinearCode k,
             MemorySegment weights,
             long rowBytes,
             int firstRow,
@@ -265,7 +265,7 @@ public final class PackedLinear extends MachineKernel {
     /// Multiplies rows; writes whole panels, `[tokens][stride]` floats from byte `at` of
     /// `results` on.
     private void panels(
-            KernelCode k,
+            LinearCode k,
             MemorySegment weights,
             long rowBytes,
             long row,
@@ -279,8 +279,8 @@ public final class PackedLinear extends MachineKernel {
             int stride) {
         PanelFunctions.Length functions = k.panels.of(n);
         int most = Math.max(1, BRIEF_PRODUCTS / (shape.rows() * shape.many() * n));
-        int fetches = PanelCode.fetches(format, n, shape.rows(), shape.runs(tokens));
-        long fetched = fetches * PanelCode.fetchedBytes(format, n);
+        int fetches = PanelLoop.fetches(format, n, shape.rows(), shape.runs(tokens));
+        long fetched = fetches * PanelLoop.fetchedBytes(format, n);
         for (int p = 0; p < rows; p += shape.rows()) {
             unpackPanel(k, weights, rowBytes, row + p, rows - p, n, scratch);
             long to = at + (long) p * Float.BYTES;
@@ -316,19 +316,19 @@ public final class PackedLinear extends MachineKernel {
     }
 
     private void unpackPanel(
-            KernelCode k, MemorySegment weights, long rowBytes, long row, int rows, int n, MemorySegment scratch) {
-        for (int half = 0; half < 2; half++) {
-            int count = Math.min(shape.half(), rows - half * shape.half());
+            LinearCode k, MemorySegment weights, long rowBytes, long row, int rows, int n, MemorySegment scratch) {
+        for (int part = 0; part < 2; part++) {
+            int count = Math.min(shape.lanes(), rows - part * shape.lanes());
             if (count <= 0) {
                 return;
             }
-            long first = PanelShape.TEMP_BYTES + half * (long) shape.half() * Float.BYTES;
+            long first = PanelShape.TEMP_BYTES + part * (long) shape.lanes() * Float.BYTES;
             CodeMemory.Call.plain(
                     k.unpack,
                     weights,
                     scratch,
                     scratch,
-                    (row + half * shape.half()) * rowBytes,
+                    (row + part * shape.lanes()) * rowBytes,
                     rowBytes,
                     count,
                     n / BlockCode.UNIT,

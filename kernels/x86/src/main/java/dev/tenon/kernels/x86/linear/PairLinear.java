@@ -3,29 +3,29 @@ package dev.tenon.kernels.x86.linear;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
-import dev.tenon.kernels.x86.block.PairCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel;
 import dev.tenon.kernels.x86.block.PairScratch;
 import dev.tenon.kernels.x86.block.PanelShape;
-import dev.tenon.kernels.x86.block.QuadCode512;
+import dev.tenon.kernels.x86.block.QuadMicroKernel;
 import dev.tenon.kernels.x86.call.CodeMemory;
 import dev.tenon.kernels.x86.linear.pairs.PairFunctions;
-import dev.tenon.kernels.x86.linear.pairs.PairsCode512;
+import dev.tenon.kernels.x86.linear.pairs.PairLoop;
+import dev.tenon.kernels.x86.linear.pairs.QuadLoop;
 import dev.tenon.kernels.x86.linear.pairs.QuadPrefetch;
-import dev.tenon.kernels.x86.linear.pairs.QuadsCode512;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// Runs the functions of [PairsCode512] and [QuadsCode512] over rows.
-final class PairsRun {
+/// Runs the functions of [PairLoop] and [QuadLoop] over rows.
+final class PairLinear {
     /// What the spread activations of a tile may take of the first-level cache.
     private static final int TILE_BYTES = 36 * 1024;
 
     private final BlockCode format;
-    private final PairCode512 pair;
+    private final PairMicroKernel pair;
     /// How four rows are multiplied at once; null where that is not done.
-    private final QuadCode512 quad;
+    private final QuadMicroKernel quad;
 
-    PairsRun(BlockCode format, PairCode512 pair, QuadCode512 quad) {
+    PairLinear(BlockCode format, PairMicroKernel pair, QuadMicroKernel quad) {
         this.format = format;
         this.pair = pair;
         this.quad = quad;
@@ -64,12 +64,12 @@ final class PairsRun {
 
     /// {@return tokens that quads are multiplied with: the last one perhaps twice}
     private static int evenTokens(int tokens) {
-        return (tokens + QuadsCode512.STEP - 1) & -QuadsCode512.STEP;
+        return (tokens + QuadLoop.STEP - 1) & -QuadLoop.STEP;
     }
 
-    /// Multiplies as [PackedLinear#run] does.
+    /// Multiplies as [QuantizedLinear#run] does.
     void run(
-            KernelCode k,
+            LinearCode k,
             MemorySegment weights,
             long rowBytes,
             int firstRow,
@@ -83,7 +83,7 @@ final class PairsRun {
             MemorySegment scratch) {
         if (takesQuads(n, tokens)) {
             int slots = evenTokens(tokens);
-            PairFunctions.Functions f = k.pairs.quads(QuadPrefetch.index(format, rowBytes, slots / QuadsCode512.STEP));
+            PairFunctions.Functions f = k.pairs.quads(QuadPrefetch.index(format, rowBytes, slots / QuadLoop.STEP));
             spread(f, n, packed, tokens, slots, scratch);
             runQuads(f, weights, rowBytes, firstRow, rows, n, tokens, out, outOffset, outStride, scratch);
         } else {
@@ -138,11 +138,11 @@ final class PairsRun {
         for (int r = 0; r < rows; r += PairScratch.OUT_ROWS) {
             int count = Math.min(PairScratch.OUT_ROWS, rows - r);
             long row = firstRow + (long) r;
-            int quads = count / QuadsCode512.ROWS;
+            int quads = count / QuadLoop.ROWS;
             if (quads > 0) {
                 quads(f, weights, rowBytes, row, quads, rowBytes, n, slots, 0, scratch);
-                int last = count - QuadsCode512.ROWS;
-                if (last % QuadsCode512.ROWS > 0) {
+                int last = count - QuadLoop.ROWS;
+                if (last % QuadLoop.ROWS > 0) {
                     // Some of these rows are computed twice.
                     quads(f, weights, rowBytes, row + last, 1, rowBytes, n, slots, last, scratch);
                 }
@@ -163,7 +163,7 @@ final class PairsRun {
             int outOffset,
             int outStride,
             int count) {
-        if (tokens >= PackedLinear.DIRECT_TOKENS) {
+        if (tokens >= QuantizedLinear.DIRECT_TOKENS) {
             MemorySegment to = out.view();
             CodeMemory.Call.brief(
                     f.copy(),
@@ -217,7 +217,7 @@ final class PairsRun {
                 between,
                 n / BlockCode.SPAN,
                 (long) out * Float.BYTES,
-                slots / QuadsCode512.STEP,
+                slots / QuadLoop.STEP,
                 0);
     }
 
@@ -253,7 +253,7 @@ final class PairsRun {
             MemorySegment scratch) {
         int pairs = (rows + 1) / 2;
         for (int s = 0; s < spans; s += tile) {
-            int which = (s == 0 ? PairsCode512.FIRST : 0) | (s + tile >= spans ? PairsCode512.LAST : 0);
+            int which = (s == 0 ? PairLoop.FIRST : 0) | (s + tile >= spans ? PairLoop.LAST : 0);
             CodeMemory.Call.plain(
                     f.product(),
                     weights,

@@ -8,7 +8,7 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 
-/// How a format multiplies a span of two rows with some tokens: the inner part of `PairsCode512`.
+/// How a format multiplies a span of two rows with some tokens: the inner part of `PairLoop`.
 ///
 /// Levels are put into such an order when they are unpacked that the lanes of a register belong
 /// to different groups, or rows: a dot product is then in one lane, and nothing is added across
@@ -18,7 +18,7 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 /// Registers: the sums come first, from register 0 on, [#sumsPerToken] for each token; an emitter
 /// may use those that no sums of [PairScratch#PAIRS_TOKENS] tokens take. What [#constants] leaves
 /// there lasts, what [#unpack] leaves there lasts for the span.
-public abstract class PairCode512 {
+public abstract class PairMicroKernel {
     /// Point to the span at hand of both rows.
     public static final Gpr[] ROWS = {Gpr.R10, Gpr.R11};
     /// Points to the span's spread activations of the first token.
@@ -36,7 +36,7 @@ public abstract class PairCode512 {
     public final int sumsPerToken;
 
     /// Creates the part of a format.
-    public PairCode512(int spreadBytes, int sumsPerToken) {
+    public PairMicroKernel(int spreadBytes, int sumsPerToken) {
         this.spreadBytes = spreadBytes;
         this.sumsPerToken = sumsPerToken;
     }
@@ -94,8 +94,8 @@ public abstract class PairCode512 {
         return Operand.mem(X, token * spreadBytes + offset);
     }
 
-    /// Loads a half-precision number as a float into all lanes.
-    protected static void half(Assembler a, Mem from, Vec to) {
+    /// Loads a F16 number as a float into all lanes.
+    protected static void f16ToAll(Assembler a, Mem from, Vec to) {
         a.vpbroadcastw(to.y(), from);
         a.vcvtph2ps(to, to.y());
     }

@@ -8,16 +8,16 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 
-/// How a format multiplies a span of four rows with one token: the inner part of `QuadsCode512`.
+/// How a format multiplies a span of four rows with one token: the inner part of `QuadLoop`.
 ///
-/// Levels, and the activations that they meet, are in the order of the format's [PairCode512], which
+/// Levels, and the activations that they meet, are in the order of the format's [PairMicroKernel], which
 /// spreads the activations.
 ///
 /// Only for formats whose tiles have scales (`PackCode`): there are sums of the tile, and of the tiles before.
 ///
 /// Registers: an emitter may use all vector registers. What [#constants] leaves there lasts, what
 /// [#unpack] leaves there lasts for the span, and what [#beginTile] leaves there for the tile.
-public abstract class QuadCode512 {
+public abstract class QuadMicroKernel {
     /// Point to the span at hand of each row.
     public static final Gpr[] ROWS = {Gpr.R10, Gpr.R11, Gpr.RBX, Gpr.RAX};
     /// Points to the span's spread activations of the token at hand.
@@ -31,7 +31,7 @@ public abstract class QuadCode512 {
     public final int sumsPerToken;
 
     /// Creates the part of a format.
-    public QuadCode512(int sumsPerToken) {
+    public QuadMicroKernel(int sumsPerToken) {
         this.sumsPerToken = sumsPerToken;
     }
 
@@ -77,9 +77,9 @@ public abstract class QuadCode512 {
         return Operand.mem(SUMS, SUMS_BEFORE + 64 * register);
     }
 
-    /// Adds lanes as [PairCode512#addBlocks] does, of two registers.
+    /// Adds lanes as [PairMicroKernel#addBlocks] does, of two registers.
     protected static void addBlocks(Assembler a) {
-        PairCode512.addBlocks(a, 0, 2, 0);
+        PairMicroKernel.addBlocks(a, 0, 2, 0);
     }
 
     /// {@return some registers in a row}

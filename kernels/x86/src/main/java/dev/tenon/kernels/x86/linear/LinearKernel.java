@@ -6,7 +6,7 @@ import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.kernels.x86.call.CodeMemory;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
-import dev.tenon.kernels.x86.linear.rows.RowsCode512;
+import dev.tenon.kernels.x86.linear.rows.RowLoop512;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Locale;
@@ -16,7 +16,7 @@ import java.util.Locale;
 ///
 /// The code is generated at the first call (a few milliseconds) and freed by [#close], after running calls
 /// have returned; calls after that throw [BackendException] with [ErrorCode#CLOSED]. Safe for any thread.
-public abstract class MachineKernel implements PackedKernel, AutoCloseable {
+public abstract class LinearKernel implements PackedKernel, AutoCloseable {
     private static final int ALIGNMENT = 64;
     /// Rows of results that are kept in scratch memory before they are copied out.
     static final int STREAM_ROWS = 256;
@@ -29,7 +29,7 @@ public abstract class MachineKernel implements PackedKernel, AutoCloseable {
     private final String format;
     private final int blockSize;
     private final String name;
-    private volatile KernelCode code;
+    private volatile LinearCode code;
     private volatile boolean closed;
 
     /// Creates the kernel; no code is generated yet.
@@ -37,7 +37,7 @@ public abstract class MachineKernel implements PackedKernel, AutoCloseable {
     /// @param format the format as ggml spells it
     /// @param blockSize elements that a row's length must be a multiple of
     /// @param set which instructions may be used
-    MachineKernel(String format, int blockSize, FeatureSet set) {
+    LinearKernel(String format, int blockSize, FeatureSet set) {
         this.format = format;
         this.blockSize = blockSize;
         this.set = set;
@@ -48,16 +48,16 @@ public abstract class MachineKernel implements PackedKernel, AutoCloseable {
     abstract long weightBytes(int n);
 
     /// {@return new code, owned by the caller}
-    abstract KernelCode generateCode();
+    abstract LinearCode generateCode();
 
     /// Packs a row; the arguments have been checked.
     ///
     /// @param packedOffset where the packed row goes, in bytes
-    abstract void packChecked(KernelCode k, HostFloats x, int xOffset, int n, MemorySegment packed, long packedOffset);
+    abstract void packChecked(LinearCode k, HostFloats x, int xOffset, int n, MemorySegment packed, long packedOffset);
 
     /// Multiplies; the arguments have been checked, there is at least one row and one token.
     abstract void runChecked(
-            KernelCode k,
+            LinearCode k,
             MemorySegment weights,
             long rowBytes,
             int firstRow,
@@ -96,7 +96,7 @@ public abstract class MachineKernel implements PackedKernel, AutoCloseable {
         if (tokens < 1) {
             throw argument("tokens is " + tokens + ", at least 1 is needed");
         }
-        return (long) RowsCode512.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
+        return (long) RowLoop512.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
     }
 
     @Override
@@ -166,7 +166,7 @@ public abstract class MachineKernel implements PackedKernel, AutoCloseable {
     /// @param length what the functions take for the length of a row
     /// @param detail what they take as their eighth number
     final void runRows(
-            KernelCode k,
+            LinearCode k,
             long length,
             long detail,
             MemorySegment weights,
@@ -180,12 +180,12 @@ public abstract class MachineKernel implements PackedKernel, AutoCloseable {
             int outOffset,
             int outStride,
             MemorySegment scratch) {
-        int block = tokens > RowsCode512.MAX_TOKENS ? STREAM_ROWS_SHARED : STREAM_ROWS;
+        int block = tokens > RowLoop512.MAX_TOKENS ? STREAM_ROWS_SHARED : STREAM_ROWS;
         long packedStride = packedBytes(n);
         for (int r = 0; r < rows; r += block) {
             int count = Math.min(block, rows - r);
-            for (int t = 0; t < tokens; t += RowsCode512.MAX_TOKENS) {
-                int group = Math.min(RowsCode512.MAX_TOKENS, tokens - t);
+            for (int t = 0; t < tokens; t += RowLoop512.MAX_TOKENS) {
+                int group = Math.min(RowLoop512.MAX_TOKENS, tokens - t);
                 runGroup(
                         k.rows[group - 1],
                         length,
@@ -252,12 +252,12 @@ public abstract class MachineKernel implements PackedKernel, AutoCloseable {
         }
     }
 
-    private KernelCode code() {
-        KernelCode c = code;
+    private LinearCode code() {
+        LinearCode c = code;
         return c != null ? c : generate();
     }
 
-    private synchronized KernelCode generate() {
+    private synchronized LinearCode generate() {
         if (closed) {
             throw new BackendException(
                     ErrorCode.CLOSED, "Kernel " + name + " was closed when its bundle stopped. Load the model again.");
@@ -272,7 +272,7 @@ public abstract class MachineKernel implements PackedKernel, AutoCloseable {
     @Override
     public synchronized void close() {
         closed = true;
-        KernelCode last = code;
+        LinearCode last = code;
         code = null; // no new calls, while the running ones are waited for
         if (last != null) {
             last.close();

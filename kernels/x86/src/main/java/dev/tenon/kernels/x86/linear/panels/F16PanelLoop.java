@@ -30,11 +30,11 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 ///   w: 4 rows ↓   24 sums  4 × vcvtph2ps (or a widening and a shift), 6 loads, 24 fused multiply-adds
 /// ```
 ///
-/// The order of additions is that of `HalfRowsCode`, which has two vectors of sums for a row and a token: here
+/// The order of additions is that of `F16RowLoop`, which has two vectors of sums for a row and a token: here
 /// a row is walked for the first of them, whose sums then wait on the stack, and again for the second.
 ///
-/// Arguments: as in `HalfRowsCode`; rows a multiple of [#rows], elements of two vectors.
-public final class HalfPanelCode {
+/// Arguments: as in `F16RowLoop`; rows a multiple of [#rows], elements of two vectors.
+public final class F16PanelLoop {
     /// Tokens of a panel.
     public static final int TOKENS = 6;
 
@@ -46,7 +46,7 @@ public final class HalfPanelCode {
     private final int lanes;
     private final int rows;
 
-    private HalfPanelCode(Assembler a, boolean bfloat) {
+    private F16PanelLoop(Assembler a, boolean bfloat) {
         this.a = a;
         this.bfloat = bfloat;
         this.bits = a.evex ? 512 : 256;
@@ -72,7 +72,7 @@ public final class HalfPanelCode {
     ///
     /// @param bfloat whether weights are BF16 rather than F16
     public static void emit(Assembler a, boolean bfloat) {
-        new HalfPanelCode(a, bfloat).emit();
+        new F16PanelLoop(a, bfloat).emit();
     }
 
     private Vec sum(int row, int t) {
@@ -116,8 +116,8 @@ public final class HalfPanelCode {
     // rows, R13 elements; inside a walk: R10 weights, R11 activations, RAX those of token 4, RCX left to do. RBP
     // keeps the caller's stack pointer.
     private void emit() {
-        String panel = a.fresh("halfPanel");
-        String end = a.fresh("halfPanelEnd");
+        String panel = a.fresh("f16Panel");
+        String end = a.fresh("f16PanelEnd");
         Gpr[] saved = {RBX, RBP, R12, R13, R14};
         for (Gpr r : saved) {
             a.push(r);
@@ -181,7 +181,7 @@ public final class HalfPanelCode {
     ///
     /// @param part the first of them
     private void emitWalk(int part) {
-        String step = a.fresh("halfStep");
+        String step = a.fresh("f16Step");
         a.lea(R10, mem(RDI, part * lanes * Short.BYTES));
         a.lea(R11, mem(RSI, part * lanes * Float.BYTES));
         a.lea(RAX, mem(R11, R12, 4, 0));

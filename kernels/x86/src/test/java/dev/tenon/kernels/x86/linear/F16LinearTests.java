@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// F16 and BF16 weights with float activations.
-class HalfLinearTests {
+class F16LinearTests {
     private static final int MAX_ROWS = 33;
     private static final int MAX_TOKENS = 17;
 
@@ -35,7 +35,7 @@ class HalfLinearTests {
         SplittableRandom random = new SplittableRandom(n);
         for (int i = 0; i < MAX_ROWS * n; i++) {
             float v = (float) random.nextGaussian();
-            w.set(TestRows.HALF, 2L * i, bfloat ? (short) (Float.floatToRawIntBits(v) >> 16) : Float.floatToFloat16(v));
+            w.set(TestRows.F16, 2L * i, bfloat ? (short) (Float.floatToRawIntBits(v) >> 16) : Float.floatToFloat16(v));
         }
         return w;
     }
@@ -47,7 +47,7 @@ class HalfLinearTests {
         QuantFormat format = bfloat ? new BF16Format() : new F16Format();
         for (int n : new int[] {1, 7, 16, 31, 32, 33, 64, 100, 256, 1024}) {
             try (Arena arena = Arena.ofConfined();
-                    HalfLinear kernel = new HalfLinear(bfloat, set)) {
+                    F16Linear kernel = new F16Linear(bfloat, set)) {
                 MemorySegment w = weights(arena, bfloat, n, 1);
                 float[] x = TestRows.activations(MAX_TOKENS, n, 3);
                 MemorySegment packed = TestRows.pack(arena, kernel, x, MAX_TOKENS, n);
@@ -89,9 +89,9 @@ class HalfLinearTests {
         int n = 65;
         for (int at : new int[] {3, 64}) {
             try (Arena arena = Arena.ofConfined();
-                    HalfLinear kernel = new HalfLinear(bfloat, set)) {
+                    F16Linear kernel = new F16Linear(bfloat, set)) {
                 MemorySegment w = weights(arena, bfloat, n, 0);
-                w.set(TestRows.HALF, 2L * at, (short) (bfloat ? 0x7F80 : 0x7C00));
+                w.set(TestRows.F16, 2L * at, (short) (bfloat ? 0x7F80 : 0x7C00));
                 MemorySegment packed = TestRows.pack(arena, kernel, TestRows.activations(1, n, 3), 1, n);
                 float[] out = new float[1];
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 1), 64);

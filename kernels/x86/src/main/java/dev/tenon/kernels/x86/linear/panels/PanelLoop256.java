@@ -17,7 +17,7 @@ import java.util.function.IntFunction;
 /// products are gathered in 16 bits for as many steps as the format's levels leave room, and one `vpmaddwd`
 /// then: eight steps of levels up to 15, two of levels up to 63. Words are `vpdpwssd`, or `vpmaddwd` and an
 /// addition.
-final class PanelCode256 extends PanelCode {
+final class PanelLoop256 extends PanelLoop {
     private static final Vec W0 = ymm(12);
     private static final Vec W1 = ymm(13);
     private static final Vec X = ymm(14);
@@ -27,19 +27,19 @@ final class PanelCode256 extends PanelCode {
 
     private final boolean vnni;
 
-    PanelCode256(Assembler a, BlockCode format, int tokens, int n, boolean vnni) {
+    PanelLoop256(Assembler a, BlockCode format, int tokens, int n, boolean vnni) {
         super(a, format, PanelShape.NARROW, tokens, n);
         this.vnni = vnni;
     }
 
     @Override
-    Vec dot(int token, int half) {
-        return ymm(2 * token + half);
+    Vec dot(int token, int part) {
+        return ymm(2 * token + part);
     }
 
     @Override
-    Vec sum(int token, int half) {
-        return ymm(6 + 2 * token + half);
+    Vec sum(int token, int part) {
+        return ymm(6 + 2 * token + part);
     }
 
     @Override
@@ -116,7 +116,7 @@ final class PanelCode256 extends PanelCode {
                 a.vpmaddwd(dot(t, h), dot(t, h), ones());
             }
         }
-        // The other steps, two at a time, for one half of the rows after the other.
+        // The other steps, two at a time, for one one part of the rows after the other.
         for (int k = first; k < steps; k += 2) {
             for (int h = 0; h < 2; h++) {
                 a.vmovdqu(W0, levels(k, h));

@@ -24,19 +24,19 @@ import dev.tenon.kernels.x86.asm.Assembler.If;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.block.BlockCode;
-import dev.tenon.kernels.x86.block.PairCode512;
+import dev.tenon.kernels.x86.block.PairMicroKernel;
 import dev.tenon.kernels.x86.block.PairScratch;
 import dev.tenon.kernels.x86.block.PanelShape;
-import dev.tenon.kernels.x86.block.QuadCode512;
+import dev.tenon.kernels.x86.block.QuadMicroKernel;
 import dev.tenon.kernels.x86.block.Tiles;
 
 /// Four neighbouring rows at a time times some tokens, an even number, with AVX-512 VNNI, for formats that
-/// have a [QuadCode512].
+/// have a [QuadMicroKernel].
 ///
 /// A span of the four rows is unpacked to registers and multiplied with one token after the other, whose
-/// activations are spread as for [PairsCode512]. So each register of activations is loaded once for four rows
+/// activations are spread as for [PairLoop]. So each register of activations is loaded once for four rows
 /// instead of once for two, and weights are unpacked once for all tokens; in return the sums of the quad lie in
-/// memory, which the first-level cache keeps. Results are those of `RowsCode512`, bit for bit.
+/// memory, which the first-level cache keeps. Results are those of `RowLoop512`, bit for bit.
 ///
 /// Scratch memory: results `[MAX_TOKENS][OUT_ROWS]`, sums of a tile `[tokens][sumsPerToken][16]` at
 /// [PairScratch#SUMS_OFFSET] and as much for those of the tiles before, activations `[span][token]` at
@@ -45,7 +45,7 @@ import dev.tenon.kernels.x86.block.Tiles;
 /// Arguments: weights, scratch, scratch, byte offset of the first row, bytes of a row, quads of rows; on the
 /// stack bytes between the rows of a quad (0: four times the same row), spans, byte offset of the first row's
 /// results in scratch, tokens divided by [#STEP].
-public final class QuadsCode512 {
+public final class QuadLoop {
     /// Rows of a quad.
     public static final int ROWS = 4;
     /// Tokens that the innermost loop takes at once.
@@ -54,17 +54,18 @@ public final class QuadsCode512 {
     private static final int REGISTER = 64;
     private static final int SAVED = 6;
 
-    private QuadsCode512() {}
+    private QuadLoop() {}
 
     /// Emits the function.
     ///
-    /// RDI points to the first row of the quad, QuadCode512.ROWS to the spans of its rows, RCX to spread
+    /// RDI points to the first row of the quad, QuadMicroKernel.ROWS to the spans of its rows, RCX to spread
     /// activations, R13 to the token's sums, RSI to spread activations of the first span, RBP and R9 are those of
     /// [QuadPrefetch], RDX to the quad's results, R12 to the token's; R8 is bytes of a row, R15 spans left,
     /// R12 those of the tile, R14 steps of tokens left.
     ///
     /// @param ahead how the next quad is fetched
-    public static void emit(Assembler a, BlockCode format, PairCode512 pair, QuadCode512 quad, QuadPrefetch ahead) {
+    public static void emit(
+            Assembler a, BlockCode format, PairMicroKernel pair, QuadMicroKernel quad, QuadPrefetch ahead) {
         Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
         for (Gpr r : saved) {
             a.push(r);
@@ -132,7 +133,12 @@ public final class QuadsCode512 {
     ///
     /// @param first whether it is the first one of a tile
     private static void emitSpan(
-            Assembler a, BlockCode format, PairCode512 pair, QuadCode512 quad, QuadPrefetch ahead, boolean first) {
+            Assembler a,
+            BlockCode format,
+            PairMicroKernel pair,
+            QuadMicroKernel quad,
+            QuadPrefetch ahead,
+            boolean first) {
         quad.unpack(a);
         ahead.span(a);
         forTokens(a, quad, () -> {
@@ -142,13 +148,13 @@ public final class QuadsCode512 {
             }
             a.add(RCX, STEP * pair.spreadBytes);
         });
-        for (Gpr w : QuadCode512.ROWS) {
+        for (Gpr w : QuadMicroKernel.ROWS) {
             a.add(w, format.spanBytes);
         }
     }
 
     /// Repeats code for every step of tokens; R13 points to their sums.
-    private static void forTokens(Assembler a, QuadCode512 quad, Runnable body) {
+    private static void forTokens(Assembler a, QuadMicroKernel quad, Runnable body) {
         String loop = a.fresh("quadTokens");
         a.lea(R13, mem(RSI, PairScratch.SUMS_OFFSET - PairScratch.SPREAD_OFFSET));
         a.mov(R14, Assembler.stackArgument(3, SAVED));
@@ -164,7 +170,8 @@ public final class QuadsCode512 {
     ///
     /// @param first whether it is the first tile
     /// @param next where the next tile begins
-    private static void emitEndOfTile(Assembler a, PairCode512 pair, QuadCode512 quad, boolean first, String next) {
+    private static void emitEndOfTile(
+            Assembler a, PairMicroKernel pair, QuadMicroKernel quad, boolean first, String next) {
         String last = a.fresh("quadLast");
         a.cmp(R15, 0);
         a.j(If.ZERO, last);
