@@ -11,8 +11,7 @@ import java.util.Map;
 import java.util.function.IntToDoubleFunction;
 
 /// Runs a graph of core ops over one whole sequence in double, op by op, by the formulas of the ops'
-/// descriptions:
-/// what the backend's results are compared with. No cache, no threads, no vectors.
+/// descriptions: what the backend's results are compared with. No cache, no threads, no vectors.
 public final class NaiveModel {
     private final Graph graph;
     private final TestWeights weights;

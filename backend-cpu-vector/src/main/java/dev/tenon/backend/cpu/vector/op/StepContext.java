@@ -9,10 +9,8 @@ import dev.tenon.backend.cpu.vector.memory.GateTile;
 import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 
 /// What the kernels of a plan share during a step: the input, where sequences begin and end, and the
-/// threads'
-/// scratch memory. Filled anew for each step by [#begin(StepInput)]; allocates only when a step is larger
-/// than all
-/// before it.
+/// threads' scratch memory. Filled for each step by [#begin(StepInput)]; allocates only when a
+/// step is larger than all before it.
 public final class StepContext {
     /// Tokens of one sequence that attention takes together, at most.
     static final int BLOCK_TOKENS = 16;
@@ -176,7 +174,7 @@ public final class StepContext {
         return claim < claims ? claim * grain : (int) Math.min(early + (claim - claims) * (long) late, rows);
     }
 
-    /// {@return the row behind those that [#claimRows] has taken}
+    /// {@return the row after those that [#claimRows] has taken}
     ///
     /// @param from the first of them
     /// @param rows all rows

@@ -12,9 +12,9 @@ import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 
-/// The arithmetic of attention with the Vector API. Keys lie transposed, so that lanes are positions for
-/// scores and
-/// elements for values, and no sum runs across lanes; four rows share each loaded vector.
+/// The arithmetic of attention with the Vector API. Keys lie transposed, so that lanes are positions
+/// for scores and elements for values, and no sum runs across lanes; four rows share each loaded
+/// vector.
 public final class VectorAttention implements AttentionMath {
     @Override
     public void scores(float[] q, int first, int rows, int length, float[] keys, float[] scores) {
