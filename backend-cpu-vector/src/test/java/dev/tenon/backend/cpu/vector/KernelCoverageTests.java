@@ -52,7 +52,7 @@ class KernelCoverageTests {
     @BeforeEach
     void openDevice() {
         // Not through the backend: what it chooses depends on the JVM's flags, and the table does not.
-        DeviceInfo info = new DeviceInfo("cpu", "test", CpuVectorBackend.KIND, 1L << 30, Map.of());
+        DeviceInfo info = new DeviceInfo("cpu", "test", KernelSet.KIND, 1L << 30, Map.of());
         device = new CpuDevice(info, 1, new KernelSet(true));
     }
 
