@@ -114,7 +114,7 @@ final class Lowering {
         scratchFloats = Math.max(scratchFloats, plain.scratchFloats());
         positions = Math.min(positions, plain.positions());
         steps.add(plain.step());
-        report.add(new PlanReport.Step(plain.op().kind(), plain.name(), "f32.java", Support.Level.GENERIC));
+        report.add(new PlanReport.Step(plain.op().kind(), plain.name(), plain.kernel(), Support.Level.GENERIC));
     }
 
     /// {@return all arrays of activations}

@@ -19,6 +19,11 @@ import java.lang.foreign.MemorySegment;
 record PlainOp(Op op, String name, CpuStep step, long weightBytes, int scratchFloats, int positions) {
     private static final float[] NONE = new float[0];
 
+    /// {@return what reports call the kernel}
+    String kernel() {
+        return "plain.generic";
+    }
+
     /// {@return whether an op is one of these}
     ///
     /// @param op any op
