@@ -158,7 +158,7 @@ final class Lowering {
         weightBytes += plain.weightBytes();
         needs = needs.and(new ThreadNeeds(plain.scratchFloats(), 0, 0, 0));
         positions = Math.min(positions, plain.positions());
-        add(plain.kernel(), new PlanReport.Step(plain.op().kind(), plain.name(), "f32.java", Support.Level.GENERIC));
+        add(plain.kernel(), new PlanReport.Step(plain.op().kind(), plain.name(), "plain.generic", Support.Level.GENERIC));
     }
 
     private void embedding(CoreOp.Embedding e) {
