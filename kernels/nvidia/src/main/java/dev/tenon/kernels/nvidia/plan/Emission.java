@@ -36,7 +36,7 @@ final class Emission {
     private final LaunchPlan.Needs needs;
     private final BufferSpec stepBuffer;
     private final List<Launch> launches = new ArrayList<>();
-    private final Set<Slot> halves = new HashSet<>();
+    private final Set<Slot> inF16 = new HashSet<>();
     private final Map<Slot, Slot> aliases = new HashMap<>();
     private int step;
     private int clusterZ = 1;
@@ -78,14 +78,14 @@ final class Emission {
     /// {@return the address of a slot's first row, to write float32 rows}
     Argument.Address out(Slot slot) {
         aliases.remove(slot);
-        halves.remove(slot);
+        inF16.remove(slot);
         return slot.buffer.at(0);
     }
 
     /// {@return the address of a slot's first row, to write float16 rows}
-    Argument.Address outHalf(Slot slot) {
+    Argument.Address outF16(Slot slot) {
         aliases.remove(slot);
-        halves.add(slot);
+        inF16.add(slot);
         return slot.buffer.at(0);
     }
 
@@ -99,8 +99,8 @@ final class Emission {
     }
 
     /// {@return whether a slot holds float16 rows now}
-    boolean isHalf(Slot slot) {
-        return halves.contains(slot);
+    boolean isF16(Slot slot) {
+        return inF16.contains(slot);
     }
 
     /// Makes sure that scratch memory is large enough.
@@ -142,7 +142,7 @@ final class Emission {
     }
 
     /// Launches `to_f16`: float32 to float16.
-    void toHalf(Argument.Address from, Argument.Address to, long n) {
+    void toF16(Argument.Address from, Argument.Address to, long n) {
         launch(ROWS, "to_f16", (int) ((n + 1023) / 1024), 1, 1, BLOCK, 0, from, to, n);
     }
 
@@ -169,8 +169,8 @@ final class Emission {
                 stepAt(layout.tokens()),
                 stepAt(layout.positions()),
                 stepAt(layout.steps()),
-                need(scratch.chosen(), TokenRing.bytes(shape.logitRows())).plus(TokenRing.ids()),
-                scratch.chosen().at(0),
+                need(scratch.sampled(), TokenRing.bytes(shape.logitRows())).plus(TokenRing.ids()),
+                scratch.sampled().at(0),
                 TokenRing.STEPS);
     }
 
