@@ -33,27 +33,24 @@ final class Emission {
     final StepLayout layout;
     final DeviceTraits traits;
     final Scratch scratch;
-    private final LaunchPlan.Needs needs;
     private final BufferSpec stepBuffer;
+    private final LaunchPlan.Needs needs;
     private final List<Launch> launches = new ArrayList<>();
     private final Set<Slot> inF16 = new HashSet<>();
     private final Map<Slot, Slot> aliases = new HashMap<>();
     private int step;
     private int clusterZ = 1;
 
-    Emission(
-            StepShape shape,
-            StepLayout layout,
-            DeviceTraits traits,
-            Scratch scratch,
-            LaunchPlan.Needs needs,
-            BufferSpec stepBuffer) {
+    /// @param plan the ops' plan
+    /// @param shape the step's sizes
+    /// @param needs hears how much scratch memory launches need
+    Emission(LaunchPlan plan, StepShape shape, LaunchPlan.Needs needs) {
         this.shape = shape;
-        this.layout = layout;
-        this.traits = traits;
-        this.scratch = scratch;
+        this.layout = plan.limits().layout(shape);
+        this.traits = plan.traits();
+        this.scratch = plan.scratch();
+        this.stepBuffer = plan.step();
         this.needs = needs;
-        this.stepBuffer = stepBuffer;
     }
 
     List<Launch> launches() {
