@@ -16,24 +16,21 @@ final class Json {
 
     private Json(Budget budget, Arguments args) {
         this.budget = budget;
-        ascii = args.flag(0, "ensure_ascii", false);
+        ascii = args.flag(0, "ensure_ascii");
         Object by = args.get(1, "indent", None.NONE);
-        if (by == None.NONE) {
-            indent = null;
-        } else {
-            indent = by instanceof String s ? s : " ".repeat(Math.clamp(Numbers.integerArgument(by, "indent"), 0, 64));
-        }
-        if (args.get(2, "separators") instanceof List<?> l && l.size() == 2) {
+        indent = by == None.NONE
+                ? null
+                : by instanceof String s ? s : " ".repeat(Math.clamp(args.integer(1, "indent", 0), 0, 64));
+        if (args.get(2, "separators", None.NONE) instanceof List<?> l && l.size() == 2) {
             itemSeparator = Text.need(l.get(0), "separators");
             keySeparator = Text.need(l.get(1), "separators");
         } else {
             itemSeparator = indent == null ? ", " : ",";
             keySeparator = ": ";
         }
-        sortKeys = args.flag(3, "sort_keys", false);
+        sortKeys = args.flag(3, "sort_keys");
     }
 
-    /// {@return a value as JSON}
     static String dump(Budget budget, Object value, Arguments args) {
         Json json = new Json(budget, args);
         json.write(value, 0);
@@ -44,28 +41,25 @@ final class Json {
         budget.step(1);
         Budget.check(out);
         if (value instanceof List<?> l) {
-            out.append('[');
-            boolean first = true;
+            String before = "[";
             for (Object item : l) {
-                separate(first, depth + 1);
-                first = false;
+                newline(before, depth + 1);
+                before = itemSeparator;
                 write(item, depth + 1);
             }
-            close(first, depth, ']');
+            newline(l.isEmpty() ? null : "", depth);
+            out.append(l.isEmpty() ? "[]" : "]");
         } else if (value instanceof Map<?, ?> m) {
-            out.append('{');
-            boolean first = true;
+            String before = "{";
             for (Map.Entry<?, ?> e : sorted(m).entrySet()) {
-                separate(first, depth + 1);
-                first = false;
-                if (e.getKey() instanceof Tuple) {
-                    throw new TemplateFailure("keys must be str, int, float, bool or None, not tuple");
-                }
+                newline(before, depth + 1);
+                before = itemSeparator;
                 string(e.getKey() instanceof String s ? s : scalar(e.getKey()));
                 out.append(keySeparator);
                 write(e.getValue(), depth + 1);
             }
-            close(first, depth, '}');
+            newline(m.isEmpty() ? null : "", depth);
+            out.append(m.isEmpty() ? "{}" : "}");
         } else if (value instanceof String s) {
             string(s);
         } else {
@@ -90,48 +84,29 @@ final class Json {
         if (!sortKeys) {
             return m;
         }
-        Map<Object, Object> sorted = new TreeMap<>((a, b) -> Comparison.LT.order(budget, a, b));
+        Map<Object, Object> sorted = new TreeMap<>((a, b) -> Operators.order(budget, "<", a, b));
         sorted.putAll(m);
         return sorted;
     }
 
-    private void separate(boolean first, int depth) {
-        out.append(first ? "" : itemSeparator);
-        if (indent != null) {
-            newline(depth);
+    private void newline(String before, int depth) {
+        out.append(before == null ? "" : before);
+        if (before != null && indent != null) {
+            out.append('\n').repeat(indent, depth);
         }
-    }
-
-    private void close(boolean empty, int depth, char bracket) {
-        if (indent != null && !empty) {
-            newline(depth);
-        }
-        out.append(bracket);
-    }
-
-    private void newline(int depth) {
-        out.append('\n').repeat(indent, depth);
     }
 
     private void string(String s) {
         out.append('"');
         for (int i = 0; i < s.length(); i++) {
             char c = s.charAt(i);
-            switch (c) {
-                case '"' -> out.append("\\\"");
-                case '\\' -> out.append("\\\\");
-                case '\n' -> out.append("\\n");
-                case '\r' -> out.append("\\r");
-                case '\t' -> out.append("\\t");
-                case '\b' -> out.append("\\b");
-                case '\f' -> out.append("\\f");
-                default -> {
-                    if (c < 0x20 || (ascii && c > 0x7e)) {
-                        Text.hex(out.append("\\u"), c, 4);
-                    } else {
-                        out.append(c);
-                    }
-                }
+            int simple = "\"\\\n\r\t\b\f".indexOf(c);
+            if (simple >= 0) {
+                out.append('\\').append("\"\\nrtbf".charAt(simple));
+            } else if (c < 0x20 || (ascii && c > 0x7e)) {
+                out.append("\\u%04x".formatted((int) c));
+            } else {
+                out.append(c);
             }
         }
         out.append('"');
