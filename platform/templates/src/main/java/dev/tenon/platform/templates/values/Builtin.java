@@ -16,7 +16,7 @@ import java.util.function.IntPredicate;
 public record Builtin(Object self, String name) implements Callable {
     private static final Set<String> FUNCTIONS =
             Set.of("range", "namespace", "dict", "raise_exception", "strftime_now");
-    private static final Set<String> OF_STRINGS = Set.of(("capitalize count endswith find format index isalnum isalpha "
+    static final Set<String> OF_STRINGS = Set.of(("capitalize count endswith find format index isalnum isalpha "
                     + "isdecimal isdigit islower isnumeric isspace isupper join lower lstrip partition removeprefix "
                     + "removesuffix replace rfind rindex rpartition rsplit rstrip split splitlines startswith strip "
                     + "title upper zfill")
@@ -162,7 +162,8 @@ public record Builtin(Object self, String name) implements Callable {
             case "strip" -> Strings.strip(s, args.get(0, "chars", None.NONE), true, true);
             case "title" -> budget.made(Strings.title(s, false));
             case "upper" -> budget.made(s.toUpperCase(Locale.ROOT));
-            default -> zfill(budget, s, args.integer(0, "width", 0));
+            case "zfill" -> zfill(budget, s, args.integer(0, "width", 0));
+            default -> throw new TemplateFailure("there is no method '" + name + "'");
         };
     }
 
