@@ -7,11 +7,11 @@ sealed interface Expression {
     record Literal(Object value) implements Expression {}
 
     record Name(String name) implements Expression {}
-    /// A list or tuple.
+
     record Sequence(List<Expression> items, boolean tuple) implements Expression {}
     /// A dictionary: keys and values in turn.
     record Dict(List<Expression> items) implements Expression {}
-    /// `yes if condition else no`.
+
     record Choice(Expression condition, Expression yes, Expression no) implements Expression {}
 
     record Not(Expression value) implements Expression {}
@@ -25,7 +25,7 @@ sealed interface Expression {
     record Item(Expression base, Expression key) implements Expression {}
 
     record Attribute(Expression base, String name) implements Expression {}
-    /// `base[start:stop:step]`.
+
     record Slice(Expression base, Expression start, Expression stop, Expression step) implements Expression {}
 
     record Call(Expression target, Inputs inputs) implements Expression {}
@@ -33,7 +33,7 @@ sealed interface Expression {
     record Filtered(Expression value, Use filter) implements Expression {}
 
     record Tested(Expression value, Use test) implements Expression {}
-    /// A filter or test with its arguments.
+
     record Use(String name, Inputs inputs) {}
     /// What a call is given: by position, by name, and after `*` and `**`, which may be null.
     record Inputs(
@@ -42,7 +42,6 @@ sealed interface Expression {
             List<Expression> named,
             Expression spread,
             Expression spreadNamed) {
-        /// Nothing.
         static final Inputs NONE = of();
 
         static Inputs of(Expression... positional) {

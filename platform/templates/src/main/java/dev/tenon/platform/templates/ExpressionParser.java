@@ -23,6 +23,7 @@ class ExpressionParser {
             Set.of("*", "/", "//", "%"),
             Set.of("**"));
     private static final int COMPARISONS = 2;
+    private static final Expression NONE = new Expression.Literal(None.NONE);
     private static final Expression NOTHING = new Expression.Literal(new Undefined("an inline if has no else"));
     private static final Set<String> NO_OPERANDS = Set.of("and", "or", "not", "if", "else", "is", "in", "recursive");
 
@@ -98,7 +99,7 @@ class ExpressionParser {
         return Lexer.failure(in, peek().position(), text);
     }
 
-    /// Enters an expression or body inside another; [#leave()] follows.
+    /// Enters an expression or body inside another.
     final void enter() {
         if (++nesting > MAX_NESTING) {
             throw failure("it is nested more than " + MAX_NESTING + " levels deep");
@@ -213,7 +214,7 @@ class ExpressionParser {
         return switch (name) {
             case "true", "True" -> new Expression.Literal(true);
             case "false", "False" -> new Expression.Literal(false);
-            case "none", "None" -> new Expression.Literal(None.NONE);
+            case "none", "None" -> NONE;
             default -> {
                 specialNames += name.equals("varargs") || name.equals("kwargs") ? 1 : 0;
                 yield new Expression.Name(name);
@@ -271,7 +272,7 @@ class ExpressionParser {
     }
 
     private Expression subscript(Expression base) {
-        Expression[] bounds = new Expression[3];
+        Expression[] bounds = {NONE, NONE, NONE};
         if (!at(":")) {
             bounds[0] = tuple(true);
             if (take("]")) {
@@ -279,7 +280,7 @@ class ExpressionParser {
             }
         }
         for (int n = 1; n < 3 && take(":"); n++) {
-            bounds[n] = at(":") || at("]") ? null : expression();
+            bounds[n] = at(":") || at("]") ? NONE : expression();
         }
         need("]");
         return new Expression.Slice(base, bounds[0], bounds[1], bounds[2]);

@@ -7,7 +7,6 @@ import dev.tenon.platform.templates.values.Builtin;
 import dev.tenon.platform.templates.values.Callable;
 import dev.tenon.platform.templates.values.Filters;
 import dev.tenon.platform.templates.values.Namespace;
-import dev.tenon.platform.templates.values.None;
 import dev.tenon.platform.templates.values.Operators;
 import dev.tenon.platform.templates.values.TemplateFailure;
 import dev.tenon.platform.templates.values.TemplateObject;
@@ -94,7 +93,7 @@ final class Renderer {
             case Statement.Raw raw -> write(raw.text());
             case Statement.Output output -> write(Text.str(budget, eval(output.value())));
             case Statement.Set set -> assign(set.target(), eval(set.value()));
-            case Statement.If choice -> renderAll(chosen(choice));
+            case Statement.If choice -> choose(choice);
             case Statement.For loop -> loop(loop, eval(loop.items()), scope, 0);
             case Statement.Macro macro -> set(macro.name(), macro(macro));
             case Statement.CallBlock block -> write(Text.str(budget, callWithBody(block)));
@@ -118,13 +117,13 @@ final class Renderer {
         return Flow.NEXT;
     }
 
-    private List<Statement> chosen(Statement.If choice) {
+    private Flow choose(Statement.If choice) {
         for (Statement.Branch branch : choice.branches()) {
             if (Values.truth(eval(branch.condition()))) {
-                return branch.body();
+                return renderAll(branch.body());
             }
         }
-        return choice.otherwise();
+        return Flow.NEXT;
     }
 
     private Flow loop(Statement.For loop, Object value, Scope outer, int depth) {
@@ -237,11 +236,9 @@ final class Renderer {
             set(parameter, given != null ? given : otherwise == null ? missing : eval(otherwise));
         }
         if (!macro.takesMore() && (positional.size() > n || !named.isEmpty())) {
-            throw new TemplateFailure("macro '" + macro.name() + "' takes "
-                    + (positional.size() > n
-                            ? "not more than " + n + " argument(s)"
-                            : "no keyword argument '"
-                                    + named.keySet().iterator().next() + "'"));
+            String what =
+                    positional.size() > n ? "not more than " + n + " argument(s)" : "no keyword " + named.keySet();
+            throw new TemplateFailure("macro '" + macro.name() + "' takes " + what);
         }
         set("varargs", new Tuple(positional.subList(Math.min(n, positional.size()), positional.size())));
         set("kwargs", named);
@@ -308,7 +305,7 @@ final class Renderer {
             case Expression.Binary binary -> binary(binary);
             case Expression.Choice c -> eval(Values.truth(eval(c.condition())) ? c.yes() : c.no());
             case Expression.Slice s ->
-                Access.slice(budget, eval(s.base()), bound(s.start()), bound(s.stop()), bound(s.step()));
+                Access.slice(budget, eval(s.base()), eval(s.start()), eval(s.stop()), eval(s.step()));
             case Expression.Negative negative -> Operators.negate(eval(negative.value()));
             case Expression.Sequence list -> {
                 budget.step(list.items().size() + 1L);
@@ -336,10 +333,6 @@ final class Renderer {
             case "~" -> budget.made(Text.str(budget, left).concat(Text.str(budget, eval(binary.right()))));
             default -> Operators.binary(budget, binary.operator(), left, eval(binary.right()));
         };
-    }
-
-    private Object bound(Expression bound) {
-        return bound == null ? None.NONE : eval(bound);
     }
 
     private boolean compare(Expression.Compare chain) {

@@ -14,7 +14,7 @@ sealed interface Statement {
     /// `break` or `continue`.
     record Exit(Renderer.Flow flow) implements Statement {}
 
-    record If(List<Branch> branches, List<Statement> otherwise) implements Statement {}
+    record If(List<Branch> branches) implements Statement {}
 
     record Branch(Expression condition, List<Statement> body) {}
     /// `for`; the filter may be null.

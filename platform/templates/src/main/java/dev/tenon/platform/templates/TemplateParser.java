@@ -87,9 +87,11 @@ final class TemplateParser extends ExpressionParser {
             Expression condition = tuple(true);
             branches.add(new Statement.Branch(condition, bodyAfterTag("elif", "else", "endif")));
         } while (take("elif"));
-        List<Statement> otherwise = take("else") ? bodyAfterTag("endif") : List.of();
+        if (take("else")) {
+            branches.add(new Statement.Branch(new Expression.Literal(true), bodyAfterTag("endif")));
+        }
         need("endif");
-        return new Statement.If(branches, otherwise);
+        return new Statement.If(branches);
     }
 
     private Statement forStatement() {

@@ -28,25 +28,20 @@ public final class Access {
             value = key instanceof List<?> && !(key instanceof Tuple) ? null : map.get(Values.key(key));
         } else if (Values.isInteger(key) && (base instanceof List || base instanceof String)) {
             long n = Values.length(base);
-            long i = Values.toLong(key) < 0 ? Values.toLong(key) + n : Values.toLong(key);
-            if (i >= 0 && i < n) {
-                return base instanceof String s ? Text.slice(s, (int) i, (int) i + 1) : ((List<?>) base).get((int) i);
-            }
+            int i = (int) Math.clamp(Values.toLong(key) < 0 ? Values.toLong(key) + n : Values.toLong(key), -1, n);
+            value = i < 0 || i == n ? null : base instanceof List<?> l ? l.get(i) : Text.slice((String) base, i, i + 1);
         }
         if (value == null && key instanceof String name) {
             value = own(base, name);
             return value == null ? missing(base, name) : value;
         }
-        return value == null ? new Undefined(kind(base) + " has no element " + Text.repr(budget, key)) : value;
+        return value == null ? new Undefined(kind(base) + " has no element " + Printer.repr(budget, key)) : value;
     }
 
     /// {@return a method or attribute that a value has whatever its entries are, or null}
     private static Object own(Object base, String name) {
-        if (base instanceof TemplateObject object) {
-            return object.attribute(name);
-        }
         boolean methods = base instanceof String || base instanceof Map || base instanceof List;
-        return methods ? Builtin.method(base, name) : null;
+        return base instanceof TemplateObject o ? o.attribute(name) : methods ? Builtin.method(base, name) : null;
     }
 
     private static Undefined missing(Object base, String name) {
@@ -96,9 +91,9 @@ public final class Access {
 
     private static long index(Object value, long otherwise) {
         Values.used(value);
-        if (value != None.NONE && !Values.isInteger(value)) {
-            throw new TemplateFailure("slice indices must be integers or None, not " + Values.type(value));
+        if (value == None.NONE || Values.isInteger(value)) {
+            return value == None.NONE ? otherwise : Values.toLong(value);
         }
-        return value == None.NONE ? otherwise : Values.toLong(value);
+        throw new TemplateFailure("slice indices must be integers or None, not " + Values.type(value));
     }
 }

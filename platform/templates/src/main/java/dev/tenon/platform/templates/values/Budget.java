@@ -43,7 +43,7 @@ public final class Budget {
     }
 
     /// Fails if a text under construction is too long already.
-    public static void check(StringBuilder text) {
+    public static void check(CharSequence text) {
         check(text.length());
     }
 

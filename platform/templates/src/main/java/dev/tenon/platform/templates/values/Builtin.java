@@ -68,13 +68,12 @@ public record Builtin(Object self, String name) implements Callable {
         long start = one ? 0 : args.integer(0, "start", 0);
         long stop = args.integer(one ? 0 : 1, "stop", 0);
         long step = args.integer(2, "step", 1);
-        long n = step == 0 ? -1 : Math.max(0, Math.ceilDiv(stop - start, step));
-        if (n < 0 || n > Budget.MAX_RANGE) {
-            throw new TemplateFailure(
-                    n < 0
-                            ? "range() arg 3 must not be zero"
-                            : "Range too big. The sandbox blocks ranges larger than MAX_RANGE (" + Budget.MAX_RANGE
-                                    + ").");
+        if (step == 0) {
+            throw new TemplateFailure("range() arg 3 must not be zero");
+        }
+        long n = Math.max(0, Math.ceilDiv(stop - start, step));
+        if (n > Budget.MAX_RANGE) {
+            throw new TemplateFailure("Range too big. A range has at most " + Budget.MAX_RANGE + " items.");
         }
         budget.step(n);
         List<Object> values = new ArrayList<>((int) n);
@@ -112,16 +111,19 @@ public record Builtin(Object self, String name) implements Callable {
     }
 
     private Object ofList(Budget budget, List<?> list, Arguments args) {
-        List<Long> found = new ArrayList<>();
-        for (int i = 0; i < list.size() && !name.equals("copy"); i++) {
-            if (Values.equal(budget, list.get(i), args.need(0, "value"))) {
-                found.add((long) i);
+        if (name.equals("copy")) {
+            return list;
+        }
+        List<Object> found = new ArrayList<>();
+        for (long i = 0; i < list.size(); i++) {
+            if (Values.equal(budget, list.get((int) i), args.need(0, "value"))) {
+                found.add(i);
             }
         }
         if (name.equals("index") && found.isEmpty()) {
-            throw new TemplateFailure(Text.repr(budget, args.need(0, "value")) + " is not in list");
+            throw new TemplateFailure("the value is not in list");
         }
-        return name.equals("copy") ? list : name.equals("index") ? found.getFirst() : (Object) (long) found.size();
+        return name.equals("index") ? found.getFirst() : (Object) Values.length(found);
     }
 
     private Object ofString(Budget budget, String s, Arguments args) {

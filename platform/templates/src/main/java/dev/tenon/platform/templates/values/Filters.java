@@ -28,12 +28,17 @@ public final class Filters {
     /// {@return a filtered value}
     public static Object apply(Budget budget, String name, Object value, Arguments args) {
         return switch (name) {
-            case "abs" -> abs(budget, value);
+            case "abs" -> Operators.compare(budget, "<", value, 0L) ? Operators.negate(value) : value;
             case "attr" -> Access.attribute(budget, value, args.text(0, "name"));
             case "batch" -> Sequences.batch(Values.iterate(budget, value), args);
             case "capitalize" -> budget.made(Strings.capitalize(Text.str(budget, value)));
             case "default", "d" -> otherwise(value, args);
-            case "dictsort" -> Sequences.dictSort(budget, value, args);
+            case "dictsort" -> {
+                Values.used(value);
+                Object by = args.get(1, "by", "key").equals("value") ? 1L : 0L;
+                List<Object> pairs = Values.items(budget, value);
+                yield Sequences.sorted(budget, pairs, by, args.flag(0, "case_sensitive"), args.flag(2, "reverse"));
+            }
             case "escape", "e" -> escape(budget, Text.str(budget, value));
             case "first" -> Sequences.edge(Values.iterate(budget, value), true);
             case "float" -> toFloat(value, args.get(0, "default", 0.0));
@@ -48,30 +53,35 @@ public final class Filters {
             case "list" -> List.copyOf(Values.iterate(budget, value));
             case "lower" -> budget.made(Text.str(budget, value).toLowerCase(Locale.ROOT));
             case "map" -> Sequences.map(budget, Values.iterate(budget, value), args);
-            case "max" -> Sequences.extreme(budget, Values.iterate(budget, value), args, true);
-            case "min" -> Sequences.extreme(budget, Values.iterate(budget, value), args, false);
-            case "reject" -> Sequences.select(budget, Values.iterate(budget, value), args, false, false);
-            case "rejectattr" -> Sequences.select(budget, Values.iterate(budget, value), args, false, true);
+            case "max", "min" -> {
+                Object by = args.get(1, "attribute", None.NONE);
+                List<Object> items = Values.iterate(budget, value);
+                boolean caseSensitive = args.flag(0, "case_sensitive");
+                yield Sequences.edge(Sequences.sorted(budget, items, by, caseSensitive, name.equals("max")), true);
+            }
             case "replace" -> replace(budget, Text.str(budget, value), args);
-            case "reverse" -> Sequences.reverse(budget, value);
+            case "reverse" ->
+                value instanceof String s
+                        ? Strings.reverse(s)
+                        : Values.iterate(budget, value).reversed();
             case "round" -> round(value, args.integer(0, "precision", 0), args.get(1, "method", "common"));
             case "safe", "string" -> Text.str(budget, value);
-            case "select" -> Sequences.select(budget, Values.iterate(budget, value), args, true, false);
-            case "selectattr" -> Sequences.select(budget, Values.iterate(budget, value), args, true, true);
-            case "sort" -> Sequences.sort(budget, Values.iterate(budget, value), args);
+            case "select", "selectattr", "reject", "rejectattr" ->
+                Sequences.select(budget, Values.iterate(budget, value), args, name);
+            case "sort" -> {
+                Object by = args.get(2, "attribute", None.NONE);
+                List<Object> items = Values.iterate(budget, value);
+                yield Sequences.sorted(budget, items, by, args.flag(1, "case_sensitive"), args.flag(0, "reverse"));
+            }
             case "sum" -> Sequences.sum(budget, Values.iterate(budget, value), args);
             case "title" -> budget.made(Strings.title(Text.str(budget, value), true));
-            case "tojson" -> Json.dump(budget, value, args);
+            case "tojson" -> Printer.json(budget, value, args);
             case "trim" -> Strings.strip(Text.str(budget, value), args.get(0, "chars", None.NONE), true, true);
             case "unique" -> Sequences.unique(budget, Values.iterate(budget, value), args);
             case "upper" -> budget.made(Text.str(budget, value).toUpperCase(Locale.ROOT));
             case "wordcount" -> Math.max(0L, (" " + Text.str(budget, value)).split("(?U)\\W+").length - 1L);
             default -> throw new TemplateFailure("there is no filter '" + name + "'");
         };
-    }
-
-    private static Object abs(Budget budget, Object value) {
-        return Operators.compare(budget, "<", value, 0L) ? Operators.negate(value) : value;
     }
 
     private static Object otherwise(Object value, Arguments args) {

@@ -14,8 +14,7 @@ import java.util.regex.Pattern;
 final class Format {
     private static final Pattern PERCENT =
             Pattern.compile("%(?:\\(([^)]*)\\))?([-+ 0#]*\\d{0,4})(?:\\.(\\d{0,4}))?([a-zA-Z%])?");
-    private static final Pattern FIELD = Pattern.compile("\\{\\{|}}|\\{([^{}:]*)(?::([^{}]*))?}|[{}]");
-    private static final Pattern SPEC = Pattern.compile("([<>])?([+ ]?0?\\d{0,4})(?:\\.(\\d{1,4}))?([sdfx])?");
+    private static final Pattern FIELD = Pattern.compile("\\{\\{|}}|\\{([^{}]*)}|[{}]");
 
     private Format() {}
 
@@ -52,7 +51,7 @@ final class Format {
         try {
             return switch (type) {
                 case "s" -> String.format("%" + flags + point + "s", Text.str(budget, value));
-                case "r" -> String.format("%" + flags + point + "s", Text.repr(budget, value));
+                case "r" -> String.format("%" + flags + point + "s", Printer.repr(budget, value));
                 case "f", "F" -> {
                     int digits = point.isEmpty() ? 6 : Integer.parseInt(point.substring(1));
                     BigDecimal exact = new BigDecimal(Values.toDouble(value)).setScale(digits, RoundingMode.HALF_EVEN);
@@ -69,7 +68,7 @@ final class Format {
         }
     }
 
-    /// {@return the format with its fields filled in: `{}`, `{0}` and `{name}`, with `.attribute` and `:format`}
+    /// {@return the format with its fields filled in: `{}`, `{0}` and `{name}`, with `.attribute`}
     static String fields(Budget budget, String format, Arguments args) {
         StringBuilder out = new StringBuilder();
         Matcher m = FIELD.matcher(format);
@@ -91,20 +90,8 @@ final class Format {
             for (int p = 1; p < path.length; p++) {
                 value = Access.attribute(budget, value, path[p]);
             }
-            String spec = m.group(2) == null ? "" : m.group(2);
-            Budget.check(out.append(spec.isEmpty() ? Text.str(budget, value) : spec(budget, spec, value)));
+            Budget.check(out.append(Text.str(budget, value)));
         }
         return budget.made(out.append(format, end, format.length()).toString());
-    }
-
-    private static String spec(Budget budget, String spec, Object value) {
-        Matcher m = SPEC.matcher(spec);
-        if (!m.matches()) {
-            throw new TemplateFailure("the format ':" + spec + "' is not supported");
-        }
-        String type = Values.isInteger(value) ? "d" : Values.isNumber(value) ? "f" : "s";
-        boolean left = m.group(1) == null ? type.equals("s") : m.group(1).equals("<");
-        String flags = (left && !m.group(2).isEmpty() ? "-" : "") + m.group(2);
-        return formatted(budget, flags, m.group(3), m.group(4) == null ? type : m.group(4), value);
     }
 }

@@ -63,12 +63,11 @@ public final class Operators {
             all.addAll(Values.iterate(budget, b));
             return a instanceof Tuple ? new Tuple(all) : all;
         }
-        Object sequence = Values.isInteger(a) ? b : a;
-        Object times = Values.isInteger(a) ? a : b;
-        if (operator.equals("*")
-                && Values.isInteger(times)
-                && (sequence instanceof String || sequence instanceof List)) {
-            return repeat(budget, sequence, Math.max(0, Values.toLong(times)));
+        if (operator.equals("*") && Values.isInteger(a) && (b instanceof String || b instanceof List)) {
+            return binary(budget, operator, b, a);
+        }
+        if (operator.equals("*") && Values.isInteger(b) && (a instanceof String || a instanceof List)) {
+            return repeat(budget, a, Math.max(0, Values.toLong(b)));
         }
         if (operator.equals("%") && a instanceof String format) {
             return Format.percent(budget, format, b);
@@ -90,21 +89,25 @@ public final class Operators {
     }
 
     private static Object arithmetic(String operator, Object a, Object b) {
+        boolean power = operator.equals("**");
         boolean divides = operator.equals("/") || operator.equals("//") || operator.equals("%");
-        if (divides && Values.toDouble(b) == 0) {
+        if (divides && Values.toDouble(b) == 0 || power && Values.toDouble(a) == 0 && Values.toDouble(b) < 0) {
             throw new TemplateFailure("division by zero");
         }
-        if (a instanceof Double || b instanceof Double || operator.equals("/")) {
+        boolean whole = Values.isInteger(a) && Values.isInteger(b) && !(power && Values.toLong(b) < 0);
+        if (!whole || operator.equals("/")) {
             double x = Values.toDouble(a);
             double y = Values.toDouble(b);
+            double remainder = x % y;
+            double modulo = remainder != 0 && remainder < 0 != y < 0 ? remainder + y : remainder;
             return switch (operator) {
                 case "+" -> x + y;
                 case "-" -> x - y;
                 case "*" -> x * y;
                 case "/" -> x / y;
-                case "//" -> Math.floor((x - modulo(x, y)) / y);
-                case "%" -> modulo(x, y);
-                default -> power(x, y);
+                case "//" -> Math.floor((x - modulo) / y);
+                case "%" -> modulo;
+                default -> Math.pow(x, y);
             };
         }
         long x = Values.toLong(a);
@@ -116,27 +119,11 @@ public final class Operators {
                 case "*" -> Math.multiplyExact(x, y);
                 case "//" -> Math.floorDivExact(x, y);
                 case "%" -> Math.floorMod(x, y);
-                default ->
-                    y < 0
-                            ? (Object) power((double) x, y)
-                            : (Object) Math.powExact(x, (int) Math.min(y, Integer.MAX_VALUE));
+                default -> Math.powExact(x, (int) Math.min(y, Integer.MAX_VALUE));
             };
         } catch (ArithmeticException e) {
             throw new TemplateFailure("a whole number needs more than 64 bits");
         }
-    }
-
-    /// The remainder with the divisor's sign.
-    private static double modulo(double x, double y) {
-        double remainder = x % y;
-        return remainder != 0 && remainder < 0 != y < 0 ? remainder + y : remainder;
-    }
-
-    private static double power(double base, double exponent) {
-        if (base == 0 && exponent < 0) {
-            throw new TemplateFailure("0.0 cannot be raised to a negative power");
-        }
-        return Math.pow(base, exponent);
     }
 
     /// {@return a number's negative}

@@ -1,7 +1,6 @@
 package dev.tenon.platform.templates.values;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,7 +32,8 @@ final class Sequences {
         return value instanceof String s && !caseSensitive ? s.toLowerCase(Locale.ROOT) : value;
     }
 
-    private static List<Object> sorted(
+    /// {@return items in the order of an attribute, or their own if it is `None`}
+    static List<Object> sorted(
             Budget budget, List<Object> items, Object attribute, boolean caseSensitive, boolean reverse) {
         Comparator<Object> order = (a, b) -> {
             Object x = folded(path(budget, a, attribute), caseSensitive);
@@ -43,18 +43,6 @@ final class Sequences {
         List<Object> sorted = new ArrayList<>(items);
         sorted.sort(reverse ? order.reversed() : order);
         return sorted;
-    }
-
-    static Object sort(Budget budget, List<Object> items, Arguments args) {
-        Object attribute = args.get(2, "attribute", None.NONE);
-        return sorted(budget, items, attribute, args.flag(1, "case_sensitive"), args.flag(0, "reverse"));
-    }
-
-    static Object dictSort(Budget budget, Object value, Arguments args) {
-        long by = args.get(1, "by", "key").equals("value") ? 1 : 0;
-        Values.used(value);
-        boolean caseSensitive = args.flag(0, "case_sensitive");
-        return sorted(budget, Values.items(budget, value), by, caseSensitive, args.flag(2, "reverse"));
     }
 
     static Object unique(Budget budget, List<Object> items, Arguments args) {
@@ -80,11 +68,6 @@ final class Sequences {
         return out;
     }
 
-    static Object extreme(Budget budget, List<Object> items, Arguments args, boolean greatest) {
-        Object attribute = args.get(1, "attribute", None.NONE);
-        return edge(sorted(budget, items, attribute, args.flag(0, "case_sensitive"), greatest), true);
-    }
-
     static Object sum(Budget budget, List<Object> items, Arguments args) {
         Object total = args.get(1, "start", 0L);
         for (Object item : items) {
@@ -108,15 +91,6 @@ final class Sequences {
         return first ? items.getFirst() : items.getLast();
     }
 
-    static Object reverse(Budget budget, Object value) {
-        if (value instanceof String s) {
-            return budget.made(new StringBuilder(s).reverse().toString());
-        }
-        List<Object> items = new ArrayList<>(Values.iterate(budget, value));
-        Collections.reverse(items);
-        return items;
-    }
-
     static Object map(Budget budget, List<Object> items, Arguments args) {
         Object attribute = args.positional().isEmpty() ? args.named().get("attribute") : null;
         String filter = attribute == null ? Filters.named(args.text(0, "filter")) : null;
@@ -129,7 +103,8 @@ final class Sequences {
         return out;
     }
 
-    static Object select(Budget budget, List<Object> items, Arguments args, boolean keep, boolean byAttribute) {
+    static Object select(Budget budget, List<Object> items, Arguments args, String name) {
+        boolean byAttribute = name.endsWith("attr");
         int next = byAttribute ? 1 : 0;
         Object attribute = byAttribute ? args.need(0, "attribute") : None.NONE;
         boolean plain = args.positional().size() <= next;
@@ -139,7 +114,7 @@ final class Sequences {
         for (Object item : items) {
             budget.step(1);
             Object value = path(budget, item, attribute);
-            if ((plain ? Values.truth(value) : Tests.holds(budget, test, value, rest)) == keep) {
+            if ((plain ? Values.truth(value) : Tests.holds(budget, test, value, rest)) == name.startsWith("select")) {
                 out.add(item);
             }
         }

@@ -38,16 +38,12 @@ final class Strftime {
                         + field(now, 'T')
                         + ' '
                         + now.getYear();
-            case 'e', 'k', 'l' -> String.format("%2s", String.format(Locale.ENGLISH, "%t" + kind, now));
+            case 'e', 'k', 'l' -> "%2s".formatted(String.format(Locale.ENGLISH, "%t" + kind, now));
             case 'f' -> "%06d".formatted(now.getNano() / 1000);
-            case 'n' -> "\n";
-            case 't' -> "\t";
-            case '%' -> "%";
-            case 'u' -> String.valueOf(now.getDayOfWeek().getValue());
-            case 'w' -> String.valueOf(now.getDayOfWeek().getValue() % 7);
+            case 'n', 't', '%' -> kind == 'n' ? "\n" : kind == 't' ? "\t" : "%";
+            case 'u', 'w' -> String.valueOf(now.getDayOfWeek().getValue() % (kind == 'w' ? 7 : 8));
             case 'p' -> String.format(Locale.ENGLISH, "%Tp", now);
-            case 'x' -> field(now, 'D');
-            case 'X' -> field(now, 'T');
+            case 'x', 'X' -> field(now, kind == 'x' ? 'D' : 'T');
             case 'z', 'Z' -> "";
             default -> {
                 if ("aAbBCdDFhHIjmMRsSTyY".indexOf(kind) < 0) {

@@ -3,6 +3,7 @@ package dev.tenon.platform.templates.values;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -80,11 +81,8 @@ public final class Values {
         if (value instanceof String s) {
             return Text.length(s);
         }
-        if (value instanceof Map<?, ?> m) {
-            return m.size();
-        }
-        if (value instanceof List || value instanceof Undefined) {
-            return value instanceof List<?> l ? l.size() : 0;
+        if (value instanceof Collection<?> || value instanceof Map<?, ?> || value instanceof Undefined) {
+            return value instanceof Collection<?> c ? c.size() : value instanceof Map<?, ?> m ? m.size() : 0;
         }
         throw new TemplateFailure("object of type '" + type(value) + "' has no len()");
     }
@@ -104,10 +102,10 @@ public final class Values {
         if (value instanceof String s) {
             return Text.characters(budget, s);
         }
-        if (value instanceof Undefined) {
-            return List.of();
+        if (!(value instanceof Undefined)) {
+            throw new TemplateFailure("'" + type(value) + "' object is not iterable");
         }
-        throw new TemplateFailure("'" + type(value) + "' object is not iterable");
+        return List.of();
     }
 
     /// {@return keys and values of a dictionary as pairs}
