@@ -1,243 +1,212 @@
 package dev.tenon.platform.templates;
 
 import dev.tenon.platform.templates.Token.Kind;
-import dev.tenon.platform.templates.values.Comparison;
 import dev.tenon.platform.templates.values.Filters;
 import dev.tenon.platform.templates.values.None;
-import dev.tenon.platform.templates.values.Operator;
+import dev.tenon.platform.templates.values.TemplateFailure;
 import dev.tenon.platform.templates.values.Tests;
+import dev.tenon.platform.templates.values.Undefined;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
-/// Reads Jinja2's expressions; each method reads one level of the grammar.
-final class ExpressionParser {
-    private final Tokens tokens;
+/// Reads Jinja2's expressions from a template's tokens.
+class ExpressionParser {
+    private static final int MAX_NESTING = 200;
+    /// Binary operators, the loosest first; comparisons are chained.
+    private static final List<Set<String>> LEVELS = List.of(
+            Set.of("or"),
+            Set.of("and"),
+            Set.of("==", "!=", "<", "<=", ">", ">=", "in", "not"),
+            Set.of("+", "-"),
+            Set.of("~"),
+            Set.of("*", "/", "//", "%"),
+            Set.of("**"));
+    private static final int COMPARISONS = 2;
+    private static final Expression NONE = new Expression.Literal(None.NONE);
+    private static final Expression NOTHING = new Expression.Literal(new Undefined("an inline if has no else"));
+    private static final Set<String> NO_OPERANDS = Set.of("and", "or", "not", "if", "else", "is", "in", "recursive");
+
+    private static final Set<Kind> LITERALS = Set.of(Kind.STRING, Kind.INTEGER, Kind.FLOAT);
+
+    private final String in;
+    private final List<Token> tokens;
+    private int next;
+    private int nesting;
     private int specialNames;
 
-    /// Reads from tokens.
-    ExpressionParser(Tokens tokens) {
-        this.tokens = tokens;
+    ExpressionParser(String source) {
+        in = Lexer.normalize(source);
+        tokens = Lexer.read(in);
+    }
+
+    final Token peek() {
+        return tokens.get(next);
+    }
+
+    final boolean at(Kind kind) {
+        return peek().kind() == kind;
+    }
+
+    final boolean at(String text) {
+        return peek().is(text);
+    }
+
+    private boolean then(String text) {
+        return next + 1 < tokens.size() && tokens.get(next + 1).is(text);
+    }
+
+    private boolean atAny(Set<String> texts) {
+        return (at(Kind.NAME) || at(Kind.OPERATOR)) && texts.contains(peek().text());
+    }
+
+    /// Takes the next token and returns its text.
+    final String next() {
+        return tokens.get(next++).text();
+    }
+
+    /// Takes the next token if it is this name or operator, and returns whether it is.
+    final boolean take(String text) {
+        boolean found = at(text);
+        next += found ? 1 : 0;
+        return found;
+    }
+
+    final void need(String text) {
+        if (!take(text)) {
+            throw expected("'" + text + "'");
+        }
+    }
+
+    final String need(Kind kind, String what) {
+        if (!at(kind)) {
+            throw expected(what);
+        }
+        return next();
+    }
+
+    final String name() {
+        return need(Kind.NAME, "a name");
+    }
+
+    final TemplateFailure expected(String what) {
+        String found = peek().text().isEmpty() ? "the end" : "'" + peek().text() + "'";
+        return failure("expected " + what + ", found " + found);
+    }
+
+    /// {@return a failure in the line of the next token}
+    final TemplateFailure failure(String text) {
+        return Lexer.failure(in, peek().position(), text);
+    }
+
+    /// Enters an expression or body inside another.
+    final void enter() {
+        if (++nesting > MAX_NESTING) {
+            throw failure("it is nested more than " + MAX_NESTING + " levels deep");
+        }
+    }
+
+    final void leave() {
+        nesting--;
     }
 
     /// {@return how often `varargs` or `kwargs` was read so far}
-    int specialNames() {
+    final int specialNames() {
         return specialNames;
     }
 
     /// {@return an expression; with commas, a tuple}
     ///
     /// @param conditional whether `a if b else c` is read
-    Expression tuple(boolean conditional) {
-        Expression first = conditional ? expression() : or();
-        if (!tokens.at(",")) {
+    final Expression tuple(boolean conditional) {
+        Expression first = conditional ? expression() : binary(0);
+        if (!at(",")) {
             return first;
         }
         List<Expression> items = new ArrayList<>(List.of(first));
-        while (tokens.take(",") && !atEnd()) {
-            items.add(conditional ? expression() : or());
+        while (take(",") && !at(Kind.EXPRESSION_END) && !at(Kind.TAG_END) && !at(")") && !at("recursive")) {
+            items.add(conditional ? expression() : binary(0));
         }
         return new Expression.Sequence(items, true);
     }
 
-    private boolean atEnd() {
-        return tokens.at(Kind.EXPRESSION_END) || tokens.at(Kind.TAG_END) || tokens.at(")") || tokens.at("recursive");
-    }
-
     /// {@return an expression}
-    Expression expression() {
-        tokens.enter();
-        Expression value = or();
-        while (tokens.take("if")) {
-            Expression condition = or();
-            value = new Expression.Choice(condition, value, tokens.take("else") ? expression() : null);
+    final Expression expression() {
+        enter();
+        Expression value = binary(0);
+        while (take("if")) {
+            Expression condition = binary(0);
+            value = new Expression.Choice(condition, value, take("else") ? expression() : NOTHING);
         }
-        tokens.leave();
+        leave();
         return value;
     }
 
-    private Expression or() {
-        Expression left = and();
-        while (tokens.take("or")) {
-            left = new Expression.Or(left, and());
+    private Expression binary(int level) {
+        if (level == LEVELS.size()) {
+            return unary(true);
         }
-        return left;
-    }
-
-    private Expression and() {
-        Expression left = not();
-        while (tokens.take("and")) {
-            left = new Expression.And(left, not());
+        if (level == COMPARISONS && take("not")) {
+            enter();
+            Expression value = new Expression.Not(binary(level));
+            leave();
+            return value;
         }
-        return left;
-    }
-
-    private Expression not() {
-        if (!tokens.take("not")) {
-            return comparison();
-        }
-        tokens.enter();
-        Expression value = new Expression.Not(not());
-        tokens.leave();
-        return value;
-    }
-
-    private Expression comparison() {
-        Expression first = sum();
-        List<Comparison> operators = new ArrayList<>();
+        Expression left = binary(level + 1);
+        List<String> operators = new ArrayList<>();
         List<Expression> operands = new ArrayList<>();
-        for (Comparison next = comparisonOperator(); next != null; next = comparisonOperator()) {
-            operators.add(next);
-            operands.add(sum());
-        }
-        return operators.isEmpty() ? first : new Expression.Compare(first, operators, operands);
-    }
-
-    private Comparison comparisonOperator() {
-        if (tokens.at("not") && tokens.then("in")) {
-            tokens.next();
-            tokens.next();
-            return Comparison.NOT_IN;
-        }
-        for (Comparison each : Comparison.values()) {
-            if (tokens.take(each.symbol())) {
-                return each;
+        while (atAny(LEVELS.get(level)) && (!at("not") || then("in"))) {
+            String operator = next();
+            operator = operator.equals("not") ? "not " + next() : operator;
+            if (level == COMPARISONS) {
+                operators.add(operator);
+                operands.add(binary(level + 1));
+            } else {
+                left = new Expression.Binary(operator, left, binary(level + 1));
             }
         }
-        return null;
-    }
-
-    private Operator operator(Operator... any) {
-        for (Operator each : any) {
-            if (tokens.take(each.symbol())) {
-                return each;
-            }
-        }
-        return null;
-    }
-
-    private Expression sum() {
-        Expression left = concatenation();
-        Operator next;
-        while ((next = operator(Operator.ADD, Operator.SUBTRACT)) != null) {
-            left = new Expression.Binary(next, left, concatenation());
-        }
-        return left;
-    }
-
-    private Expression concatenation() {
-        Expression first = product();
-        if (!tokens.at("~")) {
-            return first;
-        }
-        List<Expression> parts = new ArrayList<>(List.of(first));
-        while (tokens.take("~")) {
-            parts.add(product());
-        }
-        return new Expression.Concatenation(parts);
-    }
-
-    private Expression product() {
-        Expression left = power();
-        Operator next;
-        while ((next = operator(Operator.MULTIPLY, Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO)) != null) {
-            left = new Expression.Binary(next, left, power());
-        }
-        return left;
-    }
-
-    private Expression power() {
-        Expression left = unary(true);
-        while (tokens.take("**")) {
-            left = new Expression.Binary(Operator.POWER, left, unary(true));
-        }
-        return left;
+        return operators.isEmpty() ? left : new Expression.Compare(left, operators, operands);
     }
 
     private Expression unary(boolean filters) {
-        tokens.enter();
+        enter();
         Expression value;
-        if (tokens.take("-")) {
+        if (take("-")) {
             value = new Expression.Negative(unary(false));
-        } else if (tokens.take("+")) {
-            value = unary(false);
         } else {
-            value = primary();
+            value = take("+") ? unary(false) : operand();
         }
-        value = postfix(value);
-        while (filters) {
-            if (tokens.take("|")) {
-                value = new Expression.Filtered(value, filter());
-            } else if (tokens.take("is")) {
-                value = test(value);
-            } else if (tokens.at("(")) {
-                value = new Expression.Call(value, arguments());
-            } else {
-                break;
-            }
+        while (filters && (at("|") || at("is") || at("("))) {
+            value = at("(")
+                    ? new Expression.Call(value, arguments())
+                    : next().equals("is") ? test(value) : new Expression.Filtered(value, filter());
         }
-        tokens.leave();
+        leave();
         return value;
     }
 
     private Expression primary() {
-        Token token = tokens.peek();
-        switch (token.kind()) {
+        return switch (peek().kind()) {
             case STRING -> {
                 StringBuilder text = new StringBuilder();
-                while (tokens.at(Kind.STRING)) {
-                    text.append(tokens.next());
+                while (at(Kind.STRING)) {
+                    text.append(next());
                 }
-                return new Expression.Literal(text.toString());
+                yield new Expression.Literal(text.toString());
             }
-            case INTEGER -> {
-                return new Expression.Literal(integer());
-            }
-            case FLOAT -> {
-                return new Expression.Literal(Double.valueOf(tokens.next()));
-            }
-            case NAME -> {
-                return name(tokens.next());
-            }
-            default -> {
-                return bracketed();
-            }
-        }
+            case INTEGER -> integer();
+            case FLOAT -> new Expression.Literal(Double.valueOf(next().replace("_", "")));
+            case NAME -> name(next());
+            default -> bracketed();
+        };
     }
 
-    private Expression bracketed() {
-        List<Expression> items = new ArrayList<>();
-        if (tokens.take("(")) {
-            Expression value = tokens.at(")") ? new Expression.Sequence(items, true) : tuple(true);
-            tokens.need(")");
-            return value;
-        }
-        boolean dict = tokens.at("{");
-        if (!dict && !tokens.at("[")) {
-            throw tokens.expected("an expression");
-        }
-        tokens.next();
-        String close = dict ? "}" : "]";
-        while (!tokens.at(close)) {
-            items.add(expression());
-            if (dict) {
-                tokens.need(":");
-                items.add(expression());
-            }
-            if (!tokens.take(",")) {
-                break;
-            }
-        }
-        tokens.need(close);
-        return dict ? new Expression.Dict(items) : new Expression.Sequence(items, false);
-    }
-
-    private Long integer() {
+    private Expression integer() {
+        String text = next().replace("_", "");
         try {
-            return Long.valueOf(tokens.peek().text());
+            return new Expression.Literal(Long.valueOf(text));
         } catch (NumberFormatException e) {
-            throw tokens.failure("the number " + tokens.peek().text() + " has more than 64 bits");
-        } finally {
-            tokens.next();
+            throw failure("the number " + text + " is broken or has more than 64 bits");
         }
     }
 
@@ -245,7 +214,7 @@ final class ExpressionParser {
         return switch (name) {
             case "true", "True" -> new Expression.Literal(true);
             case "false", "False" -> new Expression.Literal(false);
-            case "none", "None" -> new Expression.Literal(None.NONE);
+            case "none", "None" -> NONE;
             default -> {
                 specialNames += name.equals("varargs") || name.equals("kwargs") ? 1 : 0;
                 yield new Expression.Name(name);
@@ -253,16 +222,48 @@ final class ExpressionParser {
         };
     }
 
-    private Expression postfix(Expression start) {
-        Expression value = start;
+    private Expression bracketed() {
+        List<Expression> items = new ArrayList<>();
+        if (take("(")) {
+            Expression value = at(")") ? new Expression.Sequence(items, true) : tuple(true);
+            need(")");
+            return value;
+        }
+        boolean dict = at("{");
+        if (!dict && !at("[")) {
+            throw expected("an expression");
+        }
+        next();
+        String close = dict ? "}" : "]";
+        while (!take(close)) {
+            items.add(expression());
+            if (dict) {
+                need(":");
+                items.add(expression());
+            }
+            separator(close);
+        }
+        return dict ? new Expression.Dict(items) : new Expression.Sequence(items, false);
+    }
+
+    /// Takes the comma after an item, unless the end is next.
+    final void separator(String close) {
+        if (!take(",") && !at(close)) {
+            throw expected("',' or '" + close + "'");
+        }
+    }
+
+    /// {@return a value with its attributes, items and calls, without filters}
+    final Expression operand() {
+        Expression value = primary();
         while (true) {
-            if (tokens.take(".")) {
-                value = tokens.at(Kind.INTEGER)
-                        ? new Expression.Item(value, new Expression.Literal(integer()))
-                        : new Expression.Attribute(value, tokens.name());
-            } else if (tokens.take("[")) {
+            if (take(".")) {
+                value = at(Kind.INTEGER)
+                        ? new Expression.Item(value, integer())
+                        : new Expression.Attribute(value, name());
+            } else if (take("[")) {
                 value = subscript(value);
-            } else if (tokens.at("(")) {
+            } else if (at("(")) {
                 value = new Expression.Call(value, arguments());
             } else {
                 return value;
@@ -271,86 +272,60 @@ final class ExpressionParser {
     }
 
     private Expression subscript(Expression base) {
-        Expression[] bounds = new Expression[3];
-        if (!tokens.at(":")) {
+        Expression[] bounds = {NONE, NONE, NONE};
+        if (!at(":")) {
             bounds[0] = tuple(true);
-            if (tokens.take("]")) {
+            if (take("]")) {
                 return new Expression.Item(base, bounds[0]);
             }
         }
-        for (int n = 1; n < 3 && tokens.take(":"); n++) {
-            bounds[n] = tokens.at(":") || tokens.at("]") ? null : expression();
+        for (int n = 1; n < 3 && take(":"); n++) {
+            bounds[n] = at(":") || at("]") ? NONE : expression();
         }
-        tokens.need("]");
+        need("]");
         return new Expression.Slice(base, bounds[0], bounds[1], bounds[2]);
     }
 
-    private String dottedName() {
-        StringBuilder name = new StringBuilder(tokens.name());
-        while (tokens.take(".")) {
-            name.append('.').append(tokens.name());
-        }
-        return name.toString();
-    }
-
-    /// {@return a filter's name and arguments}
-    Expression.Use filter() {
-        String name = Filters.named(dottedName());
-        return new Expression.Use(name, tokens.at("(") ? arguments() : Expression.Inputs.NONE);
+    /// {@return a filter with its arguments}
+    final Expression.Use filter() {
+        String name = Filters.named(name());
+        return new Expression.Use(name, at("(") ? arguments() : Expression.Inputs.NONE);
     }
 
     private Expression test(Expression value) {
-        boolean negated = tokens.take("not");
-        String name = Tests.named(dottedName());
-        Expression.Inputs arguments = Expression.Inputs.NONE;
-        if (tokens.at("(")) {
-            arguments = arguments();
-        } else if (startsOperand()) {
-            arguments = new Expression.Inputs(List.of(postfix(primary())), List.of(), List.of(), null, null);
+        boolean negated = take("not");
+        String name = Tests.named(name());
+        Expression.Inputs inputs = Expression.Inputs.NONE;
+        if (at("(")) {
+            inputs = arguments();
+        } else if (at("[") || at("{") || at(Kind.NAME) ? !atAny(NO_OPERANDS) : LITERALS.contains(peek().kind())) {
+            inputs = Expression.Inputs.of(operand());
         }
-        Expression test = new Expression.Tested(value, new Expression.Use(name, arguments));
+        Expression test = new Expression.Tested(value, new Expression.Use(name, inputs));
         return negated ? new Expression.Not(test) : test;
     }
 
-    private boolean startsOperand() {
-        return switch (tokens.peek().kind()) {
-            case STRING, INTEGER, FLOAT -> true;
-            case NAME ->
-                switch (tokens.peek().text()) {
-                    case "and", "or", "not", "if", "else", "is", "in", "recursive" -> false;
-                    default -> true;
-                };
-            default -> tokens.at("[") || tokens.at("{");
-        };
-    }
-
-    /// {@return the arguments of a call, from bracket to bracket}
-    Expression.Inputs arguments() {
-        tokens.need("(");
+    private Expression.Inputs arguments() {
+        need("(");
         List<Expression> positional = new ArrayList<>();
         List<String> names = new ArrayList<>();
         List<Expression> named = new ArrayList<>();
         Expression spread = null;
         Expression spreadNamed = null;
-        while (!tokens.at(")")) {
-            if (tokens.take("*")) {
+        while (!take(")")) {
+            if (take("*")) {
                 spread = expression();
-            } else if (tokens.take("**")) {
+            } else if (take("**")) {
                 spreadNamed = expression();
-            } else if (tokens.at(Kind.NAME) && tokens.then("=")) {
-                names.add(tokens.name());
-                tokens.need("=");
+            } else if (at(Kind.NAME) && then("=")) {
+                names.add(name());
+                need("=");
                 named.add(expression());
-            } else if (names.isEmpty() && spreadNamed == null) {
-                positional.add(expression());
             } else {
-                throw tokens.failure("a positional argument follows a named one");
+                positional.add(expression());
             }
-            if (!tokens.take(",")) {
-                break;
-            }
+            separator(")");
         }
-        tokens.need(")");
         return new Expression.Inputs(positional, names, named, spread, spreadNamed);
     }
 }

@@ -7,7 +7,11 @@ import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.platform.templates.values.TemplateFailure;
+import dev.tenon.platform.templates.values.Values;
 import java.time.Clock;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
@@ -41,19 +45,33 @@ public final class JinjaTemplateEngine implements ChatTemplateEngine {
             if (source.length() > MAX_SOURCE) {
                 throw new TemplateFailure("it has " + source.length() + " characters; at most " + MAX_SOURCE);
             }
-            return new JinjaTemplate(TemplateParser.parse(source), clock);
-        } catch (TemplateFailure e) {
-            throw broken(e.getMessage(), e);
-        } catch (StackOverflowError e) {
-            throw broken("it is nested too deeply", e);
+            return new Template(TemplateParser.parse(source), clock);
+        } catch (TemplateFailure | StackOverflowError e) {
+            throw failure(
+                    "The chat template is broken: ",
+                    e,
+                    ". Check `tokenizer.chat_template` in the model file, or give another template.");
         }
     }
 
-    private static ModelFormatException broken(String text, Throwable cause) {
-        return new ModelFormatException(
-                ErrorCode.MODEL_TEMPLATE,
-                "The chat template is broken: " + text
-                        + ". Check `tokenizer.chat_template` in the model file, or give another template.",
-                cause);
+    private static ModelFormatException failure(String what, Throwable cause, String help) {
+        String reason = cause instanceof StackOverflowError ? "it is nested too deeply" : cause.getMessage();
+        return new ModelFormatException(ErrorCode.MODEL_TEMPLATE, what + reason + help, cause);
+    }
+
+    private record Template(List<Statement> body, Clock clock) implements ChatTemplate {
+        @Override
+        public String render(Map<String, Object> variables) {
+            Map<String, Object> converted = HashMap.newHashMap(variables.size());
+            variables.forEach((name, value) -> converted.put(name, Values.fromJava(value, 0)));
+            try {
+                return new Renderer(clock, converted).render(body);
+            } catch (TemplateFailure | StackOverflowError e) {
+                throw failure(
+                        "The chat template could not render the conversation: ",
+                        e,
+                        ". Check the order and roles of the messages, or give another template.");
+            }
+        }
     }
 }

@@ -5,6 +5,8 @@ import dev.tenon.platform.templates.values.TemplateFailure;
 import dev.tenon.platform.templates.values.Text;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /// Cuts a template into tokens.
 ///
@@ -12,14 +14,23 @@ import java.util.List;
 /// blanks before a tag or comment that is first in its line go; `-` strips all white space on its side, `+` switches
 /// the rule off; the last newline of the template goes; every line ending is read as a newline.
 final class Lexer {
-    private static final String OPERATORS = "// ** == != >= <= + - / * % ~ [ ] ( ) { } > < = . : | , ;";
+    /// Number after a point, float, number, name, operator, in groups 1 to 4 where they are kinds of tokens.
+    private static final Pattern TOKEN = Pattern.compile("((?<!\\.)\\d[\\d_]*(?:\\.\\d[\\d_]*(?:[eE][+-]?\\d[\\d_]*)?"
+            + "|[eE][+-]?\\d[\\d_]*))|(\\d[\\d_]*)"
+            + "|([\\p{L}_][\\p{L}\\p{M}\\p{N}_]*)|(//|\\*\\*|[=!<>]=|[-+*/%~\\[\\](){}<>=.:|,;])");
+    private static final Pattern RAW = Pattern.compile("\\s*raw\\s*(?:-%}\\s*|%})", Pattern.UNICODE_CHARACTER_CLASS);
+    private static final Pattern END_RAW =
+            Pattern.compile("\\{%[-+]?\\s*endraw\\s*[-+]?%}", Pattern.UNICODE_CHARACTER_CLASS);
+    private static final Kind[] KINDS = {Kind.FLOAT, Kind.INTEGER, Kind.NAME, Kind.OPERATOR};
 
     private final String in;
+    private final Matcher matcher;
     private final List<Token> tokens = new ArrayList<>();
     private int at;
 
     private Lexer(String in) {
         this.in = in;
+        matcher = TOKEN.matcher(in).useTransparentBounds(true);
     }
 
     /// {@return a template with every line ending as a newline, without its last one}
@@ -37,23 +48,12 @@ final class Lexer {
 
     /// {@return a failure that names its line}
     static TemplateFailure failure(String in, int position, String text) {
-        int line = 1;
-        for (int i = in.indexOf('\n'); i >= 0 && i < position; i = in.indexOf('\n', i + 1)) {
-            line++;
-        }
+        long line = 1 + in.substring(0, position).chars().filter(c -> c == '\n').count();
         return new TemplateFailure("line " + line + ": " + text);
-    }
-
-    private TemplateFailure failure(int position, String text) {
-        return failure(in, position, text);
     }
 
     private char peek(int position) {
         return position < in.length() ? in.charAt(position) : 0;
-    }
-
-    private void add(Kind kind, String text, int position) {
-        tokens.add(new Token(kind, text, position));
     }
 
     private void run() {
@@ -62,58 +62,46 @@ final class Lexer {
             while (open >= 0 && "{%#".indexOf(peek(open + 1)) < 0) {
                 open = in.indexOf('{', open + 1);
             }
-            if (open < 0 || open + 1 == in.length()) {
-                add(Kind.TEXT, in.substring(at), at);
+            text(open < 0 ? in.length() : open);
+            if (open < 0) {
                 break;
             }
-            char kind = in.charAt(open + 1);
-            text(open, kind != '{');
             at = open + (peek(open + 2) == '-' || peek(open + 2) == '+' ? 3 : 2);
-            if (kind == '#') {
-                comment(open);
-            } else if (kind == '{') {
-                code(open, Kind.EXPRESSION_BEGIN, Kind.EXPRESSION_END, "}}");
+            if (peek(open + 1) == '#') {
+                int end = in.indexOf("#}", at);
+                if (end < 0) {
+                    throw failure(in, open, "the comment has no end");
+                }
+                char sign = end > at ? in.charAt(end - 1) : 0;
+                at = end + 2;
+                skipAfter(sign, true);
+            } else if (peek(open + 1) == '{') {
+                code(open, Kind.EXPRESSION, Kind.EXPRESSION_END, "}}");
             } else if (!raw(open)) {
-                code(open, Kind.TAG_BEGIN, Kind.TAG_END, "%}");
+                code(open, Kind.TAG, Kind.TAG_END, "%}");
             }
         }
-        add(Kind.END, "", in.length());
+        tokens.add(new Token(Kind.END, "", in.length()));
     }
 
-    /// Adds the text up to a marker, stripped as the marker asks.
-    private void text(int open, boolean lineStrip) {
+    /// Adds the text up to a marker or the end, stripped as the marker asks.
+    private void text(int open) {
         int to = open;
         char sign = peek(open + 2);
-        if (sign == '-') {
-            while (to > at && Text.isSpace(in.charAt(to - 1))) {
-                to--;
-            }
-        } else if (sign != '+' && lineStrip) {
-            int start = open;
-            while (start > at && in.charAt(start - 1) != '\n' && Text.isSpace(in.charAt(start - 1))) {
-                start--;
-            }
-            to = start == 0 || in.charAt(start - 1) == '\n' ? start : open;
+        while (to > at && Text.isSpace(in.charAt(to - 1)) && (sign == '-' || in.charAt(to - 1) != '\n')) {
+            to--;
         }
-        if (to > at) {
-            add(Kind.TEXT, in.substring(at, to), at);
+        boolean lineStart = to == 0 || in.charAt(to - 1) == '\n';
+        boolean strips = open < in.length() && (sign == '-' || sign != '+' && peek(open + 1) != '{' && lineStart);
+        if (open > at) {
+            tokens.add(new Token(Kind.TEXT, in.substring(at, strips ? to : open), at));
         }
     }
 
-    private void comment(int open) {
-        int end = in.indexOf("#}", at);
-        if (end < 0) {
-            throw failure(open, "the comment has no end");
-        }
-        char sign = end > at ? in.charAt(end - 1) : 0;
-        at = end + 2;
-        afterTag(sign);
-    }
-
-    private void afterTag(char sign) {
+    private void skipAfter(char sign, boolean newline) {
         if (sign == '-') {
             skipSpace();
-        } else if (sign != '+' && peek(at) == '\n') {
+        } else if (newline && sign != '+' && peek(at) == '\n') {
             at++;
         }
     }
@@ -124,159 +112,75 @@ final class Lexer {
         }
     }
 
-    /// Takes a word and an end of a tag after it, as far as they are there, and returns the end's sign or -1.
-    private int wordAndEnd(String word, String signs) {
-        skipSpace();
-        if (!in.startsWith(word, at)) {
-            return -1;
-        }
-        at += word.length();
-        skipSpace();
-        char sign = signs.indexOf(peek(at)) >= 0 ? peek(at) : 0;
-        at += sign == 0 ? 0 : 1;
-        if (!in.startsWith("%}", at)) {
-            return -1;
-        }
-        at += 2;
-        return sign;
-    }
-
-    /// Adds the text of a raw block, if the tag that was opened begins one.
+    /// Adds the text of a raw block if the tag that was opened begins one.
     private boolean raw(int open) {
-        int start = at;
-        int sign = wordAndEnd("raw", "-");
-        if (sign < 0) {
-            at = start;
+        Matcher begin = RAW.matcher(in).region(at, in.length());
+        if (!begin.lookingAt()) {
             return false;
         }
-        if (sign == '-') {
-            skipSpace();
+        Matcher end = END_RAW.matcher(in);
+        if (!end.find(begin.end())) {
+            throw failure(in, open, "the raw block has no endraw");
         }
-        int from = at;
-        for (int i = in.indexOf("{%", at); i >= 0; i = in.indexOf("{%", i + 2)) {
-            at = i + (peek(i + 2) == '-' || peek(i + 2) == '+' ? 3 : 2);
-            int endSign = wordAndEnd("endraw", "-+");
-            if (endSign >= 0) {
-                int end = at;
-                at = from;
-                text(i, true);
-                at = end;
-                afterTag((char) endSign);
-                return true;
-            }
-        }
-        throw failure(open, "the raw block has no endraw");
+        at = begin.end();
+        text(end.start());
+        at = end.end();
+        skipAfter(in.charAt(at - 3), true);
+        return true;
     }
 
     /// Adds the tokens of an expression or tag; its end does not count within brackets.
     private void code(int open, Kind begin, Kind end, String close) {
-        add(begin, "", open);
+        tokens.add(new Token(begin, "", open));
         StringBuilder brackets = new StringBuilder();
         while (true) {
             skipSpace();
             if (at == in.length()) {
-                throw failure(open, "the " + (end == Kind.TAG_END ? "tag" : "expression") + " has no end");
+                throw failure(in, open, "the " + (end == Kind.TAG_END ? "tag" : "expression") + " has no end");
             }
-            char c = in.charAt(at);
+            int start = at;
+            char c = peek(at);
             boolean signed = c == '-' || (c == '+' && end == Kind.TAG_END);
             if (brackets.isEmpty() && in.startsWith(close, signed ? at + 1 : at)) {
-                add(end, close, at);
+                tokens.add(new Token(end, close, at));
                 at += signed ? 3 : 2;
-                if (end == Kind.TAG_END) {
-                    afterTag(signed ? c : 0);
-                } else if (signed) {
-                    skipSpace();
-                }
+                skipAfter(signed ? c : 0, end == Kind.TAG_END);
                 return;
             }
             if (c == '\'' || c == '"') {
-                string(c);
-            } else if (isDigit(c)) {
-                number();
-            } else if (Character.isUnicodeIdentifierStart(c) || c == '_') {
-                int start = at;
-                while (Character.isUnicodeIdentifierPart(peek(at)) && at < in.length()) {
-                    at++;
+                tokens.add(new Token(Kind.STRING, string(c), start));
+            } else if (matcher.region(at, in.length()).lookingAt()) {
+                at = matcher.end();
+                int group = 1;
+                while (matcher.start(group) < 0) {
+                    group++;
                 }
-                add(Kind.NAME, in.substring(start, at), start);
+                tokens.add(new Token(KINDS[group - 1], matcher.group(), start));
+                balance(c, brackets, start);
             } else {
-                operator(c, brackets);
+                throw failure(in, at, "unexpected character '" + c + "'");
             }
         }
     }
 
-    private void operator(char c, StringBuilder brackets) {
-        int bracket = ")]}".indexOf(c);
-        if (bracket >= 0) {
+    private void balance(char c, StringBuilder brackets, int position) {
+        if ("([{".indexOf(c) >= 0) {
+            brackets.append(")]}".charAt("([{".indexOf(c)));
+        } else if (")]}".indexOf(c) >= 0) {
             int last = brackets.length() - 1;
             if (last < 0 || brackets.charAt(last) != c) {
-                throw failure(at, "'" + c + "' closes nothing");
+                throw failure(in, position, "'" + c + "' closes nothing");
             }
             brackets.setLength(last);
-        } else if ("([{".indexOf(c) >= 0) {
-            brackets.append(")]}".charAt("([{".indexOf(c)));
-        }
-        String two = in.substring(at, Math.min(at + 2, in.length()));
-        String text = two.length() == 2 && two.charAt(1) != ' ' && OPERATORS.contains(two) ? two : two.substring(0, 1);
-        if (!OPERATORS.contains(text)) {
-            throw failure(at, "unexpected character '" + c + "'");
-        }
-        add(Kind.OPERATOR, text, at);
-        at += text.length();
-    }
-
-    private static boolean isDigit(char c) {
-        return c >= '0' && c <= '9';
-    }
-
-    private void digits() {
-        while (isDigit(peek(at)) || (peek(at) == '_' && isDigit(peek(at + 1)))) {
-            at++;
         }
     }
 
-    /// Adds a number; after a point it is never a float, so that `a.0.1` reads two positions.
-    private void number() {
-        int start = at;
-        char second = Character.toLowerCase(peek(at + 1));
-        int radix = peek(at) != '0' ? 10 : second == 'x' ? 16 : second == 'o' ? 8 : second == 'b' ? 2 : 10;
-        boolean floating = false;
-        if (radix != 10) {
-            at += 2;
-            while (Character.digit(peek(at), radix) >= 0 || peek(at) == '_') {
-                at++;
-            }
-        } else {
-            digits();
-            if (start == 0 || in.charAt(start - 1) != '.') {
-                if (peek(at) == '.' && isDigit(peek(at + 1))) {
-                    floating = true;
-                    at++;
-                    digits();
-                }
-                int exponent = at + (peek(at + 1) == '-' || peek(at + 1) == '+' ? 2 : 1);
-                if ((peek(at) == 'e' || peek(at) == 'E') && isDigit(peek(exponent))) {
-                    floating = true;
-                    at = exponent;
-                    digits();
-                }
-            }
-        }
-        String text = in.substring(start, at).replace("_", "");
-        try {
-            text = floating || radix == 10 ? text : Long.toString(Long.parseLong(text.substring(2), radix));
-        } catch (NumberFormatException e) {
-            throw failure(start, "the number " + text + " is broken or has more than 64 bits");
-        }
-        add(floating ? Kind.FLOAT : Kind.INTEGER, text, start);
-    }
-
-    private void string(char quote) {
+    private String string(char quote) {
         int start = at++;
         StringBuilder text = new StringBuilder();
         while (peek(at) != quote) {
             if (at + 1 >= in.length()) {
-                throw failure(start, "the string has no end");
+                throw failure(in, start, "the string has no end");
             }
             char c = in.charAt(at++);
             if (c == '\\') {
@@ -286,7 +190,7 @@ final class Lexer {
             }
         }
         at++;
-        add(Kind.STRING, text.toString(), start);
+        return text.toString();
     }
 
     private void escape(char e, StringBuilder text) {
@@ -308,14 +212,11 @@ final class Lexer {
     }
 
     private void code(StringBuilder text, int digits, int radix) {
-        int code = 0;
-        for (int end = at + digits; at < end; at++) {
-            int digit = Character.digit(peek(at), radix);
-            code = digit < 0 || code > Character.MAX_CODE_POINT ? Integer.MAX_VALUE : code * radix + digit;
+        try {
+            text.appendCodePoint(Integer.parseInt(in, at, at + digits, radix));
+            at += digits;
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            throw failure(in, at - 1, "the string has a broken escape");
         }
-        if (!Character.isValidCodePoint(code)) {
-            throw failure(at - 1, "the string has a broken escape");
-        }
-        text.appendCodePoint(code);
     }
 }

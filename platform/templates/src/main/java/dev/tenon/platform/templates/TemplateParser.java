@@ -5,61 +5,54 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// Reads a template's statements. Tags that read other templates do not exist.
-final class TemplateParser {
-    private final Tokens tokens;
-    private final ExpressionParser expressions;
+final class TemplateParser extends ExpressionParser {
     private boolean inLoop;
 
-    private TemplateParser(Tokens tokens) {
-        this.tokens = tokens;
-        this.expressions = new ExpressionParser(tokens);
+    private TemplateParser(String source) {
+        super(source);
     }
 
     /// {@return the statements of a template}
     static List<Statement> parse(String source) {
-        return new TemplateParser(new Tokens(Lexer.normalize(source))).body("the template");
+        return new TemplateParser(source).body();
     }
 
-    /// Reads up to one of the given tags, of which it takes the beginning and the name, or to the end if none is given.
-    private List<Statement> body(String opened, String... ends) {
-        tokens.enter();
+    /// Reads up to one of the given tags, of which it takes the beginning, or to the end if none is given.
+    private List<Statement> body(String... ends) {
+        enter();
         List<Statement> body = new ArrayList<>();
-        while (!tokens.at(Kind.END)) {
-            Kind kind = tokens.peek().kind();
-            String text = tokens.next();
+        while (!at(Kind.END)) {
+            Kind kind = peek().kind();
+            String text = next();
             if (kind == Kind.TEXT) {
                 body.add(new Statement.Raw(text));
-            } else if (kind == Kind.EXPRESSION_BEGIN) {
-                body.add(new Statement.Output(expressions.tuple(true)));
-                tokens.need(Kind.EXPRESSION_END, "'}}'");
+            } else if (kind == Kind.EXPRESSION) {
+                body.add(new Statement.Output(tuple(true)));
+                need(Kind.EXPRESSION_END, "'}}'");
+            } else if (at(Kind.NAME) && List.of(ends).contains(peek().text())) {
+                leave();
+                return body;
             } else {
-                for (String end : ends) {
-                    if (tokens.at(end)) {
-                        tokens.leave();
-                        return body;
-                    }
-                }
-                body.add(statement(tokens.name()));
-                tokens.need(Kind.TAG_END, "'%}'");
+                body.add(statement(name()));
+                need(Kind.TAG_END, "'%}'");
             }
         }
         if (ends.length > 0) {
-            throw tokens.failure("'" + opened + "' has no '" + ends[ends.length - 1] + "'");
+            throw expected("'" + ends[ends.length - 1] + "'");
         }
-        tokens.leave();
         return body;
     }
 
-    /// Reads the rest of a tag and a body after it.
-    private List<Statement> bodyAfterTag(String opened, String... ends) {
-        tokens.need(Kind.TAG_END, "'%}'");
-        return body(opened, ends);
+    /// Reads the end of a tag and a body after it.
+    private List<Statement> bodyAfterTag(String... ends) {
+        need(Kind.TAG_END, "'%}'");
+        return body(ends);
     }
 
-    /// Reads the rest of a tag, a body after it, and the name of its end.
-    private List<Statement> block(String tag) {
-        List<Statement> body = bodyAfterTag(tag, "end" + tag);
-        tokens.next();
+    /// Reads the end of a tag, a body after it, and the name of the tag that ends it.
+    private List<Statement> block(String end) {
+        List<Statement> body = bodyAfterTag(end);
+        next();
         return body;
     }
 
@@ -68,154 +61,131 @@ final class TemplateParser {
             case "if" -> ifStatement();
             case "for" -> forStatement();
             case "set" -> set();
-            case "macro" -> new Statement.MacroDefinition(macro(tag, tokens.name(), true));
-            case "call" -> call();
-            case "filter" -> {
-                List<Expression.Use> filters = filters(expressions.filter());
-                yield new Statement.Capture(null, filters, block(tag));
+            case "macro" -> {
+                String name = name();
+                List<Expression> defaults = new ArrayList<>();
+                yield macro(name, parameters(defaults), defaults, "endmacro");
             }
+            case "call" -> call();
+            case "filter" -> capture(null, new ArrayList<>(List.of(filter())), "endfilter");
             case "with" -> with();
-            case "generation" -> new Statement.With(List.of(), List.of(), block(tag));
-            case "do" -> new Statement.Do(expressions.tuple(true));
+            case "generation" -> new Statement.With(List.of(), List.of(), block("endgeneration"));
+            case "do" -> new Statement.Do(tuple(true));
             case "break", "continue" -> {
                 if (!inLoop) {
-                    throw tokens.failure("'" + tag + "' stands outside of a loop");
+                    throw failure("'" + tag + "' stands outside of a loop");
                 }
-                yield new Statement.Exit(tag.equals("break") ? Statement.Flow.BREAK : Statement.Flow.CONTINUE);
+                yield new Statement.Exit(tag.equals("break") ? Renderer.Flow.BREAK : Renderer.Flow.CONTINUE);
             }
-            default -> throw tokens.failure("there is no tag '" + tag + "' here in chat templates");
+            default -> throw failure("the tag '" + tag + "' is not part of chat templates or stands alone");
         };
     }
 
     private Statement ifStatement() {
         List<Statement.Branch> branches = new ArrayList<>();
         do {
-            Expression condition = expressions.tuple(true);
-            branches.add(new Statement.Branch(condition, bodyAfterTag("if", "elif", "else", "endif")));
-        } while (tokens.take("elif"));
-        List<Statement> otherwise = tokens.take("else") ? bodyAfterTag("if", "endif") : List.of();
-        tokens.need("endif");
-        return new Statement.If(branches, otherwise);
+            Expression condition = tuple(true);
+            branches.add(new Statement.Branch(condition, bodyAfterTag("elif", "else", "endif")));
+        } while (take("elif"));
+        if (take("else")) {
+            branches.add(new Statement.Branch(new Expression.Literal(true), bodyAfterTag("endif")));
+        }
+        need("endif");
+        return new Statement.If(branches);
     }
 
     private Statement forStatement() {
-        Target target = target(false);
-        tokens.need("in");
-        Expression items = expressions.tuple(false);
-        Expression filter = tokens.take("if") ? expressions.expression() : null;
-        boolean recursive = tokens.take("recursive");
+        Expression target = target();
+        need("in");
+        Expression items = tuple(false);
+        Expression filter = take("if") ? expression() : null;
+        boolean recursive = take("recursive");
         boolean before = inLoop;
         inLoop = true;
-        List<Statement> body = bodyAfterTag("for", "else", "endfor");
+        List<Statement> body = bodyAfterTag("else", "endfor");
         inLoop = before;
-        List<Statement> otherwise = tokens.take("else") ? bodyAfterTag("for", "endfor") : List.of();
-        tokens.need("endfor");
+        List<Statement> otherwise = take("else") ? bodyAfterTag("endfor") : List.of();
+        need("endfor");
         return new Statement.For(target, items, filter, recursive, body, otherwise);
     }
 
-    /// Reads names to assign to, separated by commas.
-    private Target target(boolean attributes) {
-        List<Target> targets = new ArrayList<>();
-        boolean several = false;
-        do {
-            if (tokens.at("=") || tokens.at("in") || tokens.at(")")) {
-                break;
-            }
-            targets.add(oneTarget(attributes));
-            several |= tokens.at(",");
-        } while (tokens.take(","));
-        if (targets.isEmpty()) {
-            throw tokens.expected("a name");
+    /// Reads what is assigned to, several with commas.
+    private Expression target() {
+        Expression first = assignable(operand());
+        if (!at(",")) {
+            return first;
         }
-        return several ? new Target.Several(targets) : targets.getFirst();
+        List<Expression> several = new ArrayList<>(List.of(first));
+        while (take(",") && !at("=") && !at("in")) {
+            several.add(assignable(operand()));
+        }
+        return new Expression.Sequence(several, true);
     }
 
-    private Target oneTarget(boolean attributes) {
-        if (tokens.take("(")) {
-            tokens.enter();
-            Target inner = target(attributes);
-            tokens.leave();
-            tokens.need(")");
-            return inner;
+    private Expression assignable(Expression target) {
+        if (target instanceof Expression.Sequence several && several.tuple()) {
+            several.items().forEach(this::assignable);
+        } else if (!(target instanceof Expression.Name)
+                && !(target instanceof Expression.Attribute attribute && attribute.base() instanceof Expression.Name)) {
+            throw failure("only names can be assigned to");
         }
-        String name = tokens.name();
-        if (List.of("true", "false", "none", "True", "False", "None").contains(name)) {
-            throw tokens.failure("nothing can be assigned to '" + name + "'");
-        }
-        return attributes && tokens.take(".")
-                ? new Target.Attribute(name, tokens.name())
-                : new Target.Variable(name);
+        return target;
     }
 
     private Statement set() {
-        Target target = target(true);
-        if (tokens.take("=")) {
-            return new Statement.Set(target, expressions.tuple(true));
-        }
-        List<Expression.Use> filters = filters(null);
-        return new Statement.Capture(target, filters, block("set"));
+        Expression target = target();
+        return take("=") ? new Statement.Set(target, tuple(true)) : capture(target, new ArrayList<>(), "endset");
     }
 
-    private List<Expression.Use> filters(Expression.Use first) {
-        List<Expression.Use> filters = new ArrayList<>();
-        if (first != null) {
-            filters.add(first);
+    /// Reads filters after those that were read, and a body.
+    private Statement capture(Expression target, List<Expression.Use> filters, String end) {
+        while (take("|")) {
+            filters.add(filter());
         }
-        while (tokens.take("|")) {
-            filters.add(expressions.filter());
-        }
-        return filters;
+        return new Statement.Capture(target, filters, block(end));
     }
 
-    /// Reads parameters in brackets, if there are any, and a body, which is rendered when it is called.
-    private Macro.Signature macro(String tag, String name, boolean bodyFollows) {
+    private List<String> parameters(List<Expression> defaults) {
         List<String> parameters = new ArrayList<>();
-        List<Expression> defaults = new ArrayList<>();
-        tokens.need("(");
-        while (!tokens.at(")")) {
-            parameters.add(tokens.name());
-            defaults.add(tokens.take("=") ? expressions.expression() : null);
-            if (!tokens.take(",")) {
-                break;
-            }
+        need("(");
+        while (!take(")")) {
+            parameters.add(name());
+            defaults.add(take("=") ? expression() : null);
+            separator(")");
         }
-        tokens.need(")");
-        return bodyFollows
-                ? withBody(tag, name, parameters, defaults)
-                : new Macro.Signature(name, parameters, defaults, List.of(), false);
+        return parameters;
     }
 
-    private Macro.Signature withBody(
-            String tag, String name, List<String> parameters, List<Expression> defaults) {
+    /// Reads a body that is rendered when it is called.
+    private Statement.Macro macro(String name, List<String> parameters, List<Expression> defaults, String end) {
         boolean before = inLoop;
-        int special = expressions.specialNames();
+        int special = specialNames();
         inLoop = false;
-        List<Statement> body = block(tag);
+        List<Statement> body = block(end);
         inLoop = before;
-        return new Macro.Signature(name, parameters, defaults, body, expressions.specialNames() > special);
+        return new Statement.Macro(name, parameters, defaults, body, specialNames() > special);
     }
 
     private Statement call() {
-        Macro.Signature head = tokens.at("(")
-                ? macro("call", "caller", false)
-                : new Macro.Signature("caller", List.of(), List.of(), List.of(), false);
-        if (!(expressions.expression() instanceof Expression.Call call)) {
-            throw tokens.expected("a call");
+        List<Expression> defaults = new ArrayList<>();
+        List<String> parameters = at("(") ? parameters(defaults) : List.of();
+        if (!(expression() instanceof Expression.Call call)) {
+            throw expected("a call");
         }
-        return new Statement.CallBlock(withBody("call", "caller", head.parameters(), head.defaults()), call);
+        return new Statement.CallBlock(macro("caller", parameters, defaults, "endcall"), call);
     }
 
     private Statement with() {
-        List<Target> targets = new ArrayList<>();
+        List<Expression> targets = new ArrayList<>();
         List<Expression> values = new ArrayList<>();
-        while (!tokens.at(Kind.TAG_END)) {
-            targets.add(oneTarget(false));
-            tokens.need("=");
-            values.add(expressions.expression());
-            if (!tokens.take(",")) {
+        while (!at(Kind.TAG_END)) {
+            targets.add(assignable(operand()));
+            need("=");
+            values.add(expression());
+            if (!take(",")) {
                 break;
             }
         }
-        return new Statement.With(targets, values, block("with"));
+        return new Statement.With(targets, values, block("endwith"));
     }
 }

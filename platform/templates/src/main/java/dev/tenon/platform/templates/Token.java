@@ -6,12 +6,12 @@ package dev.tenon.platform.templates;
 /// @param text its text; of a string what it stands for
 /// @param position where it begins in the template
 record Token(Kind kind, String text, int position) {
-    /// What a token is.
+    /// What a token is; TAG and EXPRESSION are their beginnings.
     enum Kind {
         TEXT,
-        EXPRESSION_BEGIN,
+        EXPRESSION,
         EXPRESSION_END,
-        TAG_BEGIN,
+        TAG,
         TAG_END,
         NAME,
         STRING,
@@ -19,5 +19,10 @@ record Token(Kind kind, String text, int position) {
         FLOAT,
         OPERATOR,
         END
+    }
+
+    /// {@return whether it is this name or operator}
+    boolean is(String other) {
+        return (kind == Kind.NAME || kind == Kind.OPERATOR) && text.equals(other);
     }
 }

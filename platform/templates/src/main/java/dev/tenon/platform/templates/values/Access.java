@@ -8,7 +8,7 @@ import java.util.Map;
 public final class Access {
     private Access() {}
 
-    /// {@return `base.name`: a method, an attribute, or else an entry}
+    /// {@return `base.name`: a method or attribute, or else an entry}
     public static Object attribute(Budget budget, Object base, String name) {
         budget.step(1);
         Values.used(base);
@@ -25,42 +25,23 @@ public final class Access {
         Values.used(base);
         Object value = null;
         if (base instanceof Map<?, ?> map) {
-            value = key instanceof Undefined ? null : map.get(Values.key(key));
-        } else if (Numbers.isInteger(key) && (base instanceof List || base instanceof String)) {
-            value = at(base, Numbers.toLong(key));
+            value = key instanceof List<?> && !(key instanceof Tuple) ? null : map.get(Values.key(key));
+        } else if (Values.isInteger(key) && (base instanceof List || base instanceof String)) {
+            long n = Values.length(base);
+            int i = (int) Math.clamp(Values.toLong(key) < 0 ? Values.toLong(key) + n : Values.toLong(key), -1, n);
+            value = i < 0 || i == n ? null : base instanceof List<?> l ? l.get(i) : Text.slice((String) base, i, i + 1);
         }
         if (value == null && key instanceof String name) {
             value = own(base, name);
+            return value == null ? missing(base, name) : value;
         }
-        if (value != null) {
-            return value;
-        }
-        return key instanceof String name
-                ? missing(base, name)
-                : new Undefined(kind(base) + " has no element " + Text.repr(budget, key));
-    }
-
-    private static Object at(Object base, long index) {
-        long n = Values.length(base);
-        long i = index < 0 ? index + n : index;
-        if (i < 0 || i >= n) {
-            return null;
-        }
-        return base instanceof String s ? Text.slice(s, (int) i, (int) i + 1) : ((List<?>) base).get((int) i);
+        return value == null ? new Undefined(kind(base) + " has no element " + Printer.repr(budget, key)) : value;
     }
 
     /// {@return a method or attribute that a value has whatever its entries are, or null}
     private static Object own(Object base, String name) {
-        if (base instanceof String s) {
-            return StringMethod.bound(s, name);
-        }
-        if (base instanceof TemplateObject object) {
-            return object.attribute(name);
-        }
-        if (base instanceof Map<?, ?> || base instanceof List<?>) {
-            return CollectionMethod.bound(base, name);
-        }
-        return null;
+        boolean methods = base instanceof String || base instanceof Map || base instanceof List;
+        return base instanceof TemplateObject o ? o.attribute(name) : methods ? Builtin.method(base, name) : null;
     }
 
     private static Undefined missing(Object base, String name) {
@@ -78,51 +59,41 @@ public final class Access {
             throw new TemplateFailure("'" + Values.type(base) + "' object cannot be sliced");
         }
         int n = (int) Values.length(base);
-        long by = step == None.NONE ? 1 : index(step);
+        long by = index(step, 1);
         if (by == 0) {
             throw new TemplateFailure("slice step cannot be zero");
         }
-        long low = by > 0 ? 0 : -1;
-        long high = by > 0 ? n : n - 1;
-        long from = bound(start, n, low, high, by > 0 ? low : high);
-        long to = bound(stop, n, low, high, by > 0 ? high : low);
+        int low = by > 0 ? 0 : -1;
+        int high = by > 0 ? n : n - 1;
+        int from = bound(start, n, low, high, by > 0 ? low : high);
+        int to = bound(stop, n, low, high, by > 0 ? high : low);
         budget.step(n / 16 + 1);
         if (base instanceof String s && by == 1) {
-            return budget.made(Text.slice(s, (int) from, (int) Math.max(from, to)));
+            return budget.made(Text.slice(s, from, Math.max(from, to)));
         }
         List<?> items = base instanceof List<?> l ? l : Text.characters(budget, (String) base);
         List<Object> chosen = new ArrayList<>();
-        for (long i = from; by > 0 ? i < to : i > to; i += by) {
+        for (long i = from; by > 0 ? i < to : i > to; i += Math.clamp(by, -n, n)) {
             chosen.add(items.get((int) i));
-            if (by > n || by < -n) {
-                break;
-            }
         }
         budget.step(chosen.size());
         if (base instanceof String) {
-            StringBuilder text = new StringBuilder();
-            for (Object character : chosen) {
-                text.append((String) character);
-            }
-            return text.toString();
+            return Strings.join(budget, "", chosen, true);
         }
         return base instanceof Tuple ? new Tuple(chosen) : chosen;
     }
 
-    /// {@return a slice's bound as a position between low and high}
-    static long bound(Object value, int n, long low, long high, long otherwise) {
-        if (value == None.NONE) {
-            return otherwise;
-        }
-        long i = index(value);
-        return Math.clamp(i < 0 ? i + n : i, low, high);
+    /// {@return a slice's bound as a position from low to high}
+    static int bound(Object value, int n, int low, int high, int otherwise) {
+        long i = index(value, otherwise);
+        return Math.clamp(i < 0 && value != None.NONE ? i + n : i, low, high);
     }
 
-    private static long index(Object value) {
+    private static long index(Object value, long otherwise) {
         Values.used(value);
-        if (!Numbers.isInteger(value)) {
-            throw new TemplateFailure("slice indices must be integers or None, not " + Values.type(value));
+        if (value == None.NONE || Values.isInteger(value)) {
+            return value == None.NONE ? otherwise : Values.toLong(value);
         }
-        return Numbers.toLong(value);
+        throw new TemplateFailure("slice indices must be integers or None, not " + Values.type(value));
     }
 }

@@ -3,7 +3,7 @@ package dev.tenon.platform.templates.values;
 import java.util.List;
 import java.util.Map;
 
-/// Arguments of a call.
+/// Arguments of a call, by position and by name. Each is asked for by both.
 ///
 /// @param positional by position
 /// @param named by name, in order
@@ -11,68 +11,40 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
     /// No arguments.
     public static final Arguments NONE = new Arguments(List.of(), Map.of());
 
-    /// {@return an argument by position or name, or null if it is absent}
-    ///
-    /// @param index its position
-    /// @param name its name
-    Object get(int index, String name) {
-        return index < positional.size() ? positional.get(index) : named.get(name);
-    }
-
-    /// {@return an argument by position or name, or a default}
-    ///
-    /// @param index its position
-    /// @param name its name
-    /// @param otherwise the default
-    Object get(int index, String name, Object otherwise) {
-        Object value = get(index, name);
-        return value == null ? otherwise : value;
-    }
-
     /// {@return an argument that must be there}
-    ///
-    /// @param index its position
-    /// @param name its name
     public Object need(int index, String name) {
-        Object value = get(index, name);
+        Object value = get(index, name, null);
         if (value == null) {
             throw new TemplateFailure("a call lacks its argument '" + name + "'");
         }
         return value;
     }
 
-    /// {@return an argument that must be a string}
-    ///
-    /// @param index its position
-    /// @param name its name
+    Object get(int index, String name, Object otherwise) {
+        Object value = index < positional.size() ? positional.get(index) : named.get(name);
+        return value == null ? otherwise : value;
+    }
+
     String text(int index, String name) {
         return Text.need(need(index, name), name);
     }
 
-    /// {@return an argument that is true or false}
-    ///
-    /// @param index its position
-    /// @param name its name
-    /// @param otherwise the default
-    boolean flag(int index, String name, boolean otherwise) {
-        Object value = get(index, name);
-        return value == null ? otherwise : Values.truth(value);
+    boolean flag(int index, String name) {
+        return Values.truth(get(index, name, false));
     }
 
-    /// {@return an argument that must be a whole number; `None` stands for the default}
-    ///
-    /// @param index its position
-    /// @param name its name
-    /// @param otherwise the default
+    /// {@return a whole number, limited to 32 bits; `None` stands for the default}
     int integer(int index, String name, int otherwise) {
-        Object value = get(index, name);
-        return value == null || value == None.NONE ? otherwise : Numbers.integerArgument(value, name);
+        Object value = get(index, name, None.NONE);
+        Values.used(value);
+        if (value != None.NONE && !Values.isInteger(value)) {
+            throw new TemplateFailure("'" + name + "' must be an integer, not " + Values.type(value));
+        }
+        return value == None.NONE ? otherwise : (int) Math.clamp(Values.toLong(value), -1L << 31, (1L << 31) - 1);
     }
 
     /// {@return the arguments from a position on}
-    ///
-    /// @param from first position to keep
-    Arguments from(int from) {
-        return new Arguments(positional.subList(Math.min(from, positional.size()), positional.size()), named);
+    Arguments from(int first) {
+        return new Arguments(positional.subList(Math.min(first, positional.size()), positional.size()), named);
     }
 }

@@ -1,5 +1,7 @@
 package dev.tenon.platform.templates.values;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -7,11 +9,11 @@ import java.util.Set;
 /// Jinja2's filters: what stands after `|`.
 public final class Filters {
     /// The names.
-    static final Set<String> NAMES = Set.of(
-            "abs", "attr", "batch", "capitalize", "count", "d", "default", "dictsort", "e", "escape", "first",
-            "float", "format", "groupby", "indent", "int", "items", "join", "last", "length", "list", "lower",
-            "map", "max", "min", "reject", "rejectattr", "replace", "reverse", "round", "safe", "select",
-            "selectattr", "sort", "string", "sum", "title", "tojson", "trim", "unique", "upper", "wordcount");
+    static final Set<String> NAMES =
+            Set.of(("abs attr batch capitalize count d default dictsort e escape first float format groupby indent "
+                            + "int items join last length list lower map max min reject rejectattr replace reverse round safe "
+                            + "select selectattr sort string sum title tojson trim unique upper wordcount")
+                    .split(" "));
 
     private Filters() {}
 
@@ -26,65 +28,65 @@ public final class Filters {
     /// {@return a filtered value}
     public static Object apply(Budget budget, String name, Object value, Arguments args) {
         return switch (name) {
-            case "abs" -> abs(budget, value);
+            case "abs" -> Operators.compare(budget, "<", value, 0L) ? Operators.negate(value) : value;
             case "attr" -> Access.attribute(budget, value, args.text(0, "name"));
             case "batch" -> Sequences.batch(Values.iterate(budget, value), args);
             case "capitalize" -> budget.made(Strings.capitalize(Text.str(budget, value)));
             case "default", "d" -> otherwise(value, args);
-            case "dictsort" -> Sequences.dictSort(budget, value, args);
+            case "dictsort" -> {
+                Values.used(value);
+                Object by = args.get(1, "by", "key").equals("value") ? 1L : 0L;
+                List<Object> pairs = Values.items(budget, value);
+                yield Sequences.sorted(budget, pairs, by, args.flag(0, "case_sensitive"), args.flag(2, "reverse"));
+            }
             case "escape", "e" -> escape(budget, Text.str(budget, value));
             case "first" -> Sequences.edge(Values.iterate(budget, value), true);
-            case "float" -> Conversions.toFloat(value, args.get(0, "default", 0.0));
-            case "format" -> Format.percent(budget, Text.str(budget, value), formatArguments(args));
+            case "float" -> toFloat(value, args.get(0, "default", 0.0));
+            case "format" -> Format.percent(budget, Text.str(budget, value), new Tuple(args.positional()));
             case "groupby" -> Sequences.groupBy(budget, Values.iterate(budget, value), args);
             case "indent" -> indent(budget, Text.str(budget, value), args);
-            case "int" -> Conversions.toInteger(value, args.get(0, "default", 0L), args.integer(1, "base", 10));
-            case "items" -> Sequences.items(budget, value);
+            case "int" -> toInteger(value, args.get(0, "default", 0L), args.integer(1, "base", 10));
+            case "items" -> Values.items(budget, value);
             case "join" -> Sequences.join(budget, Values.iterate(budget, value), args);
             case "last" -> Sequences.edge(Values.iterate(budget, value), false);
             case "length", "count" -> Values.length(value);
             case "list" -> List.copyOf(Values.iterate(budget, value));
             case "lower" -> budget.made(Text.str(budget, value).toLowerCase(Locale.ROOT));
             case "map" -> Sequences.map(budget, Values.iterate(budget, value), args);
-            case "max" -> Sequences.extreme(budget, Values.iterate(budget, value), args, 1);
-            case "min" -> Sequences.extreme(budget, Values.iterate(budget, value), args, -1);
-            case "reject" -> Sequences.select(budget, Values.iterate(budget, value), args, false, false);
-            case "rejectattr" -> Sequences.select(budget, Values.iterate(budget, value), args, false, true);
+            case "max", "min" -> {
+                Object by = args.get(1, "attribute", None.NONE);
+                List<Object> items = Values.iterate(budget, value);
+                boolean caseSensitive = args.flag(0, "case_sensitive");
+                yield Sequences.edge(Sequences.sorted(budget, items, by, caseSensitive, name.equals("max")), true);
+            }
             case "replace" -> replace(budget, Text.str(budget, value), args);
-            case "reverse" -> Sequences.reverse(budget, value);
-            case "round" -> Conversions.round(value, args.integer(0, "precision", 0), args.get(1, "method", "common"));
+            case "reverse" ->
+                value instanceof String s
+                        ? Strings.reverse(s)
+                        : Values.iterate(budget, value).reversed();
+            case "round" -> round(value, args.integer(0, "precision", 0), args.get(1, "method", "common"));
             case "safe", "string" -> Text.str(budget, value);
-            case "select" -> Sequences.select(budget, Values.iterate(budget, value), args, true, false);
-            case "selectattr" -> Sequences.select(budget, Values.iterate(budget, value), args, true, true);
-            case "sort" -> Sequences.sort(budget, Values.iterate(budget, value), args);
+            case "select", "selectattr", "reject", "rejectattr" ->
+                Sequences.select(budget, Values.iterate(budget, value), args, name);
+            case "sort" -> {
+                Object by = args.get(2, "attribute", None.NONE);
+                List<Object> items = Values.iterate(budget, value);
+                yield Sequences.sorted(budget, items, by, args.flag(1, "case_sensitive"), args.flag(0, "reverse"));
+            }
             case "sum" -> Sequences.sum(budget, Values.iterate(budget, value), args);
-            case "title" -> budget.made(title(Text.str(budget, value)));
-            case "tojson" -> Json.dump(budget, value, args);
-            case "trim" -> Strings.strip(Text.str(budget, value), args.get(0, "chars"), true, true);
+            case "title" -> budget.made(Strings.title(Text.str(budget, value), true));
+            case "tojson" -> Printer.json(budget, value, args);
+            case "trim" -> Strings.strip(Text.str(budget, value), args.get(0, "chars", None.NONE), true, true);
             case "unique" -> Sequences.unique(budget, Values.iterate(budget, value), args);
             case "upper" -> budget.made(Text.str(budget, value).toUpperCase(Locale.ROOT));
-            case "wordcount" -> wordCount(Text.str(budget, value));
+            case "wordcount" -> Math.max(0L, (" " + Text.str(budget, value)).split("(?U)\\W+").length - 1L);
             default -> throw new TemplateFailure("there is no filter '" + name + "'");
         };
     }
 
-    private static Object abs(Budget budget, Object value) {
-        return Comparison.LT.holds(budget, value, 0L) ? Numbers.negate(value) : value;
-    }
-
     private static Object otherwise(Object value, Arguments args) {
-        boolean replace = value instanceof Undefined || (args.flag(1, "boolean", false) && !Values.truth(value));
+        boolean replace = value instanceof Undefined || (args.flag(1, "boolean") && !Values.truth(value));
         return replace ? args.get(0, "default_value", "") : value;
-    }
-
-    private static Object formatArguments(Arguments args) {
-        if (args.named().isEmpty()) {
-            return new Tuple(args.positional());
-        }
-        if (!args.positional().isEmpty()) {
-            throw new TemplateFailure("can't handle positional and keyword arguments at the same time");
-        }
-        return args.named();
     }
 
     private static Object replace(Budget budget, String s, Arguments args) {
@@ -102,43 +104,67 @@ public final class Filters {
     }
 
     private static Object indent(Budget budget, String s, Arguments args) {
-        Object width = args.get(0, "width", 4L);
-        String by =
-                width instanceof String t ? t : " ".repeat(Math.clamp(Numbers.integerArgument(width, "width"), 0, 1000));
-        boolean first = args.flag(1, "first", false);
-        boolean blank = args.flag(2, "blank", false);
+        String by = args.get(0, "width", 4L) instanceof String text
+                ? text
+                : " ".repeat(Math.clamp(args.integer(0, "width", 4), 0, 1000));
+        boolean first = args.flag(1, "first");
+        boolean blank = args.flag(2, "blank");
         List<Object> lines = Strings.lines(budget, s.concat("\n"), false);
         StringBuilder out = new StringBuilder();
         for (int i = 0; i < lines.size(); i++) {
             String line = (String) lines.get(i);
             boolean indented = i == 0 ? first : blank || !line.isEmpty();
-            out.append(i == 0 ? "" : "\n").append(indented ? by : "").append(line);
-            Budget.check(out);
+            Budget.check(
+                    out.append(i == 0 ? "" : "\n").append(indented ? by : "").append(line));
         }
         return budget.made(out.toString());
     }
 
-    /// Words begin after white space, `-` and opening brackets; unlike the method, an apostrophe begins none.
-    private static String title(String s) {
-        StringBuilder out = new StringBuilder();
-        boolean inWord = false;
-        for (int i = 0; i < s.length(); i += Character.charCount(s.codePointAt(i))) {
-            int c = s.codePointAt(i);
-            String letter = Character.toString(c);
-            out.append(inWord ? letter.toLowerCase(Locale.ROOT) : letter.toUpperCase(Locale.ROOT));
-            inWord = !Text.isSpace(c) && "-({[<".indexOf(c) < 0;
+    private static Object toInteger(Object value, Object otherwise, int base) {
+        if (value instanceof String s) {
+            String digits = Strings.strip(s, None.NONE, true, true).replace("_", "");
+            digits = base == 10 ? digits : digits.replaceFirst("^([+-]?)0[xXoObB]", "$1");
+            try {
+                return Long.parseLong(digits, Math.clamp(base, 2, 36));
+            } catch (NumberFormatException e) {
+                return toInteger(toFloat(digits, Double.NaN), otherwise, base);
+            }
         }
-        return out.toString();
+        Values.used(value);
+        if (value instanceof Double d) {
+            return d.isNaN() || d.isInfinite() ? otherwise : (Object) (long) (double) d;
+        }
+        return Values.isInteger(value) ? (Object) Values.toLong(value) : otherwise;
     }
 
-    private static long wordCount(String s) {
-        long n = 0;
-        boolean inWord = false;
-        for (int i = 0; i < s.length(); i += Character.charCount(s.codePointAt(i))) {
-            boolean word = Character.isLetterOrDigit(s.codePointAt(i)) || s.charAt(i) == '_';
-            n += word && !inWord ? 1 : 0;
-            inWord = word;
+    private static Object toFloat(Object value, Object otherwise) {
+        Values.used(value);
+        if (value instanceof String text) {
+            String s = Strings.strip(text, None.NONE, true, true);
+            boolean number = s.length() < 400 && s.matches("[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?");
+            return number ? Double.valueOf(s) : otherwise;
         }
-        return n;
+        return Values.isNumber(value) ? (Object) Values.toDouble(value) : otherwise;
+    }
+
+    private static Object round(Object value, int precision, Object method) {
+        Values.used(value);
+        if (!Values.isNumber(value)) {
+            throw new TemplateFailure("round needs a number, not " + Values.type(value));
+        }
+        if (Values.isInteger(value) && method.equals("common") && precision >= 0) {
+            return value;
+        }
+        double d = Values.toDouble(value);
+        if (Double.isNaN(d) || Double.isInfinite(d)) {
+            return d;
+        }
+        RoundingMode mode = method.equals("ceil")
+                ? RoundingMode.CEILING
+                : method.equals("floor") ? RoundingMode.FLOOR : RoundingMode.HALF_EVEN;
+        BigDecimal rounded = new BigDecimal(d).setScale(Math.clamp(precision, -18, 300), mode);
+        return Values.isInteger(value) && method.equals("common")
+                ? (Object) rounded.longValue()
+                : rounded.doubleValue();
     }
 }

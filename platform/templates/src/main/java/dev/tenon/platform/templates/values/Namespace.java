@@ -7,11 +7,6 @@ import java.util.Map;
 /// @param attributes the attributes, changed in place
 public record Namespace(Map<Object, Object> attributes) implements TemplateObject {
     @Override
-    public String type() {
-        return "Namespace";
-    }
-
-    @Override
     public Object attribute(String name) {
         return attributes.get(name);
     }

@@ -8,9 +8,8 @@ import java.util.Locale;
 final class Strings {
     private Strings() {}
 
-    /// {@return a string without white space, or without the given characters, at its ends}
     static String strip(String s, Object chars, boolean left, boolean right) {
-        String set = chars == null || chars == None.NONE ? null : Text.need(chars, "chars");
+        String set = chars == None.NONE ? null : Text.need(chars, "chars");
         int from = 0;
         int to = s.length();
         while (left && from < to && strips(set, s.codePointAt(from))) {
@@ -26,55 +25,53 @@ final class Strings {
         return set == null ? Text.isSpace(c) : set.indexOf(c) >= 0;
     }
 
-    /// {@return the parts between separators, cut from the left or from the right}
-    static List<Object> split(Budget budget, String s, Object separator, int limit, boolean fromRight) {
-        budget.string(s.length());
-        List<Object> parts = new ArrayList<>();
-        if (separator == None.NONE) {
-            splitSpace(s, limit, fromRight, parts);
-        } else {
-            String sep = Text.need(separator, "sep");
-            if (sep.isEmpty()) {
-                throw new TemplateFailure("empty separator");
-            }
-            int at = fromRight ? s.length() : 0;
-            while (limit < 0 || parts.size() < limit) {
-                int hit = fromRight ? s.lastIndexOf(sep, at - sep.length()) : s.indexOf(sep, at);
-                if (hit < 0 || (fromRight && at < sep.length())) {
-                    break;
-                }
-                parts.add(fromRight ? s.substring(hit + sep.length(), at) : s.substring(at, hit));
-                at = fromRight ? hit : hit + sep.length();
-            }
-            parts.add(fromRight ? s.substring(0, at) : s.substring(at));
-        }
-        budget.step(parts.size());
-        return fromRight ? parts.reversed() : parts;
+    static String reverse(String s) {
+        return new StringBuilder(s).reverse().toString();
     }
 
-    private static void splitSpace(String s, int limit, boolean fromRight, List<Object> parts) {
-        int from = 0;
-        int to = s.length();
-        while (true) {
-            while (from < to && Text.isSpace(fromRight ? s.charAt(to - 1) : s.charAt(from))) {
-                to -= fromRight ? 1 : 0;
-                from += fromRight ? 0 : 1;
-            }
-            if (from == to) {
-                return;
-            }
-            if (limit >= 0 && parts.size() == limit) {
-                parts.add(s.substring(from, to));
-                return;
-            }
-            int cut = fromRight ? to : from;
-            while (fromRight ? cut > from && !Text.isSpace(s.charAt(cut - 1)) : cut < to && !Text.isSpace(s.charAt(cut))) {
-                cut += fromRight ? -1 : 1;
-            }
-            parts.add(fromRight ? s.substring(cut, to) : s.substring(from, cut));
-            from = fromRight ? from : cut;
-            to = fromRight ? cut : to;
+    /// {@return the parts between separators, cut from the right}
+    static List<Object> splitRight(Budget budget, String s, Object separator, int limit) {
+        Object reversed = separator instanceof String text ? reverse(text) : separator;
+        List<Object> parts = split(budget, reverse(s), reversed, limit);
+        parts.replaceAll(part -> reverse((String) part));
+        return parts.reversed();
+    }
+
+    /// {@return the parts between separators}
+    ///
+    /// @param separator a string, or `None` for runs of white space
+    /// @param limit most cuts, negative for all
+    static List<Object> split(Budget budget, String s, Object separator, int limit) {
+        budget.string(s.length());
+        boolean spaces = separator == None.NONE;
+        String by = spaces ? " " : Text.need(separator, "sep");
+        if (by.isEmpty()) {
+            throw new TemplateFailure("empty separator");
         }
+        List<Object> parts = new ArrayList<>();
+        int at = spaces ? end(s, 0, true) : 0;
+        while (limit < 0 || parts.size() < limit) {
+            int cut = spaces ? end(s, at, false) : s.indexOf(by, at);
+            if (cut < 0 || (spaces && cut == s.length())) {
+                break;
+            }
+            parts.add(s.substring(at, cut));
+            at = spaces ? end(s, cut, true) : cut + by.length();
+        }
+        if (!spaces || at < s.length()) {
+            parts.add(s.substring(at));
+        }
+        budget.step(parts.size());
+        return parts;
+    }
+
+    /// {@return where a run of white space, or of anything else, ends}
+    private static int end(String s, int from, boolean space) {
+        int i = from;
+        while (i < s.length() && Text.isSpace(s.charAt(i)) == space) {
+            i++;
+        }
+        return i;
     }
 
     /// {@return the lines, cut at every line boundary that Python knows}
@@ -85,7 +82,7 @@ final class Strings {
         for (int i = 0; i < s.length(); i++) {
             char c = s.charAt(i);
             if ((c >= 10 && c <= 13) || (c >= 28 && c <= 30) || c == 0x85 || c == 0x2028 || c == 0x2029) {
-                int end = i + 1 < s.length() && c == '\r' && s.charAt(i + 1) == '\n' ? i + 2 : i + 1;
+                int end = i + (s.startsWith("\r\n", i) ? 2 : 1);
                 lines.add(s.substring(from, keepEnds ? end : i));
                 from = end;
                 i = end - 1;
@@ -98,12 +95,11 @@ final class Strings {
         return lines;
     }
 
-    /// {@return a string with a part replaced}
+    /// {@return a string with a part replaced at most so often; a negative limit is none}
     static String replace(Budget budget, String s, String from, String to, int limit) {
         StringBuilder out = new StringBuilder();
-        int done = 0;
         int at = 0;
-        while (limit < 0 || done < limit) {
+        for (int done = 0; limit < 0 || done < limit; done++) {
             int hit = s.indexOf(from, at);
             if (from.isEmpty() && done > 0) {
                 hit = at < s.length() ? s.offsetByCodePoints(at, 1) : -1;
@@ -111,64 +107,48 @@ final class Strings {
             if (hit < 0) {
                 break;
             }
-            out.append(s, at, hit).append(to);
-            Budget.check(out);
+            Budget.check(out.append(s, at, hit).append(to));
             at = hit + from.length();
-            done++;
         }
-        return done == 0 ? s : budget.made(out.append(s, at, s.length()).toString());
-    }
-
-    /// {@return whether a character has case}
-    static boolean isCased(int c) {
-        return Character.isUpperCase(c) || Character.isLowerCase(c) || Character.isTitleCase(c);
+        return budget.made(out.append(s, at, s.length()).toString());
     }
 
     /// {@return whether a string has letters with case, all of them upper or all of them lower}
     static boolean isCase(String s, boolean upper) {
-        boolean cased = false;
-        for (int i = 0; i < s.length(); i += Character.charCount(s.codePointAt(i))) {
-            int c = s.codePointAt(i);
-            if (isCased(c)) {
-                if (upper != Character.isUpperCase(c)) {
-                    return false;
-                }
-                cased = true;
-            }
-        }
-        return cased;
+        String same = upper ? s.toUpperCase(Locale.ROOT) : s.toLowerCase(Locale.ROOT);
+        return s.equals(same) && !s.equals(upper ? s.toLowerCase(Locale.ROOT) : s.toUpperCase(Locale.ROOT));
     }
 
-    /// {@return a string with the first of each run of letters upper, the others lower}
-    static String title(String s) {
+    /// {@return a string with the first letter of each word upper, the others lower; words begin after blanks, `-` and
+    /// brackets for the filter, after all that has no case for the method}
+    static String title(String s, boolean filter) {
         StringBuilder out = new StringBuilder();
         boolean inWord = false;
         for (int i = 0; i < s.length(); i += Character.charCount(s.codePointAt(i))) {
             int c = s.codePointAt(i);
             out.appendCodePoint(inWord ? Character.toLowerCase(c) : Character.toTitleCase(c));
-            inWord = isCased(c);
+            inWord = filter
+                    ? !Text.isSpace(c) && "-({[<".indexOf(c) < 0
+                    : Character.isUpperCase(c) || Character.isLowerCase(c) || Character.isTitleCase(c);
         }
         return out.toString();
     }
 
-    /// {@return a string with its first letter upper, the others lower}
     static String capitalize(String s) {
-        if (s.isEmpty()) {
-            return s;
-        }
-        int first = s.offsetByCodePoints(0, 1);
-        return s.substring(0, first).toUpperCase(Locale.ROOT) + s.substring(first).toLowerCase(Locale.ROOT);
+        int first = s.isEmpty() ? 0 : s.offsetByCodePoints(0, 1);
+        return title(s.substring(0, first), true).concat(s.substring(first).toLowerCase(Locale.ROOT));
     }
 
     /// {@return items as text with a separator between them}
+    ///
+    /// @param strict whether each must be a string already
     static String join(Budget budget, String separator, List<?> items, boolean strict) {
         StringBuilder out = new StringBuilder();
         boolean first = true;
         for (Object item : items) {
             out.append(first ? "" : separator);
-            out.append(strict ? Text.need(item, "sequence item") : Text.str(budget, item));
+            Budget.check(out.append(strict ? Text.need(item, "sequence item") : Text.str(budget, item)));
             first = false;
-            Budget.check(out);
         }
         return budget.made(out.toString());
     }

@@ -1,12 +1,7 @@
 package dev.tenon.platform.templates.values;
 
-/// A value of the engine's own with attributes, such as a namespace, a loop or a macro.
+/// A value of the engine's own with attributes, such as a namespace or a loop.
 public interface TemplateObject {
-    /// {@return its type's name in messages}
-    String type();
-
     /// {@return an attribute, or null if it has none of this name}
-    ///
-    /// @param name the attribute's name
     Object attribute(String name);
 }

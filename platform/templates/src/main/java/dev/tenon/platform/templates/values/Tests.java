@@ -7,11 +7,11 @@ import java.util.Set;
 /// Jinja2's tests: what stands after `is`.
 public final class Tests {
     /// The names; the symbols only for `select` and its kind.
-    static final Set<String> NAMES = Set.of(
-            "!=", "<", "<=", "==", ">", ">=", "False", "None", "True", "boolean", "callable", "defined",
-            "divisibleby", "eq", "equalto", "even", "false", "filter", "float", "ge", "greaterthan", "gt", "in",
-            "integer", "iterable", "le", "lessthan", "lower", "lt", "mapping", "ne", "none", "number", "odd",
-            "sameas", "sequence", "string", "test", "true", "undefined", "upper");
+    static final Set<String> NAMES =
+            Set.of(("!= < <= == > >= False None True boolean callable defined divisibleby eq equalto even false "
+                            + "filter float ge greaterthan gt in integer iterable le lessthan lower lt mapping ne none number "
+                            + "odd sameas sequence string test true undefined upper")
+                    .split(" "));
 
     private Tests() {}
 
@@ -27,27 +27,27 @@ public final class Tests {
     public static boolean holds(Budget budget, String name, Object v, Arguments args) {
         return switch (name) {
             case "boolean" -> v instanceof Boolean;
-            case "callable" -> v instanceof Callable;
+            case "callable" -> v instanceof Callable || v instanceof Undefined;
             case "defined" -> !(v instanceof Undefined);
             case "divisibleby" -> modulo(budget, v, args.need(0, "num")) == 0;
-            case "eq", "equalto", "==" -> Comparison.EQ.holds(budget, v, args.need(0, "other"));
+            case "eq", "equalto", "==" -> Operators.compare(budget, "==", v, args.need(0, "other"));
             case "even" -> modulo(budget, v, 2L) == 0;
             case "false", "False" -> v.equals(false);
             case "filter" -> v instanceof String s && Filters.NAMES.contains(s);
             case "float" -> v instanceof Double;
-            case "ge", ">=" -> Comparison.GE.holds(budget, v, args.need(0, "other"));
-            case "gt", "greaterthan", ">" -> Comparison.GT.holds(budget, v, args.need(0, "other"));
-            case "in" -> Comparison.IN.holds(budget, v, args.need(0, "seq"));
+            case "ge", ">=" -> Operators.compare(budget, ">=", v, args.need(0, "other"));
+            case "gt", "greaterthan", ">" -> Operators.compare(budget, ">", v, args.need(0, "other"));
+            case "in" -> Operators.compare(budget, "in", v, args.need(0, "seq"));
             case "integer" -> v instanceof Long;
             case "iterable", "sequence" ->
                 v instanceof String || v instanceof List || v instanceof Map || v instanceof Undefined;
-            case "le", "<=" -> Comparison.LE.holds(budget, v, args.need(0, "other"));
+            case "le", "<=" -> Operators.compare(budget, "<=", v, args.need(0, "other"));
             case "lower" -> Strings.isCase(Text.str(budget, v), false);
-            case "lt", "lessthan", "<" -> Comparison.LT.holds(budget, v, args.need(0, "other"));
+            case "lt", "lessthan", "<" -> Operators.compare(budget, "<", v, args.need(0, "other"));
             case "mapping" -> v instanceof Map;
-            case "ne", "!=" -> Comparison.NE.holds(budget, v, args.need(0, "other"));
+            case "ne", "!=" -> Operators.compare(budget, "!=", v, args.need(0, "other"));
             case "none", "None" -> v == None.NONE;
-            case "number" -> Numbers.is(v);
+            case "number" -> Values.isNumber(v);
             case "odd" -> modulo(budget, v, 2L) == 1;
             case "sameas" -> same(v, args.need(0, "other"));
             case "string" -> v instanceof String;
@@ -60,10 +60,7 @@ public final class Tests {
     }
 
     private static double modulo(Budget budget, Object value, Object by) {
-        if (value instanceof String) {
-            throw new TemplateFailure("not all arguments converted during string formatting");
-        }
-        return Numbers.toDouble(Operator.MODULO.apply(budget, value, by));
+        return Values.toDouble(Operators.binary(budget, "%", value instanceof String ? None.NONE : value, by));
     }
 
     private static boolean same(Object a, Object b) {

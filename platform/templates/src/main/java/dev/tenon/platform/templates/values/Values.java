@@ -3,12 +3,15 @@ package dev.tenon.platform.templates.values;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /// What holds for values of every type: truth, length, items, equality and calls.
 public final class Values {
+    private static final Undefined UNDEFINED_KEY = new Undefined("a key is undefined");
+
     private Values() {}
 
     /// {@return Python's name of a value's type}
@@ -20,7 +23,8 @@ public final class Values {
             case Double d -> "float";
             case None n -> "NoneType";
             case Undefined u -> "Undefined";
-            case TemplateObject o -> o.type();
+            case Namespace n -> "Namespace";
+            case TemplateObject o -> "LoopContext";
             case Tuple t -> "tuple";
             case List<?> l -> "list";
             case Map<?, ?> m -> "dict";
@@ -28,24 +32,31 @@ public final class Values {
         };
     }
 
+    static boolean isInteger(Object value) {
+        return value instanceof Long || value instanceof Boolean;
+    }
+
+    static boolean isNumber(Object value) {
+        return value instanceof Double || isInteger(value);
+    }
+
+    static double toDouble(Object number) {
+        return number instanceof Double d ? d : toLong(number);
+    }
+
+    static long toLong(Object integer) {
+        return integer instanceof Boolean b ? (b ? 1 : 0) : (Long) integer;
+    }
+
     /// {@return whether a value counts as true}
     public static boolean truth(Object value) {
-        if (value instanceof Boolean b) {
-            return b;
-        }
         if (value instanceof String s) {
             return !s.isEmpty();
         }
-        if (value instanceof List<?> l) {
-            return !l.isEmpty();
+        if (value instanceof List<?> || value instanceof Map<?, ?>) {
+            return length(value) != 0;
         }
-        if (value instanceof Map<?, ?> m) {
-            return !m.isEmpty();
-        }
-        if (Numbers.is(value)) {
-            return Numbers.toDouble(value) != 0;
-        }
-        return value != None.NONE && !(value instanceof Undefined);
+        return isNumber(value) ? toDouble(value) != 0 : value != None.NONE && !(value instanceof Undefined);
     }
 
     /// Fails if a value is undefined.
@@ -60,25 +71,18 @@ public final class Values {
         if (value instanceof Double d && d == Math.rint(d) && Math.abs(d) < 1e15) {
             return (long) (double) d;
         }
-        if (value instanceof String || Numbers.is(value) || value == None.NONE || value instanceof Tuple) {
-            return value;
+        if (value instanceof Map<?, ?> || (value instanceof List<?> && !(value instanceof Tuple))) {
+            throw new TemplateFailure("unhashable type: '" + type(value) + "'");
         }
-        throw new TemplateFailure("unhashable type: '" + type(value) + "'");
+        return value instanceof Undefined ? UNDEFINED_KEY : value;
     }
 
-    /// {@return number of items or characters}
     static long length(Object value) {
         if (value instanceof String s) {
             return Text.length(s);
         }
-        if (value instanceof List<?> l) {
-            return l.size();
-        }
-        if (value instanceof Map<?, ?> m) {
-            return m.size();
-        }
-        if (value instanceof Undefined) {
-            return 0;
+        if (value instanceof Collection<?> || value instanceof Map<?, ?> || value instanceof Undefined) {
+            return value instanceof Collection<?> c ? c.size() : value instanceof Map<?, ?> m ? m.size() : 0;
         }
         throw new TemplateFailure("object of type '" + type(value) + "' has no len()");
     }
@@ -98,70 +102,59 @@ public final class Values {
         if (value instanceof String s) {
             return Text.characters(budget, s);
         }
-        if (value instanceof Undefined) {
-            return List.of();
+        if (!(value instanceof Undefined)) {
+            throw new TemplateFailure("'" + type(value) + "' object is not iterable");
         }
-        throw new TemplateFailure("'" + type(value) + "' object is not iterable");
+        return List.of();
     }
 
     /// {@return keys and values of a dictionary as pairs}
-    static List<Object> items(Budget budget, Map<?, ?> map) {
+    public static List<Object> items(Budget budget, Object value) {
+        if (value instanceof Undefined) {
+            return List.of();
+        }
+        if (!(value instanceof Map<?, ?> map)) {
+            throw new TemplateFailure("Can only get item pairs from a mapping.");
+        }
         budget.step(map.size());
         List<Object> items = new ArrayList<>(map.size());
         map.forEach((k, v) -> items.add(Tuple.of(k, v)));
         return items;
     }
 
-    /// {@return whether two values are equal}
     static boolean equal(Budget budget, Object a, Object b) {
         budget.step(1);
-        if (Numbers.is(a) && Numbers.is(b)) {
-            return Numbers.equal(a, b);
+        if (isNumber(a) && isNumber(b)) {
+            return isInteger(a) && isInteger(b) ? toLong(a) == toLong(b) : toDouble(a) == toDouble(b);
         }
         if (a instanceof List<?> x && b instanceof List<?> y) {
-            if (a instanceof Tuple != b instanceof Tuple || x.size() != y.size()) {
-                return false;
+            boolean equal = a instanceof Tuple == b instanceof Tuple && x.size() == y.size();
+            for (int i = 0; equal && i < x.size(); i++) {
+                equal = equal(budget, x.get(i), y.get(i));
             }
-            for (int i = 0; i < x.size(); i++) {
-                if (!equal(budget, x.get(i), y.get(i))) {
-                    return false;
-                }
-            }
-            return true;
+            return equal;
         }
         if (a instanceof Map<?, ?> x && b instanceof Map<?, ?> y) {
-            if (x.size() != y.size()) {
-                return false;
+            boolean equal = x.size() == y.size();
+            for (Object key : equal ? x.keySet() : List.of()) {
+                equal = equal && y.containsKey(key) && equal(budget, x.get(key), y.get(key));
             }
-            for (Map.Entry<?, ?> e : x.entrySet()) {
-                Object other = y.get(e.getKey());
-                if (other == null || !equal(budget, e.getValue(), other)) {
-                    return false;
-                }
-            }
-            return true;
+            return equal;
         }
-        if (a instanceof Undefined || b instanceof Undefined) {
-            return a instanceof Undefined && b instanceof Undefined;
-        }
-        return a.equals(b);
+        return (a instanceof Undefined && b instanceof Undefined) || a.equals(b);
     }
 
-    /// {@return whether a container holds a value}
     static boolean contains(Budget budget, Object container, Object value) {
         if (container instanceof String s) {
-            used(value);
-            if (!(value instanceof String part)) {
-                throw new TemplateFailure("'in <string>' requires string as left operand, not " + type(value));
-            }
             budget.step(s.length() / 64);
-            return s.contains(part);
+            used(value);
+            if (value instanceof String part) {
+                return s.contains(part);
+            }
+            throw new TemplateFailure("'in <string>' requires string as left operand, not " + type(value));
         }
         if (container instanceof Map<?, ?> m) {
-            return !(value instanceof Undefined) && m.containsKey(key(value));
-        }
-        if (!(container instanceof List<?>) && !(container instanceof Undefined)) {
-            throw new TemplateFailure("argument of type '" + type(container) + "' is not iterable");
+            return m.containsKey(key(value));
         }
         for (Object item : iterate(budget, container)) {
             if (equal(budget, item, value)) {
@@ -197,10 +190,8 @@ public final class Values {
             case null -> None.NONE;
             case String s -> s;
             case Boolean b -> b;
-            case Double d -> d;
-            case Float f -> (double) f;
-            case BigDecimal d -> d.doubleValue();
-            case BigInteger i -> i.bitLength() < 64 ? (Object) i.longValue() : (Object) i.doubleValue();
+            case BigInteger i when i.bitLength() > 63 -> i.doubleValue();
+            case Number n when n instanceof Double || n instanceof Float || n instanceof BigDecimal -> n.doubleValue();
             case Number n -> n.longValue();
             case CharSequence s -> s.toString();
             case Map<?, ?> m -> {
