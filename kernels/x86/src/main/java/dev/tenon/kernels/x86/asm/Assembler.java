@@ -158,18 +158,25 @@ public final class Assembler extends VectorInstructions {
         legacy(true, 0, false, 0xC1, 5, d, 1, bits);
     }
 
-    public void push(Gpr r) {
-        if (r.ordinal() > 7) {
-            u8(0x41);
+    /// Pushes registers, the first one first.
+    public void push(Gpr... registers) {
+        for (Gpr r : registers) {
+            stack(0x50, r);
         }
-        u8(0x50 | r.ordinal() & 7);
     }
 
-    public void pop(Gpr r) {
+    /// Pops what [#push] pushed: the last register first.
+    public void pop(Gpr... registers) {
+        for (int i = registers.length - 1; i >= 0; i--) {
+            stack(0x58, registers[i]);
+        }
+    }
+
+    private void stack(int opcode, Gpr r) {
         if (r.ordinal() > 7) {
             u8(0x41);
         }
-        u8(0x58 | r.ordinal() & 7);
+        u8(opcode | r.ordinal() & 7);
     }
 
     public void ret() {

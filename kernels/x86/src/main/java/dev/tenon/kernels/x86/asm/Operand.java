@@ -135,4 +135,16 @@ public sealed interface Operand permits Operand.Gpr, Operand.Vec, Operand.Mem {
     static Vec zmm(int number) {
         return new Vec(number, 512);
     }
+
+    /// {@return neighbouring 512-bit registers}
+    ///
+    /// @param first number of the first one
+    /// @param count how many there are
+    static Vec[] zmms(int first, int count) {
+        Vec[] registers = new Vec[count];
+        for (int i = 0; i < count; i++) {
+            registers[i] = zmm(first + i);
+        }
+        return registers;
+    }
 }

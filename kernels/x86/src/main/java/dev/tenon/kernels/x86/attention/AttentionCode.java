@@ -82,9 +82,7 @@ final class AttentionCode {
         String floats = a.fresh("attendFloats");
         String end = a.fresh("attendEnd");
         String weigh = a.fresh("weigh");
-        for (Gpr r : SAVED) {
-            a.push(r);
-        }
+        a.push(SAVED);
         a.mov(RBP, Assembler.stackArgument(0, SAVED.length));
         a.mov(R12, Assembler.stackArgument(1, SAVED.length));
         a.mov(R13, Assembler.stackArgument(2, SAVED.length));
@@ -109,9 +107,7 @@ final class AttentionCode {
         }
         a.label(end);
         a.vzeroupper();
-        for (int i = SAVED.length - 1; i >= 0; i--) {
-            a.pop(SAVED[i]);
-        }
+        a.pop(SAVED);
         a.ret();
         for (int rows = 1; rows <= ROWS; rows++) {
             if (inPlace) {

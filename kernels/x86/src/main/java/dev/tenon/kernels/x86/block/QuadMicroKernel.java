@@ -1,12 +1,9 @@
 package dev.tenon.kernels.x86.block;
 
-import static dev.tenon.kernels.x86.asm.Operand.zmm;
-
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
-import dev.tenon.kernels.x86.asm.Operand.Vec;
 
 /// How a format multiplies a span of four rows with one token: the inner part of `QuadLoop`.
 ///
@@ -80,14 +77,5 @@ public abstract class QuadMicroKernel {
     /// Adds lanes as [PairMicroKernel#addBlocks] does, of two registers.
     protected static void addBlocks(Assembler a) {
         PairMicroKernel.addBlocks(a, 0, 2, 0);
-    }
-
-    /// {@return some registers in a row}
-    protected static Vec[] registers(int first, int count) {
-        Vec[] v = new Vec[count];
-        for (int i = 0; i < count; i++) {
-            v[i] = zmm(first + i);
-        }
-        return v;
     }
 }

@@ -1,7 +1,5 @@
 package dev.tenon.kernels.x86.block;
 
-import static dev.tenon.kernels.x86.asm.Operand.zmm;
-
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
@@ -115,14 +113,5 @@ public abstract class StreamMicroKernel {
     /// {@return spread activations}
     protected static Mem x(int offset) {
         return Operand.mem(X, offset);
-    }
-
-    /// {@return some registers in a row}
-    public static Vec[] registers(int first, int count) {
-        Vec[] v = new Vec[count];
-        for (int i = 0; i < count; i++) {
-            v[i] = zmm(first + i);
-        }
-        return v;
     }
 }

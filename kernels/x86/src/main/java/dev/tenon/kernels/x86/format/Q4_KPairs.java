@@ -4,11 +4,11 @@ import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
 
 import dev.tenon.kernels.x86.asm.Assembler;
+import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PairMicroKernel32;
-import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Two rows of Q4_K ([Q4_KCode]) times some tokens.
 ///
@@ -29,10 +29,10 @@ final class Q4_KPairs extends PairMicroKernel32 {
     private static final int EVEN_LANES = 0x88;
     private static final int ODD_LANES = 0xDD;
 
-    private static final Vec[] LEVELS = StreamMicroKernel.registers(16, REGISTERS);
+    private static final Vec[] LEVELS = Operand.zmms(16, REGISTERS);
     private static final Vec SCALES = zmm(24);
     private static final Vec MINS = zmm(25);
-    private static final Vec[] DOTS = StreamMicroKernel.registers(26, TURNS);
+    private static final Vec[] DOTS = Operand.zmms(26, TURNS);
     private static final Vec T = zmm(30);
     private static final Vec NIBBLE = zmm(31);
 

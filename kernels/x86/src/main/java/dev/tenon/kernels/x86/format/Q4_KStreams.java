@@ -4,6 +4,7 @@ import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
 
 import dev.tenon.kernels.x86.asm.Assembler;
+import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
@@ -33,23 +34,23 @@ final class Q4_KStreams extends StreamMicroKernel {
     private static final int EVEN_LANES = 0x88;
     private static final int ODD_LANES = 0xDD;
 
-    private static final Vec[][] DOTS = {registers(0, 4), registers(4, 4)};
-    private static final Vec[] SUMS = registers(8, 2);
+    private static final Vec[][] DOTS = {Operand.zmms(0, 4), Operand.zmms(4, 4)};
+    private static final Vec[] SUMS = Operand.zmms(8, 2);
     private static final Vec FIRST = zmm(10);
     private static final Vec SECOND = zmm(11);
     private static final Vec T = zmm(12);
     private static final Vec SCALES = zmm(13);
-    private static final Vec[] Q = registers(14, 4);
-    private static final Vec[] FACTORS = registers(18, 2);
+    private static final Vec[] Q = Operand.zmms(14, 4);
+    private static final Vec[] FACTORS = Operand.zmms(18, 2);
     private static final Vec BIAS = zmm(20);
     private static final Vec NIBBLE = zmm(21);
     private static final Vec SHIFT = zmm(22);
     private static final Vec LOW_MASK = zmm(23);
     private static final Vec HIGH_MASK = zmm(24);
-    private static final Vec[] PIECES = registers(25, 2);
-    private static final Vec[] BYTES = registers(27, 2);
+    private static final Vec[] PIECES = Operand.zmms(25, 2);
+    private static final Vec[] BYTES = Operand.zmms(27, 2);
     private static final Vec D = zmm(29);
-    private static final Vec[] D_LANES = registers(30, 2);
+    private static final Vec[] D_LANES = Operand.zmms(30, 2);
 
     Q4_KStreams() {
         super(C + 128);
@@ -57,7 +58,7 @@ final class Q4_KStreams extends StreamMicroKernel {
 
     @Override
     public void spread(Assembler a, Gpr q, Gpr dx, Gpr to) {
-        Vec[] v = registers(0, 4);
+        Vec[] v = Operand.zmms(0, 4);
         Vec t = zmm(4);
         for (int i = 0; i < 4; i++) {
             a.vmovdqu(v[i], mem(q, 64 * i));

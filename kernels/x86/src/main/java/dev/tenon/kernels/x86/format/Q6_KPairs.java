@@ -36,10 +36,10 @@ final class Q6_KPairs extends PairMicroKernel {
     /// Exchanges lanes 0 and 1 of each 128 bits with lanes 2 and 3.
     private static final int EXCHANGE = 0x4E;
 
-    private static final Vec[][] LEVELS = {StreamMicroKernel.registers(16, 4), StreamMicroKernel.registers(20, 4)};
-    private static final Vec[] SCALE = StreamMicroKernel.registers(24, 2);
-    private static final Vec[] DOTS = StreamMicroKernel.registers(26, 2);
-    private static final Vec[] SCALE_SUMS = StreamMicroKernel.registers(28, 2);
+    private static final Vec[][] LEVELS = {Operand.zmms(16, 4), Operand.zmms(20, 4)};
+    private static final Vec[] SCALE = Operand.zmms(24, 2);
+    private static final Vec[] DOTS = Operand.zmms(26, 2);
+    private static final Vec[] SCALE_SUMS = Operand.zmms(28, 2);
     private static final Vec NIBBLE = zmm(30);
     private static final Vec PAIRS = zmm(31);
     /// Dot products of the tokens that are multiplied in turns, so that products seldom wait for the one before:

@@ -15,11 +15,13 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 /// Each register of activations is loaded once for all rows. There is a sum for each token and row, and in
 /// registers one of each row's scales of a tile.
 final class Q6_KQuads extends QuadMicroKernel {
-    private static final Vec[][] LEVELS = {registers(0, 4), registers(4, 4), registers(8, 4), registers(12, 4)};
-    private static final Vec[] SCALES = registers(16, 4);
-    private static final Vec[] DOTS = registers(20, 4);
+    private static final Vec[][] LEVELS = {
+        Operand.zmms(0, 4), Operand.zmms(4, 4), Operand.zmms(8, 4), Operand.zmms(12, 4)
+    };
+    private static final Vec[] SCALES = Operand.zmms(16, 4);
+    private static final Vec[] DOTS = Operand.zmms(20, 4);
     private static final Vec Q = zmm(24);
-    private static final Vec[] SCALE_SUMS = registers(25, 4);
+    private static final Vec[] SCALE_SUMS = Operand.zmms(25, 4);
     private static final Vec NIBBLE = zmm(29);
     private static final Vec PAIRS = zmm(30);
     private static final Vec SCALE_BYTES = zmm(31);
@@ -102,7 +104,7 @@ final class Q6_KQuads extends QuadMicroKernel {
     public void results(Assembler a, int x, boolean first) {
         Vec t = zmm(8);
         for (int token = 0; token < 2; token++) {
-            emitEnd(a, token * x, token, registers(4 * token, 4), first);
+            emitEnd(a, token * x, token, Operand.zmms(4 * token, 4), first);
         }
         for (int i = 0; i < 4; i++) {
             StreamMicroKernel.addPairs(a, zmm(i), zmm(2 * i), zmm(2 * i + 1), t, true);

@@ -36,21 +36,21 @@ final class Q6_KStreams extends StreamMicroKernel {
 
     private static final Vec LOW_DOTS = zmm(0);
     private static final Vec HIGH_DOTS = zmm(1);
-    private static final Vec[] START_OF_DOTS = registers(2, 2);
+    private static final Vec[] START_OF_DOTS = Operand.zmms(2, 2);
     /// Of the tile: sums of products, and of scales.
-    private static final Vec[] PRODUCTS = registers(4, 4);
-    private static final Vec[] SCALE_SUMS = registers(8, 4);
-    private static final Vec[] SUMS = registers(12, 4);
+    private static final Vec[] PRODUCTS = Operand.zmms(4, 4);
+    private static final Vec[] SCALE_SUMS = Operand.zmms(8, 4);
+    private static final Vec[] SUMS = Operand.zmms(12, 4);
     private static final Vec T = zmm(16);
     private static final Vec LOW = zmm(17);
     private static final Vec PART = zmm(18);
     private static final Vec HIGH_0 = zmm(19);
     private static final Vec HIGH_2 = zmm(20);
     private static final Vec HIGH = zmm(21);
-    private static final Vec[] Q = registers(22, 4);
+    private static final Vec[] Q = Operand.zmms(22, 4);
     private static final Vec NIBBLE = zmm(27);
     private static final Vec PAIRS = zmm(28);
-    private static final Vec[] EIGHTS = registers(29, 2);
+    private static final Vec[] EIGHTS = Operand.zmms(29, 2);
     private static final Vec SCALE_BYTES = zmm(31);
     /// `b ? a : d`.
     private static final int SELECT = 0xD8;
@@ -106,7 +106,7 @@ final class Q6_KStreams extends StreamMicroKernel {
 
     @Override
     public Vec[] sums() {
-        return registers(PRODUCTS[0].number(), 12);
+        return Operand.zmms(PRODUCTS[0].number(), 12);
     }
 
     @Override

@@ -4,10 +4,10 @@ import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
 
 import dev.tenon.kernels.x86.asm.Assembler;
+import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PairMicroKernel32;
-import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Two rows of Q8_0 ([Q8_0Code]) times some tokens.
 ///
@@ -25,10 +25,10 @@ final class Q8_0Pairs extends PairMicroKernel32 {
     /// First register that is not a sum.
     private static final int FIRST = 8;
 
-    private static final Vec[] LEVELS = StreamMicroKernel.registers(FIRST, REGISTERS);
+    private static final Vec[] LEVELS = Operand.zmms(FIRST, REGISTERS);
     private static final Vec SCALES = zmm(24);
-    private static final Vec[] DOTS = StreamMicroKernel.registers(25, TURNS);
-    private static final Vec[] PIECES = StreamMicroKernel.registers(28, 4);
+    private static final Vec[] DOTS = Operand.zmms(25, TURNS);
+    private static final Vec[] PIECES = Operand.zmms(28, 4);
 
     Q8_0Pairs() {
         super(DX + 64);
@@ -39,7 +39,7 @@ final class Q8_0Pairs extends PairMicroKernel32 {
         // words 0, 2, 1, 3 of each 64 bits
         Vec words = zmm(0);
         a.vmovdqu(words, a.constant(i -> 0x01010101 * (i % 4 / 2 * 8) + (i % 2 == 0 ? 0x05040100 : 0x07060302)));
-        Vec[] groups = StreamMicroKernel.registers(1, 8);
+        Vec[] groups = Operand.zmms(1, 8);
         for (int g = 0; g < 8; g++) {
             a.vmovdqu(groups[g], mem(q, 64 * g));
             a.vpshufb(groups[g], groups[g], words);
@@ -48,7 +48,7 @@ final class Q8_0Pairs extends PairMicroKernel32 {
         Vec u = zmm(10);
         for (int high = 0; high < 2; high++) {
             // groups 2b and 2b + 1 in turns; of each four dwords, 0 and 1, or 2 and 3
-            Vec[] pairs = StreamMicroKernel.registers(11, 4);
+            Vec[] pairs = Operand.zmms(11, 4);
             for (int b = 0; b < 4; b++) {
                 if (high == 0) {
                     a.vpunpckldq(pairs[b], groups[2 * b], groups[2 * b + 1]);
@@ -91,7 +91,7 @@ final class Q8_0Pairs extends PairMicroKernel32 {
                     }
                 }
             }
-            Vec[] w = StreamMicroKernel.registers(FIRST + 8 * part, 8);
+            Vec[] w = Operand.zmms(FIRST + 8 * part, 8);
             a.vpunpckldq(w[1], PIECES[0], PIECES[1]);
             a.vpunpckhdq(w[3], PIECES[0], PIECES[1]);
             a.vpunpckldq(w[5], PIECES[2], PIECES[3]);

@@ -4,6 +4,7 @@ import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
 
 import dev.tenon.kernels.x86.asm.Assembler;
+import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
@@ -43,17 +44,17 @@ final class Q8_0Streams extends StreamMicroKernel {
     private static final int EVEN_LANES = 0x88;
     private static final int ODD_LANES = 0xDD;
 
-    private static final Vec[][] DOTS = {registers(0, 4), registers(4, 4)};
-    private static final Vec[] SUMS = registers(8, 2);
+    private static final Vec[][] DOTS = {Operand.zmms(0, 4), Operand.zmms(4, 4)};
+    private static final Vec[] SUMS = Operand.zmms(8, 2);
     private static final Vec X_Z = zmm(10);
     private static final Vec Y_Z = zmm(11);
     private static final Vec FIRST = zmm(12);
     private static final Vec T = zmm(13);
-    private static final Vec[] LOWER = registers(14, PARTS);
-    private static final Vec[] STARTS = registers(18, 2);
-    private static final Vec[] D = registers(20, 4);
+    private static final Vec[] LOWER = Operand.zmms(14, PARTS);
+    private static final Vec[] STARTS = Operand.zmms(18, 2);
+    private static final Vec[] D = Operand.zmms(20, 4);
     private static final Vec SIGN = zmm(24);
-    private static final Vec[] D_WORDS = registers(25, 2);
+    private static final Vec[] D_WORDS = Operand.zmms(25, 2);
 
     Q8_0Streams() {
         super(DX + 128);

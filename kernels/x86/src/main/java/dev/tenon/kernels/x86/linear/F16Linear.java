@@ -3,7 +3,7 @@ package dev.tenon.kernels.x86.linear;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.linear.panels.F16PanelLoop;
-import dev.tenon.kernels.x86.linear.rows.RowLoop512;
+import dev.tenon.kernels.x86.linear.rows.RowLoop;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -70,9 +70,9 @@ public final class F16Linear extends LinearKernel {
                 // Five last tokens are a panel with the one before them, which is computed twice; seven and eight are
                 // two passes of rows.
                 int left = call.tokens - t;
-                boolean panel = left == many - 1 || left == many || left > 2 * RowLoop512.MAX_TOKENS;
+                boolean panel = left == many - 1 || left == many || left > 2 * RowLoop.MAX_TOKENS;
                 int first = panel ? Math.min(t, call.tokens - many) : t;
-                int group = panel ? many : Math.min(left, RowLoop512.MAX_TOKENS);
+                int group = panel ? many : Math.min(left, RowLoop.MAX_TOKENS);
                 MemorySegment function = panel ? call.code.f16Panel : call.code.rows[group - 1];
                 runGroup(call, function, r, count, first, group, STREAM_ROWS_SHARED);
                 t = first + group;

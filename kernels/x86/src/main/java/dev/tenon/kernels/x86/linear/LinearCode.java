@@ -12,6 +12,7 @@ import dev.tenon.kernels.x86.linear.panels.F16PanelLoop;
 import dev.tenon.kernels.x86.linear.panels.PanelFunctions;
 import dev.tenon.kernels.x86.linear.panels.UnpackCode;
 import dev.tenon.kernels.x86.linear.rows.F16RowLoop;
+import dev.tenon.kernels.x86.linear.rows.RowLoop;
 import dev.tenon.kernels.x86.linear.rows.RowLoop256;
 import dev.tenon.kernels.x86.linear.rows.RowLoop512;
 import dev.tenon.kernels.x86.linear.rows.StreamLoop;
@@ -45,7 +46,7 @@ final class LinearCode implements AutoCloseable {
         this.pairs = pairs;
         this.panels = panels;
         this.pack = entry(at, "pack");
-        this.rows = new MemorySegment[RowLoop512.MAX_TOKENS];
+        this.rows = new MemorySegment[RowLoop.MAX_TOKENS];
         for (int t = 0; t < rows.length; t++) {
             rows[t] = entry(at, "rows" + (t + 1));
         }
@@ -70,7 +71,7 @@ final class LinearCode implements AutoCloseable {
         Map<String, Integer> at = new LinkedHashMap<>();
         begin(a, at, "pack");
         PackCode.emit(a, format);
-        for (int t = 1; t <= RowLoop512.MAX_TOKENS; t++) {
+        for (int t = 1; t <= RowLoop.MAX_TOKENS; t++) {
             begin(a, at, "rows" + t);
             if (wide) {
                 RowLoop512.emit(a, format, t);
@@ -103,7 +104,7 @@ final class LinearCode implements AutoCloseable {
         boolean wide = set == FeatureSet.AVX512;
         Assembler a = new Assembler(wide);
         Map<String, Integer> at = new LinkedHashMap<>();
-        for (int t = 1; t <= RowLoop512.MAX_TOKENS; t++) {
+        for (int t = 1; t <= RowLoop.MAX_TOKENS; t++) {
             begin(a, at, "rows" + t);
             F16RowLoop.emit(a, bfloat, t);
         }

@@ -6,7 +6,7 @@ import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.kernels.x86.call.NativeCall;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
-import dev.tenon.kernels.x86.linear.rows.RowLoop512;
+import dev.tenon.kernels.x86.linear.rows.RowLoop;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 
@@ -95,7 +95,7 @@ public abstract class LinearKernel implements PackedKernel, AutoCloseable {
         if (tokens < 1) {
             throw argument("tokens is " + tokens + ", at least 1 is needed");
         }
-        return (long) RowLoop512.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
+        return (long) RowLoop.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
     }
 
     @Override
@@ -181,11 +181,11 @@ public abstract class LinearKernel implements PackedKernel, AutoCloseable {
     ///
     /// @param from the first of the call's rows that is multiplied; those after it are, too
     final void runRows(LinearCall call, int from) {
-        int block = call.tokens > RowLoop512.MAX_TOKENS ? STREAM_ROWS_SHARED : STREAM_ROWS;
+        int block = call.tokens > RowLoop.MAX_TOKENS ? STREAM_ROWS_SHARED : STREAM_ROWS;
         for (int r = from; r < call.rows; r += block) {
             int count = Math.min(block, call.rows - r);
-            for (int t = 0; t < call.tokens; t += RowLoop512.MAX_TOKENS) {
-                int group = Math.min(RowLoop512.MAX_TOKENS, call.tokens - t);
+            for (int t = 0; t < call.tokens; t += RowLoop.MAX_TOKENS) {
+                int group = Math.min(RowLoop.MAX_TOKENS, call.tokens - t);
                 runGroup(call, call.code.rows[group - 1], r, count, t, group, block);
             }
         }

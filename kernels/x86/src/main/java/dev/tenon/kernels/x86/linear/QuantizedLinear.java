@@ -7,6 +7,7 @@ import dev.tenon.kernels.x86.block.PairMicroKernel;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
 import dev.tenon.kernels.x86.call.NativeCall;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
+import dev.tenon.kernels.x86.linear.rows.RowLoop;
 import dev.tenon.kernels.x86.linear.rows.RowLoop512;
 import java.lang.foreign.MemorySegment;
 
@@ -29,7 +30,7 @@ public final class QuantizedLinear extends LinearKernel {
     private static final int STREAM_ROWS_LEAST = 16;
 
     /// Where activations are spread for streams: behind the results.
-    private static final long SPREAD_OFFSET = (long) RowLoop512.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
+    private static final long SPREAD_OFFSET = (long) RowLoop.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
 
     private final BlockCode format;
     private final PanelLinear panels;

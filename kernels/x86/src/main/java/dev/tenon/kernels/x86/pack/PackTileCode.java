@@ -61,9 +61,7 @@ final class PackTileCode {
         String tile = a.fresh("packTile");
         String place = a.fresh("packPlace");
         int piece = PackedActivations.pieceBytes(format);
-        for (Gpr r : SAVED) {
-            a.push(r);
-        }
+        a.push(SAVED);
         a.add(RSI, R9);
         a.shr(RCX, 3);
         a.imul(R11, RCX, piece);
@@ -103,9 +101,7 @@ final class PackTileCode {
         a.cmp(RCX, 0);
         a.j(If.GREATER, tile);
         a.vzeroupper();
-        for (int i = SAVED.length - 1; i >= 0; i--) {
-            a.pop(SAVED[i]);
-        }
+        a.pop(SAVED);
         a.ret();
     }
 

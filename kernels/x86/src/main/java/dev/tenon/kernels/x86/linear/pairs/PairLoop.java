@@ -66,9 +66,7 @@ public final class PairLoop {
     /// packed row to the next.
     static void emitSpread(Assembler a, BlockCode format, PairMicroKernel pair) {
         Gpr[] saved = {RBX, RBP, R12, R13};
-        for (Gpr r : saved) {
-            a.push(r);
-        }
+        a.push(saved);
         String row = a.fresh("spreadRow");
         String again = a.fresh("spreadAgain");
         a.lea(RBX, mem(RSI, PairScratch.SPREAD_OFFSET));
@@ -88,9 +86,7 @@ public final class PairLoop {
         a.sub(R13, 1);
         a.j(If.NOT_ZERO, row);
         a.vzeroupper();
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
+        a.pop(saved);
         a.ret();
     }
 
@@ -168,9 +164,7 @@ public final class PairLoop {
     /// Emits the function for a number of tokens.
     public static void emit(Assembler a, BlockCode format, PairMicroKernel pair, int tokens) {
         Gpr[] saved = {RBX, RBP, R13, R14, R15};
-        for (Gpr r : saved) {
-            a.push(r);
-        }
+        a.push(saved);
         a.add(RDI, RCX);
         a.mov(RBX, Assembler.stackArgument(0, SAVED));
         a.add(RBX, RDI);
@@ -192,9 +186,7 @@ public final class PairLoop {
         a.sub(R9, 1);
         a.j(If.NOT_ZERO, row);
         a.vzeroupper();
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
+        a.pop(saved);
         a.ret();
     }
 

@@ -67,9 +67,7 @@ public final class QuadLoop {
     public static void emit(
             Assembler a, BlockCode format, PairMicroKernel pair, QuadMicroKernel quad, QuadPrefetch ahead) {
         Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
-        for (Gpr r : saved) {
-            a.push(r);
-        }
+        a.push(saved);
         a.add(RDI, RCX);
         a.add(RSI, PairScratch.SPREAD_OFFSET);
         a.add(RDX, Assembler.stackArgument(2, SAVED));
@@ -118,9 +116,7 @@ public final class QuadLoop {
         a.mov(quadsLeft(), R9);
         a.j(If.NOT_ZERO, next);
         a.vzeroupper();
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
+        a.pop(saved);
         a.ret();
     }
 

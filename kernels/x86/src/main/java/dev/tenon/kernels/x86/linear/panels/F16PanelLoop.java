@@ -119,9 +119,7 @@ public final class F16PanelLoop {
         String panel = a.fresh("f16Panel");
         String end = a.fresh("f16PanelEnd");
         Gpr[] saved = {RBX, RBP, R12, R13, R14};
-        for (Gpr r : saved) {
-            a.push(r);
-        }
+        a.push(saved);
         a.mov(RBP, RSP);
         a.add(RDI, RCX);
         a.add(RSI, argument(4));
@@ -155,9 +153,7 @@ public final class F16PanelLoop {
         a.label(end);
         a.vzeroupper();
         a.mov(RSP, RBP);
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
+        a.pop(saved);
         a.ret();
     }
 

@@ -155,16 +155,17 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
 
     /// {@return the register of a token's sums of one part of the rows, which the other methods leave alone; of a
     /// tile in tiled formats}
-    abstract Vec sum(int token, int part);
+    final Vec sum(int token, int part) {
+        return shape.vec(2 * shape.many() + 2 * token + part);
+    }
 
     /// {@return the register of the dot products of a token and one part of the rows}
-    abstract Vec dot(int token, int part);
-
-    /// Loads what stays in registers.
-    abstract void emitConstants();
+    final Vec dot(int token, int part) {
+        return shape.vec(2 * token + part);
+    }
 
     /// Loads what [#emitDots] expects of the block that RSI points to, in front of a place.
-    abstract void emitFirstLoads();
+    void emitFirstLoads() {}
 
     /// Multiplies a group, whose block RSI points to, with all tokens: integers.
     abstract void emitDots();
@@ -219,9 +220,7 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
     }
 
     private void emit() {
-        for (Gpr r : SAVED) {
-            a.push(r);
-        }
+        a.push(SAVED);
         a.add(RDI, RCX);
         a.add(RDI, piecesOffset);
         a.add(RSI, PanelShape.TEMP_BYTES);
@@ -229,13 +228,10 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
         a.mov(R11, Assembler.stackArgument(1, SAVED.length));
         a.mov(R10, Assembler.stackArgument(2, SAVED.length));
         Gpr[] kept = {R10, R9, R8, RDX, RSI, RDI, R9};
-        for (Gpr r : kept) {
-            a.push(r);
-        }
+        a.push(kept);
         a.mov(RBP, RSP);
         a.sub(RSP, places * runs * sumBytes);
         a.and(RSP, -64);
-        emitConstants();
         String next = a.fresh("panelRuns");
         a.label(next);
         a.mov(R10, runs);
@@ -256,9 +252,7 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
         a.j(If.GREATER, next);
         a.lea(RSP, mem(RBP, kept.length * Long.BYTES));
         a.vzeroupper();
-        for (int i = SAVED.length - 1; i >= 0; i--) {
-            a.pop(SAVED[i]);
-        }
+        a.pop(SAVED);
         a.ret();
     }
 

@@ -33,26 +33,6 @@ final class PanelLoop256 extends PanelLoop {
     }
 
     @Override
-    Vec dot(int token, int part) {
-        return ymm(2 * token + part);
-    }
-
-    @Override
-    Vec sum(int token, int part) {
-        return ymm(6 + 2 * token + part);
-    }
-
-    @Override
-    void emitConstants() {
-        // all lie in memory
-    }
-
-    @Override
-    void emitFirstLoads() {
-        // registers do not suffice to load anything earlier
-    }
-
-    @Override
     void emitDots() {
         if (vnni) {
             emitDotsVnni();

@@ -26,21 +26,6 @@ final class PanelLoop512 extends PanelLoop {
     }
 
     @Override
-    Vec dot(int token, int part) {
-        return zmm(2 * token + part);
-    }
-
-    @Override
-    Vec sum(int token, int part) {
-        return zmm(12 + 2 * token + part);
-    }
-
-    @Override
-    void emitConstants() {
-        // all lie in memory
-    }
-
-    @Override
     void emitFirstLoads() {
         emitLevels(0, 0);
     }

@@ -78,9 +78,7 @@ public final class UnpackCode {
         String tail = a.fresh("unpackTail");
         String end = a.fresh("unpackEnd");
         Gpr[] saved = {RBX, R12, R13, R14, R15};
-        for (Gpr r : saved) {
-            a.push(r);
-        }
+        a.push(saved);
         a.lea(R10, mem(RDI, RCX, 1, 0));
         a.lea(RDI, mem(R8, R8, 2, 0));
         a.mov(R15, Assembler.stackArgument(0, SAVED));
@@ -136,9 +134,7 @@ public final class UnpackCode {
         }
         a.label(end);
         a.vzeroupper();
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
+        a.pop(saved);
         a.ret();
         a.label(transpose);
         emitTranspose(i -> shape.levels(format, i));

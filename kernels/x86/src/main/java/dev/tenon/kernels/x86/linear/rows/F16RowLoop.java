@@ -5,18 +5,14 @@ import static dev.tenon.kernels.x86.asm.Operand.Gpr.R11;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.R12;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.R13;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.R14;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.R8;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.R9;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RBX;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RCX;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RDI;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.RDX;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RSI;
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Assembler.If;
-import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.cpu.Prefetch;
@@ -31,21 +27,14 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 /// Two vectors of weights are widened and multiplied with each token, in two sums a token; elements that do
 /// not fill two vectors are multiplied one by one.
 ///
-/// Arguments: weights, packed, out, byte offset of the first row, bytes of a row, rows; on the stack bytes
-/// between packed rows, unused, bytes between tokens in out, elements in a row, byte offset of the first
-/// token's row in packed.
-public final class F16RowLoop {
-    private static final int SAVED = 4;
-
-    private final Assembler a;
+/// Arguments: as in [RowLoop]; there are no scales, the length of a row is in elements.
+public final class F16RowLoop extends RowLoop {
     private final boolean bfloat;
-    private final int tokens;
     private final int bits;
 
     private F16RowLoop(Assembler a, boolean bfloat, int tokens) {
-        this.a = a;
+        super(a, tokens, RBX, R12, R13, R14);
         this.bfloat = bfloat;
-        this.tokens = tokens;
         this.bits = a.evex ? 512 : 256;
     }
 
@@ -64,47 +53,14 @@ public final class F16RowLoop {
         return new Vec(8 + part, bits);
     }
 
-    private Mem token(int t, int disp) {
-        return switch (t) {
-            case 0 -> mem(R11, disp);
-            case 1 -> mem(R11, R12, 1, disp);
-            case 2 -> mem(R11, R12, 2, disp);
-            default -> mem(R11, R14, 1, disp);
-        };
+    @Override
+    void emitStart() {
+        a.mov(R13, argument(3));
     }
 
-    // RDI row, RSI packed, RDX out, R8 bytes of a row, R9 rows left, R12 and R14 one and three packed
-    // rows, R13
-    // elements; inside a row: R10 weights, R11 activations, RCX left to do, RBX scratch.
-    private void emit() {
-        String row = a.fresh("row");
-        String end = a.fresh("rowsEnd");
-        Gpr[] saved = {RBX, R12, R13, R14};
-        for (Gpr r : saved) {
-            a.push(r);
-        }
-        a.add(RDI, RCX);
-        a.add(RSI, Assembler.stackArgument(4, SAVED));
-        a.mov(R12, Assembler.stackArgument(0, SAVED));
-        a.lea(R14, mem(R12, R12, 2, 0));
-        a.mov(R13, Assembler.stackArgument(3, SAVED));
-        a.label(row);
-        a.cmp(R9, 0);
-        a.j(If.LESS_OR_EQUAL, end);
-        emitRow();
-        a.add(RDX, Float.BYTES);
-        a.add(RDI, R8);
-        a.sub(R9, 1);
-        a.jmp(row);
-        a.label(end);
-        a.vzeroupper();
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
-        a.ret();
-    }
-
-    private void emitRow() {
+    // R10 weights, R11 activations, R13 elements, RCX those left to do, RBX scratch.
+    @Override
+    void emitRow() {
         String step = a.fresh("step");
         String rest = a.fresh("rest");
         String one = a.fresh("one");
@@ -131,7 +87,7 @@ public final class F16RowLoop {
                 a.vcvtph2ps(weights(part), from);
             }
             for (int t = 0; t < tokens; t++) {
-                a.vfmadd231ps(sum(t, part), weights(part), token(t, part * lanes * Float.BYTES));
+                a.vfmadd231ps(sum(t, part), weights(part), token(R11, t, part * lanes * Float.BYTES));
             }
         }
         a.add(R10, 2 * lanes * Short.BYTES);
@@ -153,19 +109,13 @@ public final class F16RowLoop {
             a.vcvtph2ps(w.x(), w.x());
         }
         for (int t = 0; t < tokens; t++) {
-            a.vfmadd231ss(sum(t, 0), w, token(t, 0));
+            a.vfmadd231ss(sum(t, 0), w, token(R11, t, 0));
         }
         a.add(R10, Short.BYTES);
         a.add(R11, Float.BYTES);
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, one);
         a.label(finish);
-        a.mov(RBX, RDX);
-        for (int t = 0; t < tokens; t++) {
-            a.vmovss(mem(RBX), sum(t, 0));
-            if (t + 1 < tokens) {
-                a.add(RBX, Assembler.stackArgument(2, SAVED));
-            }
-        }
+        emitResults(tokens, t -> sum(t, 0));
     }
 }

@@ -6,15 +6,10 @@ import static dev.tenon.kernels.x86.asm.Operand.Gpr.R12;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.R13;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.R14;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.R15;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.R8;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.R9;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RAX;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RBP;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RBX;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RCX;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.RDI;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.RDX;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.RSI;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RSP;
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.ymm;
@@ -39,10 +34,8 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 ///
 /// With sixteen registers the scales lie on the stack, and so do the sums of four levels of two units, until
 /// those of all eight units of a span are there.
-///
-/// Arguments: as in [RowLoop512].
-public final class RowLoop256 {
-    private static final int SAVED = 6;
+public final class RowLoop256 extends BlockRowLoop {
+    private static final Gpr[] SAVED = {RBX, RBP, R12, R13, R14, R15};
     private static final Vec LEVELS = ymm(8);
     private static final Vec NEXT_LEVELS = ymm(9);
     private static final Vec T1 = ymm(10);
@@ -61,18 +54,11 @@ public final class RowLoop256 {
     /// Bytes of a token's sums over a tile, which lie behind all pairs.
     private static final int TOKEN_SUMS = 64;
 
-    private final Assembler a;
-    private final BlockCode format;
-    private final int tokens;
     private final boolean vnni;
-    private final int perGroup;
 
     private RowLoop256(Assembler a, BlockCode format, int tokens, boolean vnni) {
-        this.a = a;
-        this.format = format;
-        this.tokens = tokens;
+        super(a, format, tokens, SAVED);
         this.vnni = vnni;
-        this.perGroup = PackedActivations.arrayBytes(format);
     }
 
     /// Emits the function for a number of tokens.
@@ -123,108 +109,54 @@ public final class RowLoop256 {
         }
     }
 
-    private Mem token(Gpr base, int t, int disp) {
-        return switch (t) {
-            case 0 -> mem(base, disp);
-            case 1 -> mem(base, R12, 1, disp);
-            case 2 -> mem(base, R12, 2, disp);
-            default -> mem(base, R14, 1, disp);
-        };
+    /// RBP keeps the caller's stack pointer.
+    @Override
+    void emitFrame() {
+        a.mov(RBP, RSP);
     }
 
-    // As in RowLoop512; RBP keeps the caller's stack pointer, RBX points to dx of a tile.
-    private void emit() {
-        String row = a.fresh("row");
-        String end = a.fresh("rowsEnd");
-        Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
-        for (Gpr r : saved) {
-            a.push(r);
-        }
-        a.mov(RBP, RSP);
-        a.add(RDI, RCX);
-        a.add(RSI, argument(4));
-        a.mov(R12, argument(0));
-        a.lea(R14, mem(R12, R12, 2, 0));
-        a.mov(R13, argument(1));
-        a.mov(R15, argument(3));
+    @Override
+    void emitFrameEnd() {
+        a.mov(RSP, RBP);
+    }
+
+    @Override
+    Mem argument(int n) {
+        return mem(RBP, 8 + 8 * SAVED.length + 8 * n);
+    }
+
+    @Override
+    void emitStart() {
+        super.emitStart();
         a.sub(RSP, PAIRS + (TOKEN_PAIRS + TOKEN_SUMS) * tokens);
         a.and(RSP, -64);
         if (!vnni && !format.words) {
             a.vmovdqu(ONES, a.constant(i -> 0x00010001));
         }
-        a.label(row);
-        a.cmp(R9, 0);
-        a.j(If.LESS_OR_EQUAL, end);
-        emitRow();
-        a.add(RDX, Float.BYTES);
-        a.add(RDI, R8);
-        a.sub(R9, 1);
-        a.jmp(row);
-        a.label(end);
-        a.vzeroupper();
-        a.mov(RSP, RBP);
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
-        a.ret();
     }
 
-    private static Mem argument(int n) {
-        return mem(RBP, 8 + 8 * SAVED + 8 * n);
-    }
-
-    private void emitRow() {
-        String tile = a.fresh("tile");
-        String span = a.fresh("span");
-        String tail = a.fresh("tail");
-        String sum = a.fresh("sum");
-        a.mov(R10, RDI);
-        a.mov(R11, RSI);
-        a.lea(RAX, mem(RSI, R13, 1, 0));
+    @Override
+    void emitZeros() {
         for (int t = 0; t < tokens; t++) {
             for (int part = 0; part < parts(); part++) {
                 a.zero(sums(t, part));
             }
         }
-        a.mov(RCX, format.tiled ? argument(3) : R15);
-        a.shr(RCX, 3);
-        if (format.tiled) {
-            emitTiles(tile);
-        } else {
-            a.j(If.ZERO, tail);
-        }
-        a.align(32);
-        a.label(span);
-        emitSpan();
-        a.add(R10, format.spanBytes);
-        a.add(R11, BlockCode.SPAN * format.levelBytes());
-        a.add(RAX, PackedActivations.scaleBytes(format));
-        a.sub(format.tiled ? R15 : RCX, 1);
-        a.j(If.NOT_ZERO, span);
-        if (format.tiled) {
-            emitTile(tile);
-        }
-        a.label(tail);
-        if (format.unitBytes > 0) {
-            emitTail(sum);
-        }
-        a.label(sum);
-        a.mov(RBX, RDX);
-        for (int t = 0; t < tokens; t++) {
-            Vec lanes = sums(t, 0);
-            if (parts() == 2) {
-                a.vaddps(lanes, lanes, sums(t, 1));
-            }
-            a.sumLanes(lanes, T1);
-            a.vmovss(mem(RBX), lanes);
-            if (t + 1 < tokens) {
-                a.add(RBX, argument(2));
-            }
-        }
     }
 
-    /// Begins the loop over tiles: RBX points to their dx, R15 has their spans, RCX those behind them.
-    private void emitTiles(String tile) {
+    @Override
+    Vec emitResult(int t) {
+        Vec lanes = sums(t, 0);
+        if (parts() == 2) {
+            a.vaddps(lanes, lanes, sums(t, 1));
+        }
+        a.sumLanes(lanes, T1);
+        return lanes;
+    }
+
+    /// RBX points to dx of the tiles.
+    @Override
+    void emitTiles(String tile) {
         a.imul(RBX, RCX, perGroup);
         a.add(RBX, RAX);
         a.label(tile);
@@ -238,8 +170,8 @@ public final class RowLoop256 {
         }
     }
 
-    /// Adds a tile to the sums, and ends the loop over tiles.
-    private void emitTile(String tile) {
+    @Override
+    void emitTile(String tile) {
         for (int part = 0; part < parts(); part++) {
             a.vmovdqu(T2, tileScales(part));
             for (int t = 0; t < tokens; t++) {
@@ -253,7 +185,8 @@ public final class RowLoop256 {
         a.j(If.GREATER, tile);
     }
 
-    private void emitSpan() {
+    @Override
+    void emitSpans() {
         Prefetch.here().emit(a, R10, format.spanBytes);
         format.scales256(a, R10, SCALES, MINS);
         for (int pair = 0; pair < BlockCode.SPAN / BlockCode.UNIT / 2; pair++) {
@@ -367,8 +300,9 @@ public final class RowLoop256 {
         }
     }
 
-    /// The units after the last whole span, each into its lane; the lanes are in the memory of pairs meanwhile.
-    private void emitTail(String sum) {
+    /// The lanes are in the memory of pairs meanwhile.
+    @Override
+    void emitTail(String sum) {
         String unit = a.fresh("unit");
         a.mov(RCX, R15);
         a.and(RCX, 7);

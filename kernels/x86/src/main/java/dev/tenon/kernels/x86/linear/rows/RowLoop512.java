@@ -6,15 +6,10 @@ import static dev.tenon.kernels.x86.asm.Operand.Gpr.R12;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.R13;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.R14;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.R15;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.R8;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.R9;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RAX;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RBP;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RBX;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RCX;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.RDI;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.RDX;
-import static dev.tenon.kernels.x86.asm.Operand.Gpr.RSI;
 import static dev.tenon.kernels.x86.asm.Operand.Gpr.RSP;
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
@@ -32,34 +27,11 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 /// Rows times one to four tokens with AVX-512 VNNI: one row at a time, streaming, or for one token four
 /// rows that lie far apart, so that hardware prefetchers follow four streams.
 ///
-/// Each span of a row is unpacked once and multiplied with every token. The 32-bit sums of four levels
-/// that `vpdpbusd` gives are added up exactly, by transposing, until lane g holds the sum of group g:
+/// Sums of four levels are those of `vpdpbusd`, those of two words of `vpdpwssd`.
 ///
-/// ```
-/// dot[g]  = bits of c[t][g] + levels of group g · q[t]          8 or 16 groups of a span; [PackedActivations#BIAS]
-/// sum[g] += (float with these bits * dx[t][g] + u[t][g]) * scale[g];  with minimums, which start with BIAS,
-/// sum[g] += min[g] * c[t][g]  too
-/// out[t]  = tree sum of the lanes: g + (g + half), and so on
-/// ```
-///
-/// With words (`vpdpwssd`, two products a lane) dots start from 0 and are converted; the rest is the same.
-///
-/// Tiled formats (`PackTileCode`) have two sums a lane for a tile of spans, which begin with 0 in each:
-///
-/// ```
-/// a[g]   += float with the bits of dot[g] * scale[g];  b[g] += scale[g]    for each span; a: rounded once
-/// sum[g] += (a[g] - BIAS * b[g]) * dx[tile][g]                             at its end; rounded twice
-/// ```
-///
-/// That is the order of `PanelLoop512` too, so that a value is the same for any number of tokens.
-///
-/// Arguments: weights, packed, out, byte offset of the first row, bytes of a row, rows; on the stack bytes
-/// between packed rows, byte offset of dx (tiled: of c) in them, bytes between tokens in out, units of 32 in a
-/// row, byte offset of the first token's row in packed. With streams: rows are those of one stream, `bytes between
-/// packed rows` is what lies between the streams instead, and `bytes between tokens in out` is too.
-public final class RowLoop512 {
-    /// Most tokens of one pass.
-    public static final int MAX_TOKENS = 4;
+/// With streams the arguments mean something else: rows are those of one stream, and bytes between packed rows is what
+/// lies between the streams; bytes between tokens in out is too.
+public final class RowLoop512 extends BlockRowLoop {
     /// Streams of rows of the function for one token. Against a single one (one thread, cold weights, medians
     /// of 31 in turns on a Sapphire Rapids machine): Q6_K 11.8 instead of 10.6 GB/s, Q8_0 12.5 instead of
     /// 11.7, Q4_K 11.5 instead of 11.2.
@@ -73,21 +45,15 @@ public final class RowLoop512 {
     /// Bytes of a token's lanes while they are on the stack.
     private static final int LANE_BYTES = 64;
 
-    private final Assembler a;
-    private final BlockCode format;
-    private final int tokens;
     private final int streams;
-    private final int perGroup;
-    /// What is pushed before anything else.
-    private final Gpr[] saved;
 
     private RowLoop512(Assembler a, BlockCode format, int tokens, int streams) {
-        this.a = a;
-        this.format = format;
-        this.tokens = tokens;
+        super(
+                a,
+                format,
+                tokens,
+                format.tiled ? new Gpr[] {RBX, RBP, R12, R13, R14, R15} : new Gpr[] {RBX, R12, R13, R14, R15});
         this.streams = streams;
-        this.perGroup = PackedActivations.arrayBytes(format);
-        this.saved = format.tiled ? new Gpr[] {RBX, RBP, R12, R13, R14, R15} : new Gpr[] {RBX, R12, R13, R14, R15};
     }
 
     /// Emits the function for a number of tokens.
@@ -110,107 +76,47 @@ public final class RowLoop512 {
         return part < 3 ? zmm(4 + 3 * t + part) : zmm(BlockCode.FIRST_CONSTANT + t);
     }
 
-    /// {@return where token t is, given the pointer to token 0}
-    private Mem token(Gpr base, int t, int disp) {
-        return switch (t) {
-            case 0 -> mem(base, disp);
-            case 1 -> mem(base, R12, 1, disp);
-            case 2 -> mem(base, R12, 2, disp);
-            default -> mem(base, R14, 1, disp);
-        };
-    }
-
-    // RDI row, RSI packed, RDX out, R8 bytes of a row, R9 rows left, R12 and R14 one and three packed rows;
-    // inside a row: R10 weights, R11 q, RAX dx and c, RCX spans or units left, RBX scratch or a stream's weights;
-    // R15 units of a row, or spans left in a tile, whose dx RBP points to.
-    private void emit() {
-        String row = a.fresh("row");
-        String end = a.fresh("rowsEnd");
-        for (Gpr r : saved) {
-            a.push(r);
-        }
-        a.add(RDI, RCX);
-        a.add(RSI, argument(4));
-        a.mov(R12, argument(0));
-        a.lea(R14, mem(R12, R12, 2, 0));
-        a.mov(R13, argument(1));
-        a.mov(R15, argument(3));
+    @Override
+    void emitStart() {
+        super.emitStart();
         format.constants512(a);
-        a.label(row);
-        a.cmp(R9, 0);
-        a.j(If.LESS_OR_EQUAL, end);
-        emitRow();
-        a.add(RDX, Float.BYTES);
-        a.add(RDI, R8);
-        a.sub(R9, 1);
-        a.jmp(row);
-        a.label(end);
-        a.vzeroupper();
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
-        a.ret();
     }
 
-    private Mem argument(int n) {
-        return Assembler.stackArgument(n, saved.length);
-    }
-
-    private void emitRow() {
-        String tile = a.fresh("tile");
-        String span = a.fresh("span");
-        String tail = a.fresh("tail");
-        String sum = a.fresh("sum");
-        a.mov(R10, RDI);
-        a.mov(R11, RSI);
-        a.lea(RAX, mem(RSI, R13, 1, 0));
-        for (int i = 0; i < tokens * streams; i++) {
+    @Override
+    void emitZeros() {
+        for (int i = 0; i < results(); i++) {
             a.zero(zmm(i));
         }
-        a.mov(RCX, format.tiled ? argument(3) : R15);
-        a.shr(RCX, 3);
-        if (format.tiled) {
-            emitTiles(tile);
-        } else {
-            a.j(If.ZERO, tail);
-        }
-        a.align(32);
-        a.label(span);
+    }
+
+    @Override
+    int results() {
+        return tokens * streams;
+    }
+
+    @Override
+    Vec emitResult(int i) {
+        a.sumLanes(sums(i), T1);
+        return zmm(i);
+    }
+
+    @Override
+    void emitSpans() {
         emitSpan(R10, 0);
         for (int s = 1; s < streams; s++) {
             a.lea(RBX, stream(s));
             emitSpan(RBX, s);
         }
-        a.add(R10, format.spanBytes);
-        a.add(R11, BlockCode.SPAN * format.levelBytes());
-        a.add(RAX, PackedActivations.scaleBytes(format));
-        a.sub(format.tiled ? R15 : RCX, 1);
-        a.j(If.NOT_ZERO, span);
-        if (format.tiled) {
-            emitTile(tile);
-        }
-        a.label(tail);
-        if (format.unitBytes > 0 && streams == 1) {
-            emitTail(sum);
-        }
-        a.label(sum);
-        a.mov(RBX, RDX);
-        for (int i = 0; i < tokens * streams; i++) {
-            a.sumLanes(sums(i), T1);
-            a.vmovss(mem(RBX), zmm(i));
-            if (i + 1 < tokens * streams) {
-                a.add(RBX, argument(2));
-            }
-        }
     }
 
-    /// Begins the loop over tiles: RBP points to their dx, R15 has their spans, RCX those behind them.
-    private void emitTiles(String tile) {
+    /// RBP points to dx of the tiles.
+    @Override
+    void emitTiles(String tile) {
         a.imul(RBP, RCX, perGroup);
         a.add(RBP, RAX);
         a.label(tile);
         Tiles.take(a, R15, RCX);
-        for (int i = 0; i < tokens * streams; i++) {
+        for (int i = 0; i < results(); i++) {
             a.zero(tileSums(i));
         }
         for (int s = 0; s < streams; s++) {
@@ -218,9 +124,9 @@ public final class RowLoop512 {
         }
     }
 
-    /// Adds a tile to the sums, and ends the loop over tiles.
-    private void emitTile(String tile) {
-        for (int i = 0; i < tokens * streams; i++) {
+    @Override
+    void emitTile(String tile) {
+        for (int i = 0; i < results(); i++) {
             a.vmovdqu(T1, a.constant(lane -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
             a.vfmadd213ps(T1, tileScales(streams == 1 ? 0 : i), tileSums(i));
             a.vfmadd231ps(zmm(i), T1, token(RBP, streams == 1 ? i : 0, 0));
@@ -350,8 +256,12 @@ public final class RowLoop512 {
         return format.group == 32 ? v.y() : v;
     }
 
-    /// The units after the last whole span, each into its lane; the lanes are in memory meanwhile.
-    private void emitTail(String sum) {
+    /// The lanes are in memory meanwhile.
+    @Override
+    void emitTail(String sum) {
+        if (streams > 1) {
+            return;
+        }
         String unit = a.fresh("unit");
         a.mov(RCX, R15);
         a.and(RCX, 7);

@@ -46,9 +46,7 @@ public final class StreamLoop {
         String span = a.fresh("streamsSpan");
         String end = a.fresh("streamsEnd");
         Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
-        for (Gpr r : saved) {
-            a.push(r);
-        }
+        a.push(saved);
         a.add(RDI, RCX);
         a.mov(R12, Assembler.stackArgument(0, SAVED));
         a.lea(R14, mem(R12, R12, 2, 0));
@@ -104,9 +102,7 @@ public final class StreamLoop {
         a.jmp(row);
         a.label(end);
         a.vzeroupper();
-        for (int i = saved.length - 1; i >= 0; i--) {
-            a.pop(saved[i]);
-        }
+        a.pop(saved);
         a.ret();
     }
 
