@@ -1,5 +1,6 @@
 package dev.tenon.api.device;
 
+import dev.tenon.api.config.Setting;
 import java.util.List;
 import org.osgi.annotation.versioning.ConsumerType;
 
@@ -24,6 +25,13 @@ public interface Backend {
 
     /// {@return the devices, in a stable order; empty when the probe fails}
     List<DeviceInfo> devices();
+
+    /// {@return the settings that it reads from [DeviceOptions#settings()] and [PlanOptions#settings()], or once in a
+    /// process; a stable list. The platform lists them, refuses others in a request, and hands over each one's checked
+    /// value, the default where none is set}
+    default List<Setting> settings() {
+        return List.of();
+    }
 
     /// Opens a device. The caller closes it, after all plans made with it.
     ///
