@@ -8,7 +8,7 @@
 #              JOBS  compilers at the same time (default: number of processors)
 set -eu
 script=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
-packer=$(dirname "$script")/src/main/java/dev/tenon/kernels/nvidia/PtxText.java
+packer=$(dirname "$script")/src/main/java/dev/tenon/kernels/nvidia/source/PtxText.java
 cd "$(dirname "$0")/src/main/resources/dev/tenon/kernels/nvidia"
 nvcc=${NVCC:-nvcc}
 java=${JAVA:-java}

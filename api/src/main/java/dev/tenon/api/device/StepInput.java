@@ -17,7 +17,6 @@ public final class StepInput {
     private int tokenCount;
     private int logitRows;
     private int choiceCount;
-    private boolean leavesLogits;
     private int[][] pageTables = new int[4][0];
     private int sequenceCount;
 
@@ -29,19 +28,7 @@ public final class StepInput {
         tokenCount = 0;
         logitRows = 0;
         choiceCount = 0;
-        leavesLogits = false;
         sequenceCount = 0;
-    }
-
-    /// Says that the step's logits will hardly be read, so that a device need not send them to the
-    /// host before somebody asks.
-    public void leaveLogits() {
-        leavesLogits = true;
-    }
-
-    /// {@return whether the step's logits will hardly be read}
-    public boolean leavesLogits() {
-        return leavesLogits;
     }
 
     /// Begins the next sequence.

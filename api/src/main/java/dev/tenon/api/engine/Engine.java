@@ -10,15 +10,16 @@ import org.osgi.annotation.versioning.ProviderType;
 /// Loads models and runs them. One engine a process is usual; safe for any thread.
 @ProviderType
 public interface Engine extends AutoCloseable {
-    /// Loads a model: maps the file, finds architecture, formats and backend, compiles. The caller closes
-    /// it.
+    /// Loads a model: maps the file, finds architecture, formats and backend, compiles. The caller
+    /// closes it.
     ///
     /// @param request which file, and how to place it
     /// @return the model, ready to generate
     /// @throws dev.tenon.api.error.ModelFormatException if the file is broken
     /// @throws dev.tenon.api.error.UnsupportedModelException if no installed bundle can run it; all
     ///     reasons at once
-    /// @throws dev.tenon.api.error.BackendException if the backend that was asked for is not available
+    /// @throws dev.tenon.api.error.BackendException if the backend that was asked for is not
+    ///     available
     /// @throws dev.tenon.api.error.OutOfResourcesException if memory does not suffice
     LoadedModel load(LoadRequest request);
 

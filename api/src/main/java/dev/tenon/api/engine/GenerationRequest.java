@@ -1,35 +1,172 @@
 package dev.tenon.api.engine;
 
+import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.SamplingParams;
 import java.util.List;
 import java.util.Objects;
 
-/// What to generate.
-///
-/// @param prompt token ids to append first; at least one unless the session has tokens that were not run
-///     yet
-/// @param sampling how to choose tokens
-/// @param maxTokens most tokens to generate; -1 until the context is full
-/// @param stop texts that end the generation and are not part of it; unmodifiable
-/// @param ignoreEndOfGeneration whether to go on after end-of-text tokens
-public record GenerationRequest(
-        int[] prompt, SamplingParams sampling, int maxTokens, List<String> stop, boolean ignoreEndOfGeneration) {
-    /// Copies the arrays and checks the limit.
-    public GenerationRequest {
-        prompt = prompt.clone();
-        Objects.requireNonNull(sampling, "sampling");
-        stop = List.copyOf(stop);
-        if (maxTokens < -1) {
-            throw new IllegalArgumentException("maxTokens is " + maxTokens + "; expected -1 or more");
-        }
+/// What to generate. Immutable; made by [#builder()].
+public final class GenerationRequest {
+    private final int[] prompt;
+    private final SamplingParams sampling;
+    private final int maxNewTokens;
+    private final List<String> stop;
+    private final boolean ignoreEndOfGeneration;
+    private final int logProbabilities;
+    private final List<LogitsProcessor> processors;
+
+    private GenerationRequest(Builder builder) {
+        this.prompt = builder.prompt.clone();
+        this.sampling = builder.sampling;
+        this.maxNewTokens = builder.maxNewTokens;
+        this.stop = builder.stop;
+        this.ignoreEndOfGeneration = builder.ignoreEndOfGeneration;
+        this.logProbabilities = builder.logProbabilities;
+        this.processors = builder.processors;
+    }
+
+    /// {@return a builder of a request with an empty prompt, the default sampling and no limit}
+    public static Builder builder() {
+        return new Builder();
     }
 
     /// {@return a request without stop texts}
     ///
     /// @param prompt token ids
-    /// @param sampling how to choose tokens
-    /// @param maxTokens most tokens to generate
-    public static GenerationRequest of(int[] prompt, SamplingParams sampling, int maxTokens) {
-        return new GenerationRequest(prompt, sampling, maxTokens, List.of(), false);
+    /// @param sampling how to sample tokens
+    /// @param maxNewTokens most tokens to generate
+    public static GenerationRequest of(int[] prompt, SamplingParams sampling, int maxNewTokens) {
+        return builder()
+                .prompt(prompt)
+                .sampling(sampling)
+                .maxNewTokens(maxNewTokens)
+                .build();
+    }
+
+    /// {@return token ids to append first; at least one unless the session has tokens that were not
+    ///     run yet}
+    public int[] prompt() {
+        return prompt.clone();
+    }
+
+    /// {@return how to sample tokens}
+    public SamplingParams sampling() {
+        return sampling;
+    }
+
+    /// {@return most tokens to generate; -1 until the context is full}
+    public int maxNewTokens() {
+        return maxNewTokens;
+    }
+
+    /// {@return texts that end the generation and are not part of it; unmodifiable}
+    public List<String> stop() {
+        return stop;
+    }
+
+    /// {@return whether to go on after end-of-text tokens}
+    public boolean ignoreEndOfGeneration() {
+        return ignoreEndOfGeneration;
+    }
+
+    /// {@return how many of the most probable tokens each token comes with; 0 only its own
+    ///     log-probability, -1 none}
+    public int logProbabilities() {
+        return logProbabilities;
+    }
+
+    /// {@return what changes the logits before sampling, in this order; unmodifiable}
+    public List<LogitsProcessor> processors() {
+        return processors;
+    }
+
+    /// Builds requests. Not safe for several threads.
+    public static final class Builder {
+        private int[] prompt = {};
+        private SamplingParams sampling = SamplingParams.defaults();
+        private int maxNewTokens = -1;
+        private List<String> stop = List.of();
+        private boolean ignoreEndOfGeneration;
+        private int logProbabilities = -1;
+        private List<LogitsProcessor> processors = List.of();
+
+        private Builder() {}
+
+        /// Sets the token ids to append first; none by default.
+        ///
+        /// @param tokens token ids; copied
+        /// @return this
+        public Builder prompt(int... tokens) {
+            this.prompt = tokens.clone();
+            return this;
+        }
+
+        /// Sets how to sample tokens; [SamplingParams#defaults()] by default.
+        ///
+        /// @param params how
+        /// @return this
+        public Builder sampling(SamplingParams params) {
+            this.sampling = Objects.requireNonNull(params, "sampling");
+            return this;
+        }
+
+        /// Sets the most tokens to generate; -1, the default, generates until the context is full.
+        ///
+        /// @param tokens how many
+        /// @return this
+        public Builder maxNewTokens(int tokens) {
+            this.maxNewTokens = tokens;
+            return this;
+        }
+
+        /// Sets the texts that end the generation; none by default.
+        ///
+        /// @param texts the texts; copied
+        /// @return this
+        public Builder stop(List<String> texts) {
+            this.stop = List.copyOf(texts);
+            return this;
+        }
+
+        /// Sets whether to go on after end-of-text tokens; false by default.
+        ///
+        /// @param ignore whether
+        /// @return this
+        public Builder ignoreEndOfGeneration(boolean ignore) {
+            this.ignoreEndOfGeneration = ignore;
+            return this;
+        }
+
+        /// Asks for log-probabilities; -1, the default, for none.
+        ///
+        /// @param top how many of the most probable tokens each token comes with; 0 for only its
+        ///     own
+        /// @return this
+        public Builder logProbabilities(int top) {
+            this.logProbabilities = top;
+            return this;
+        }
+
+        /// Sets what changes the logits before sampling; nothing by default.
+        ///
+        /// @param list the processors, in the order of their calls; copied
+        /// @return this
+        public Builder processors(List<LogitsProcessor> list) {
+            this.processors = List.copyOf(list);
+            return this;
+        }
+
+        /// {@return the request}
+        ///
+        /// @throws IllegalArgumentException if a number is out of its range
+        public GenerationRequest build() {
+            if (maxNewTokens < -1) {
+                throw new IllegalArgumentException("maxNewTokens is " + maxNewTokens + "; expected -1 or more");
+            }
+            if (logProbabilities < -1) {
+                throw new IllegalArgumentException("logProbabilities is " + logProbabilities + "; expected -1 or more");
+            }
+            return new GenerationRequest(this);
+        }
     }
 }

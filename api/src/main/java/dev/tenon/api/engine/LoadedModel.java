@@ -38,8 +38,8 @@ public interface LoadedModel extends AutoCloseable {
     /// {@return how it was compiled}
     PlanReport report();
 
-    /// {@return what measures the single kernels of the plan that runs now, if its backend can do that. A
-    /// model that is placed anew has another one}
+    /// {@return what measures the single kernels of the plan that runs now, if its backend can do
+    ///     that. A model that is placed anew has another one}
     default Optional<PlanProfiler> profiler() {
         return Optional.empty();
     }

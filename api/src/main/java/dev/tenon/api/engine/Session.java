@@ -2,50 +2,53 @@ package dev.tenon.api.engine;
 
 import org.osgi.annotation.versioning.ProviderType;
 
-/// One sequence of tokens with its KV cache. It grows with each call, so that a chat only sends what is
-/// new.
+/// One sequence of tokens with its KV cache. It grows with each call, so that a chat only sends
+/// what is new.
 ///
-/// One call at a time; [#cancel()] and [#close()] may come from any thread. Whoever opened it closes it.
+/// One call at a time; [#cancel()] and [#close()] may come from any thread. Whoever opened it
+/// closes it.
 @ProviderType
 public interface Session extends AutoCloseable {
-    /// Appends a prompt and generates until a stop. Blocks; the listener is called on the calling thread.
+    /// Appends a prompt and generates until a stop. Blocks; the listener is called on the calling
+    /// thread. Interrupting the thread cancels the generation.
     ///
-    /// The tokens of prompt and reply stay in the session. A token that ended the generation is part of the
-    /// session's
-    /// text but has not been run yet; the next call runs it.
+    /// The session keeps the tokens of the prompt and those of the reply that the listener heard,
+    /// and a token that ended the text. The last one has not been run yet; the next call runs it.
     ///
     /// @param request prompt, sampling, limits
-    /// @param listener hears text as it comes
+    /// @param listener hears text as it comes; must not call this session, but for [#cancel()]
     /// @return counts, times and why it ended
-    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the prompt does not fit the
-    ///     context;
-    /// the
-    ///     session
-    ///     is unchanged
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the prompt does not fit
+    ///     the context; the session is unchanged
     /// @throws dev.tenon.api.error.BackendException if the backend failed or was withdrawn
     Usage generate(GenerationRequest request, GenerationListener listener);
 
-    /// Appends tokens and gives the logits behind some or all of them, without sampling.
+    /// Appends a prompt and begins to generate, on no thread of the caller's. Does not block. The
+    /// session is busy until the generation ends: other calls wait, and another `submit` fails.
+    ///
+    /// @param request prompt, sampling, limits
+    /// @return the generation, which runs whether or not somebody subscribes
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the prompt does not fit
+    ///     the context; the session is unchanged
+    /// @throws dev.tenon.api.error.TenonException (`STATE-003`) if the session is busy
+    Generation submit(GenerationRequest request);
+
+    /// Appends tokens and computes the logits after some or all of them, without sampling. Blocks.
     ///
     /// @param tokens token ids
     /// @param which for which tokens logits are wanted
     /// @param consumer called on the calling thread, in the order of the tokens
-    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the tokens do not fit the
-    ///     context; the
-    ///     session is
-    ///     unchanged
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the tokens do not fit
+    ///     the context; the session is unchanged
     void evaluate(int[] tokens, LogitRows which, LogitsConsumer consumer);
 
     /// For which tokens logits are wanted.
     enum LogitRows {
         /// None.
         NONE,
-        /// Only behind the last token.
+        /// Only after the last token.
         LAST,
-        /// Only behind the last token, and nobody reads them: they are computed and stay where they are, and
-        /// the consumer is not called. For measuring what the computation takes.
-        LAST_UNREAD,
-        /// Behind each token.
+        /// After each token.
         ALL
     }
 
@@ -55,7 +58,7 @@ public interface Session extends AutoCloseable {
         /// Takes one row.
         ///
         /// @param index index of the token in the call
-        /// @param logits `[nVocab]`; reused for the next row
+        /// @param logits `[vocabularySize]`; reused for the next row
         void accept(int index, float[] logits);
     }
 
@@ -67,12 +70,12 @@ public interface Session extends AutoCloseable {
     /// @param length tokens to keep, 0 to [#length()]
     void truncate(int length);
 
-    /// Ends the running generation after its current step, with [FinishReason#CANCELLED]. Nothing happens
-    /// when none
-    /// runs.
+    /// Ends the running generation after its current step, with [FinishReason#CANCELLED]. Nothing
+    /// happens when none runs.
     void cancel();
 
-    /// Gives back the session's pages; cancels a running generation first. Calling it twice does nothing.
+    /// Gives back the session's pages; cancels a running generation first. Calling it twice does
+    /// nothing.
     @Override
     void close();
 }

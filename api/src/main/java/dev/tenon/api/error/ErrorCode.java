@@ -119,4 +119,6 @@ public final class ErrorCode {
     public static final String CLOSED = "STATE-001";
     /// An argument of an api call is out of its range.
     public static final String ARGUMENT = "STATE-002";
+    /// A session was asked for something while it generates.
+    public static final String BUSY = "STATE-003";
 }

@@ -1,61 +1,304 @@
 package dev.tenon.api.text;
 
+import java.util.List;
 import java.util.Map;
 
-/// How the next token is chosen from the logits. The order of the steps is llama.cpp's: logit bias,
-/// penalties, top-k,
-/// typical-p, top-p, min-p, temperature, draw.
-///
-/// @param temperature 0 takes the best token (greedy); 1 leaves the model's distribution
-/// @param topK keep this many best tokens; 0 keeps all
-/// @param topP keep the smallest set whose probability reaches this; 1 keeps all
-/// @param minP drop tokens below this share of the best token's probability; 0 keeps all
-/// @param typicalP locally typical sampling; 1 keeps all
-/// @param repeatPenalty divides (multiplies, if negative) the logits of recent tokens; 1 changes nothing
-/// @param presencePenalty subtracted from the logits of recent tokens; 0 changes nothing
-/// @param frequencyPenalty subtracted once for each recent occurrence; 0 changes nothing
-/// @param repeatLastN how many recent tokens the penalties look at; 0 none, -1 all
-/// @param logitBias added to the logits of token ids; unmodifiable
-/// @param seed start of the random sequence; the same seed gives the same text; -1 takes a random one
-public record SamplingParams(
-        float temperature,
-        int topK,
-        float topP,
-        float minP,
-        float typicalP,
-        float repeatPenalty,
-        float presencePenalty,
-        float frequencyPenalty,
-        int repeatLastN,
-        Map<Integer, Float> logitBias,
-        long seed) {
-    /// Copies the bias and checks the ranges.
-    public SamplingParams {
-        logitBias = Map.copyOf(logitBias);
-        require(temperature >= 0, "temperature", temperature, "0 or more");
-        require(topK >= 0, "topK", topK, "0 or more");
-        require(topP > 0 && topP <= 1, "topP", topP, "above 0, at most 1");
-        require(minP >= 0 && minP <= 1, "minP", minP, "0 to 1");
-        require(typicalP > 0 && typicalP <= 1, "typicalP", typicalP, "above 0, at most 1");
-        require(repeatPenalty > 0, "repeatPenalty", repeatPenalty, "above 0");
-        require(Float.isFinite(presencePenalty), "presencePenalty", presencePenalty, "a finite number");
-        require(Float.isFinite(frequencyPenalty), "frequencyPenalty", frequencyPenalty, "a finite number");
-        require(repeatLastN >= -1, "repeatLastN", repeatLastN, "-1 or more");
+/// How the next token is sampled from the logits. The order of the steps is llama.cpp's: logit
+/// bias, penalties, top-k, typical-p, top-p, min-p, temperature, draw. Immutable; made by
+/// [#builder()].
+public final class SamplingParams {
+    private final float temperature;
+    private final int topK;
+    private final float topP;
+    private final float minP;
+    private final float typicalP;
+    private final float repeatPenalty;
+    private final float presencePenalty;
+    private final float frequencyPenalty;
+    private final int repeatLastN;
+    private final Map<Integer, Float> logitBias;
+    private final long seed;
+
+    private SamplingParams(Builder builder) {
+        this.temperature = builder.temperature;
+        this.topK = builder.topK;
+        this.topP = builder.topP;
+        this.minP = builder.minP;
+        this.typicalP = builder.typicalP;
+        this.repeatPenalty = builder.repeatPenalty;
+        this.presencePenalty = builder.presencePenalty;
+        this.frequencyPenalty = builder.frequencyPenalty;
+        this.repeatLastN = builder.repeatLastN;
+        this.logitBias = builder.logitBias;
+        this.seed = builder.seed;
     }
 
-    /// {@return greedy choice: temperature 0, nothing else}
+    /// {@return a builder that starts with [#defaults()]}
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /// {@return a builder that starts with [#greedy()]}
+    public static Builder greedyBuilder() {
+        return builder().temperature(0).topK(0).topP(1).minP(0).seed(0);
+    }
+
+    /// {@return greedy sampling: temperature 0, nothing else}
     public static SamplingParams greedy() {
-        return new SamplingParams(0, 0, 1, 0, 1, 1, 0, 0, 64, Map.of(), 0);
+        return greedyBuilder().build();
     }
 
     /// {@return llama.cpp's defaults: temperature 0.8, top-k 40, top-p 0.95, min-p 0.05}
     public static SamplingParams defaults() {
-        return new SamplingParams(0.8f, 40, 0.95f, 0.05f, 1, 1, 0, 0, 64, Map.of(), -1);
+        return builder().build();
     }
 
-    private static void require(boolean ok, String name, float value, String expected) {
-        if (!ok) {
-            throw new IllegalArgumentException(name + " is " + value + "; expected " + expected);
+    /// {@return a builder that starts with these parameters}
+    public Builder toBuilder() {
+        return builder()
+                .temperature(temperature)
+                .topK(topK)
+                .topP(topP)
+                .minP(minP)
+                .typicalP(typicalP)
+                .repeatPenalty(repeatPenalty)
+                .presencePenalty(presencePenalty)
+                .frequencyPenalty(frequencyPenalty)
+                .repeatLastN(repeatLastN)
+                .logitBias(logitBias)
+                .seed(seed);
+    }
+
+    /// {@return the temperature: 0 takes the best token (greedy); 1 leaves the model's
+    ///     distribution}
+    public float temperature() {
+        return temperature;
+    }
+
+    /// {@return how many best tokens are kept; 0 keeps all}
+    public int topK() {
+        return topK;
+    }
+
+    /// {@return the probability that the smallest set of kept tokens reaches; 1 keeps all}
+    public float topP() {
+        return topP;
+    }
+
+    /// {@return the share of the best token's probability below which tokens are dropped; 0 keeps
+    ///     all}
+    public float minP() {
+        return minP;
+    }
+
+    /// {@return the mass of locally typical sampling; 1 keeps all}
+    public float typicalP() {
+        return typicalP;
+    }
+
+    /// {@return what divides (multiplies, if negative) the logits of recent tokens; 1 changes
+    ///     nothing}
+    public float repeatPenalty() {
+        return repeatPenalty;
+    }
+
+    /// {@return what is subtracted from the logits of recent tokens; 0 changes nothing}
+    public float presencePenalty() {
+        return presencePenalty;
+    }
+
+    /// {@return what is subtracted once for each recent occurrence; 0 changes nothing}
+    public float frequencyPenalty() {
+        return frequencyPenalty;
+    }
+
+    /// {@return how many recent tokens the penalties look at; 0 none, -1 all}
+    public int repeatLastN() {
+        return repeatLastN;
+    }
+
+    /// {@return what is added to the logits of token ids; unmodifiable}
+    public Map<Integer, Float> logitBias() {
+        return logitBias;
+    }
+
+    /// {@return the start of the random sequence; the same seed gives the same text; -1 takes a
+    ///     random one}
+    public long seed() {
+        return seed;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof SamplingParams that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "SamplingParams" + values();
+    }
+
+    private List<Object> values() {
+        return List.of(
+                temperature,
+                topK,
+                topP,
+                minP,
+                typicalP,
+                repeatPenalty,
+                presencePenalty,
+                frequencyPenalty,
+                repeatLastN,
+                logitBias,
+                seed);
+    }
+
+    /// Builds parameters. Not safe for several threads.
+    public static final class Builder {
+        private float temperature = 0.8f;
+        private int topK = 40;
+        private float topP = 0.95f;
+        private float minP = 0.05f;
+        private float typicalP = 1;
+        private float repeatPenalty = 1;
+        private float presencePenalty;
+        private float frequencyPenalty;
+        private int repeatLastN = 64;
+        private Map<Integer, Float> logitBias = Map.of();
+        private long seed = -1;
+
+        private Builder() {}
+
+        /// Sets temperature: the temperature: 0 takes the best token (greedy); 1 leaves the model's
+        /// distribution.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder temperature(float value) {
+            this.temperature = value;
+            return this;
+        }
+
+        /// Sets topK: how many best tokens are kept; 0 keeps all.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder topK(int value) {
+            this.topK = value;
+            return this;
+        }
+
+        /// Sets topP: the probability that the smallest set of kept tokens reaches; 1 keeps all.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder topP(float value) {
+            this.topP = value;
+            return this;
+        }
+
+        /// Sets minP: the share of the best token's probability below which tokens are dropped; 0
+        /// keeps all.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder minP(float value) {
+            this.minP = value;
+            return this;
+        }
+
+        /// Sets typicalP: the mass of locally typical sampling; 1 keeps all.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder typicalP(float value) {
+            this.typicalP = value;
+            return this;
+        }
+
+        /// Sets repeatPenalty: what divides (multiplies, if negative) the logits of recent tokens;
+        /// 1 changes nothing.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder repeatPenalty(float value) {
+            this.repeatPenalty = value;
+            return this;
+        }
+
+        /// Sets presencePenalty: what is subtracted from the logits of recent tokens; 0 changes
+        /// nothing.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder presencePenalty(float value) {
+            this.presencePenalty = value;
+            return this;
+        }
+
+        /// Sets frequencyPenalty: what is subtracted once for each recent occurrence; 0 changes
+        /// nothing.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder frequencyPenalty(float value) {
+            this.frequencyPenalty = value;
+            return this;
+        }
+
+        /// Sets repeatLastN: how many recent tokens the penalties look at; 0 none, -1 all.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder repeatLastN(int value) {
+            this.repeatLastN = value;
+            return this;
+        }
+
+        /// Sets logitBias: what is added to the logits of token ids.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder logitBias(Map<Integer, Float> value) {
+            this.logitBias = Map.copyOf(value);
+            return this;
+        }
+
+        /// Sets seed: the start of the random sequence; the same seed gives the same text; -1 takes
+        /// a random one.
+        ///
+        /// @param value the new value
+        /// @return this
+        public Builder seed(long value) {
+            this.seed = value;
+            return this;
+        }
+
+        /// {@return the parameters}
+        ///
+        /// @throws IllegalArgumentException if a number is out of its range
+        public SamplingParams build() {
+            require(temperature >= 0, "temperature", temperature, "0 or more");
+            require(topK >= 0, "topK", topK, "0 or more");
+            require(topP > 0 && topP <= 1, "topP", topP, "above 0, at most 1");
+            require(minP >= 0 && minP <= 1, "minP", minP, "0 to 1");
+            require(typicalP > 0 && typicalP <= 1, "typicalP", typicalP, "above 0, at most 1");
+            require(repeatPenalty > 0, "repeatPenalty", repeatPenalty, "above 0");
+            require(Float.isFinite(presencePenalty), "presencePenalty", presencePenalty, "a finite number");
+            require(Float.isFinite(frequencyPenalty), "frequencyPenalty", frequencyPenalty, "a finite number");
+            require(repeatLastN >= -1, "repeatLastN", repeatLastN, "-1 or more");
+            return new SamplingParams(this);
+        }
+
+        private static void require(boolean ok, String name, float value, String expected) {
+            if (!ok) {
+                throw new IllegalArgumentException(name + " is " + value + "; expected " + expected);
+            }
         }
     }
 }

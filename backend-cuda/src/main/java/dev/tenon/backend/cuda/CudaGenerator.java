@@ -5,22 +5,24 @@ import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.kernels.nvidia.StepShape;
-import dev.tenon.kernels.nvidia.TokenRing;
+import dev.tenon.kernels.nvidia.run.Step;
+import dev.tenon.kernels.nvidia.run.StepRunner;
+import dev.tenon.kernels.nvidia.step.StepLimits;
+import dev.tenon.kernels.nvidia.step.TokenRing;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// What a plan needs to generate tokens without the host; the plan runs the steps.
+/// Runs steps whose tokens the device samples and gives to the next step itself. There are always some
+/// steps under way beyond the one that is waited for, so that the device need not wait for the host.
 ///
-/// @param plan runs them
-record CudaGenerator(Steps plan) implements TokenGenerator {
+/// @param runner the plan's
+/// @param device runs the plan's steps
+/// @param context the plan's
+record CudaGenerator(StepRunner runner, CudaSteps device, CudaContext context) implements TokenGenerator {
+    /// Steps that are under way while the host waits for a token: one that runs and one after it.
+    private static final int STEPS_UNDER_WAY = 2;
     /// Looks at a memory location so often between two questions to the driver.
     private static final int LOOKS = 10_000;
-
-    /// Runs the steps; as [TokenGenerator#generate].
-    interface Steps {
-        void generate(StepInput input, List<TokenChoice> choices, int steps, TokenSink sink);
-    }
 
     @Override
     public boolean supports(TokenChoice choice) {
@@ -29,44 +31,50 @@ record CudaGenerator(Steps plan) implements TokenGenerator {
 
     @Override
     public void generate(StepInput input, List<TokenChoice> choices, int steps, TokenSink sink) {
-        plan.generate(input, choices, steps, sink);
+        runner.turn().begin("generate");
+        try {
+            Step first = runner.first(input, choices, steps);
+            MemorySegment ring = device.sampled().orElseThrow();
+            TokenRing.clear(ring);
+            device.send(first);
+            try {
+                run(first, ring, steps, sink);
+            } finally {
+                context.synchronize();
+            }
+        } finally {
+            runner.turn().end();
+        }
     }
 
-    /// {@return the shape of the steps}
-    ///
-    /// @throws IllegalArgumentException if the input is not what `generate` takes
-    static StepShape shape(StepInput input, List<TokenChoice> choices, int steps, int mostRows) {
-        int rows = input.tokenCount();
-        if (steps < 1 || rows < 1 || rows > mostRows) {
-            throw new IllegalArgumentException(
-                    steps + " steps of " + rows + " tokens; expected at least 1 step and 1 to " + mostRows + " tokens");
-        }
-        if (rows != input.logitRows() || rows != input.sequenceCount() || rows != choices.size()) {
-            throw new IllegalArgumentException(rows + " tokens, " + input.logitRows() + " that want logits, "
-                    + input.sequenceCount() + " sequences, " + choices.size() + " choices; expected one of each");
-        }
-        int candidates = 0;
-        for (TokenChoice choice : choices) {
-            int own = TokenRing.candidates(choice);
-            if (own == 0) {
-                throw new IllegalArgumentException("the device cannot choose as " + choice
-                        + " says; expected temperature 0 or a top-k of 1 to " + TokenRing.MOST_CANDIDATES);
+    private void run(Step first, MemorySegment ring, int steps, TokenSink sink) {
+        int[] tokens = new int[first.input().tokenCount()];
+        int last = StepLimits.lastPosition(first.input());
+        int started = 0;
+        for (int done = 0; done < steps; done++) {
+            while (started < Math.min(steps, done + STEPS_UNDER_WAY)) {
+                device.start(runner.limits().at(first.shape(), last + started), first.input(), started);
+                started++;
             }
-            candidates = Math.max(candidates, own);
+            await(ring, done);
+            TokenRing.read(ring, done, first.shape(), tokens, tokens.length);
+            check(tokens, done);
+            if (!sink.accept(tokens)) {
+                return;
+            }
         }
-        return StepShape.choosing(rows, candidates);
     }
 
     /// Waits until a step has given its tokens.
-    static void await(MemorySegment chosen, int step, CudaContext context) {
-        while (TokenRing.arrived(chosen) <= step) {
+    private void await(MemorySegment ring, int step) {
+        while (TokenRing.arrived(ring) <= step) {
             for (int i = 0; i < LOOKS; i++) {
                 Thread.onSpinWait();
-                if (TokenRing.arrived(chosen) > step) {
+                if (TokenRing.arrived(ring) > step) {
                     return;
                 }
             }
-            if (context.ended() && TokenRing.arrived(chosen) <= step) {
+            if (context.ended() && TokenRing.arrived(ring) <= step) {
                 throw new BackendException(
                         ErrorCode.BACKEND_FAILED,
                         "step " + step + " of a generation ended on the device without giving a token; load the"
@@ -78,7 +86,7 @@ record CudaGenerator(Steps plan) implements TokenGenerator {
     }
 
     /// Refuses what is no token.
-    static void check(int[] tokens, int step) {
+    private static void check(int[] tokens, int step) {
         for (int i = 0; i < tokens.length; i++) {
             if (tokens[i] < 0) {
                 throw new BackendException(

@@ -7,8 +7,9 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.backend.cuda.CudaDriver.Hot;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.Launch;
-import dev.tenon.kernels.nvidia.PlannedGraph;
-import dev.tenon.kernels.nvidia.StepShape;
+import dev.tenon.kernels.nvidia.plan.PlannedGraph;
+import dev.tenon.kernels.nvidia.run.PlanTurn;
+import dev.tenon.kernels.nvidia.step.StepShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -16,18 +17,17 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.Lock;
 
 /// Times the kernels of a plan's steps with an event in front of and behind each, all of them captured
 /// as a graph. A timed kernel starts when the event in front of it has been noted, not before, so that
 /// the sum is more than a step takes without profiler.
 ///
-/// Guarded by the plan's lock, which it takes itself where it is called from outside; closed by the plan.
+/// Used in the plan's turn, for which it waits itself where it is called from outside; closed by the plan.
 final class CudaProfiler implements PlanProfiler, AutoCloseable {
     /// `CU_EVENT_RECORD_EXTERNAL`: a captured event that can be asked for its time.
     private static final int RECORD_EXTERNAL = 1;
 
-    private final Lock turn;
+    private final PlanTurn turn;
     private final CudaContext context;
     private final PlannedGraph planned;
     private final Launcher launcher;
@@ -43,11 +43,11 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
     private long tokens;
     private long runNanos;
 
-    /// @param turn the plan's lock
+    /// @param turn the plan's
     /// @param context the device's
     /// @param planned the plan's graph
     /// @param launcher launches its kernels
-    CudaProfiler(Lock turn, CudaContext context, PlannedGraph planned, Launcher launcher) {
+    CudaProfiler(PlanTurn turn, CudaContext context, PlannedGraph planned, Launcher launcher) {
         this.turn = turn;
         this.context = context;
         this.planned = planned;
@@ -61,18 +61,18 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
 
     @Override
     public void start() {
-        turn.lock();
+        turn.await();
         try {
             stop();
             on = true;
         } finally {
-            turn.unlock();
+            turn.end();
         }
     }
 
     @Override
     public PlanProfile stop() {
-        turn.lock();
+        turn.await();
         try {
             List<PlanProfile.Entry> entries = new ArrayList<>();
             for (int i = 0; i < count.length; i++) {
@@ -88,7 +88,7 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
             on = false;
             return profile;
         } finally {
-            turn.unlock();
+            turn.end();
         }
     }
 

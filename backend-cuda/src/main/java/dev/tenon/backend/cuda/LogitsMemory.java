@@ -3,21 +3,21 @@ package dev.tenon.backend.cuda;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import dev.tenon.backend.cuda.CudaDriver.Hot;
-import dev.tenon.kernels.nvidia.PlannedGraph;
+import dev.tenon.kernels.nvidia.plan.PlannedGraph;
+import dev.tenon.kernels.nvidia.run.StepLogits;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /// Pinned host memory for rows of logits. The few rows of a decoding step are copied as the last
-/// part of the step; many rows when they are asked for. Used under the plan's lock; closed by the
+/// part of the step; many rows when they are asked for. Used in the plan's turn; closed by the
 /// plan.
-final class LogitsMemory implements AutoCloseable {
+final class LogitsMemory implements StepLogits, AutoCloseable {
     /// Most rows that are copied with the step.
     private static final int WITH_STEP = 8;
 
     private final CudaContext context;
     private final long device;
     private final int width;
-    private final boolean selected;
     private final PinnedMemory pinned;
     private PinnedMemory more;
     private PinnedMemory current;
@@ -29,18 +29,17 @@ final class LogitsMemory implements AutoCloseable {
         this.context = context;
         this.device = memory.address(planned.logits());
         this.width = planned.logitsWidth();
-        this.selected = planned.logitsSelected();
         this.pinned = new PinnedMemory(context, 4L * width * WITH_STEP);
         this.current = pinned;
     }
 
-    /// {@return whether so many rows are on the host when the step has ended}
-    boolean arrivesWith(int rows) {
-        return selected && rows > 0 && rows <= WITH_STEP;
+    @Override
+    public boolean arrivesWith(int rows) {
+        return rows <= WITH_STEP;
     }
 
-    /// Begins a step.
-    void begin() {
+    @Override
+    public void begin() {
         current = pinned;
     }
 
@@ -52,11 +51,9 @@ final class LogitsMemory implements AutoCloseable {
         Hot.toHost(pinned.memory().address(), device, 4L * width * count, context.stream());
     }
 
-    /// Copies rows to the host and waits for them.
-    ///
-    /// @param firstRow first row on the device
-    /// @param count how many
-    void fetch(int firstRow, int count) {
+    @Override
+    public void fetch(int firstRow, int count) {
+        context.enter();
         if (count > WITH_STEP && (more == null || more.memory().byteSize() < 4L * width * count)) {
             if (more != null) {
                 more.close();
@@ -69,8 +66,8 @@ final class LogitsMemory implements AutoCloseable {
         context.synchronize();
     }
 
-    /// Copies a row out of the pinned memory.
-    void take(int row, float[] target) {
+    @Override
+    public void take(int row, float[] target) {
         MemorySegment.copy(current.memory(), JAVA_FLOAT, 4L * width * row, target, 0, width);
     }
 

@@ -1,10 +1,10 @@
 package dev.tenon.backend.cuda;
 
 import dev.tenon.backend.cuda.CudaDriver.Hot;
-import dev.tenon.kernels.nvidia.KernelModule;
 import dev.tenon.kernels.nvidia.Launch;
-import dev.tenon.kernels.nvidia.PlannedGraph;
-import dev.tenon.kernels.nvidia.StepShape;
+import dev.tenon.kernels.nvidia.plan.PlannedGraph;
+import dev.tenon.kernels.nvidia.source.KernelModule;
+import dev.tenon.kernels.nvidia.step.StepShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /// The launches of steps, captured as CUDA graphs: one for each shape of step, made when a step
-/// first has it. Used under the plan's lock; closed by the plan.
+/// first has it. Used in the plan's turn; closed by the plan.
 final class StepGraphs implements AutoCloseable {
     private static final int CAPTURE_THREAD_LOCAL = 1;
 
@@ -79,7 +79,7 @@ final class StepGraphs implements AutoCloseable {
     }
 
     /// Starts a step. Its input is in the pinned buffer, and is copied first; that of a step whose
-    /// tokens the device chooses is on the device, see [#copyInput].
+    /// tokens the device samples is on the device, see [#copyInput].
     ///
     /// @param shape its shape
     /// @param sends whether its logits go to the host as its last part
@@ -100,7 +100,7 @@ final class StepGraphs implements AutoCloseable {
 
     private void enqueue(StepShape shape, boolean sends) {
         if (shape.candidates() == 0) {
-            copyInput(shape);
+            copyInput(planned.limits().layout(shape).bytes());
         }
         launcher.launch(launches(shape), context.stream());
         if (sends) {
@@ -109,8 +109,10 @@ final class StepGraphs implements AutoCloseable {
     }
 
     /// Starts copying a step's input to the device.
-    void copyInput(StepShape shape) {
-        Hot.toDevice(stepAddress, pinnedAddress, planned.stepBytes(shape), context.stream());
+    ///
+    /// @param bytes its size
+    void copyInput(long bytes) {
+        Hot.toDevice(stepAddress, pinnedAddress, bytes, context.stream());
     }
 
     private long capture(Key key) {

@@ -12,7 +12,7 @@ import dev.tenon.kernels.nvidia.Constant;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.Launch;
-import dev.tenon.kernels.nvidia.PlannedGraph;
+import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

@@ -53,8 +53,16 @@ public class SamplerBenchmark {
         copy = new float[vocabulary];
         SamplingParams params = switch (chain) {
             case "greedy" -> SamplingParams.greedy();
-            case "defaults" -> new SamplingParams(0.8f, 40, 0.95f, 0.05f, 1, 1, 0, 0, 64, Map.of(), 5);
-            case "all" -> new SamplingParams(0.8f, 40, 0.95f, 0.05f, 0.9f, 1.1f, 0.1f, 0.1f, 64, Map.of(7, 1f), 5);
+            case "defaults" -> SamplingParams.builder().seed(5).build();
+            case "all" ->
+                SamplingParams.builder()
+                        .typicalP(0.9f)
+                        .repeatPenalty(1.1f)
+                        .presencePenalty(0.1f)
+                        .frequencyPenalty(0.1f)
+                        .logitBias(Map.of(7, 1f))
+                        .seed(5)
+                        .build();
             default -> throw new IllegalArgumentException("no chain " + chain);
         };
         sampler = Services.all(SamplerProvider.class).getFirst().create(params, vocabulary);

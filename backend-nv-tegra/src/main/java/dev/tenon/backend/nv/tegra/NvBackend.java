@@ -9,6 +9,7 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.backend.nv.tegra.device.NvDevice;
 import dev.tenon.backend.nv.tegra.rm.RmGpu;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
@@ -98,7 +99,7 @@ public final class NvBackend implements Backend {
                     "Backend " + ID + " has no device '" + options.deviceId() + "'; it has " + OWN);
         }
         Syscalls system = calls.get();
-        return new TegraDevice(
-                devices.getFirst(), Board.of(system), options.settings(), ignored -> RmGpu.open(system), SHARED_BYTES);
+        return new NvDevice(
+                devices.getFirst(), Board.of(system), options.settings(), () -> RmGpu.open(system), SHARED_BYTES);
     }
 }

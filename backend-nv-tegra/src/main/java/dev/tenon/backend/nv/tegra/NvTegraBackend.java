@@ -12,6 +12,7 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.backend.nv.tegra.device.NvDevice;
 import dev.tenon.backend.nv.tegra.gpu.GpuTraits;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.BoardProvider;
@@ -43,6 +44,10 @@ public final class NvTegraBackend implements Backend {
     static final String ID = "nv-tegra";
 
     private static final String OWN = "0";
+    /// Shared memory that a block can be given: 100 KiB are known to work, of which the hardware keeps
+    /// 1 KiB and kernels up to 4 KiB of their own.
+    private static final int SHARED_BYTES = 95 * 1024;
+
     private static final String ARCHITECTURE = "architecture";
 
     private final Supplier<Syscalls> calls;
@@ -146,7 +151,13 @@ public final class NvTegraBackend implements Backend {
                         ErrorCode.BACKEND_UNAVAILABLE,
                         "Backend " + ID + " has no device '" + options.deviceId() + "'; it has "
                                 + devices.stream().map(DeviceInfo::id).collect(Collectors.joining(", "))));
-        return new TegraDevice(wanted, board(wanted.id(), options.settings()), options.settings());
+        Board board = board(wanted.id(), options.settings());
+        return new NvDevice(
+                wanted,
+                board,
+                options.settings(),
+                () -> TegraGpu.open(board.calls(), TegraOptions.of(options.settings())),
+                SHARED_BYTES);
     }
 
     private Board board(String id, Map<String, String> settings) {

@@ -10,6 +10,7 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.backend.nv.tegra.gpu.GpuWait;
 import dev.tenon.backend.nv.tegra.gpu.NvErrors;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,9 +55,14 @@ class NvTegraBackendTests {
         for (Map<String, String> wrong : List.of(
                 Map.of("nv-tegra.layout", "somewhere"),
                 Map.of("nv-tegra.ring-entries", "many"),
-                Map.of("nv-tegra.ring-entries", "100"),
-                Map.of("nv-tegra.timeout-ms", "0"))) {
+                Map.of("nv-tegra.ring-entries", "100"))) {
             assertThrows(IllegalArgumentException.class, () -> TegraOptions.of(wrong), wrong.toString());
+        }
+        assertEquals(30_000, GpuWait.timeoutMillis(Map.of()));
+        assertEquals(200, GpuWait.timeoutMillis(Map.of("nv-tegra.timeout-ms", "200")));
+        for (String wrong : List.of("0", "-1", "long")) {
+            Map<String, String> settings = Map.of("nv-tegra.timeout-ms", wrong);
+            assertThrows(IllegalArgumentException.class, () -> GpuWait.timeoutMillis(settings), wrong);
         }
     }
 }

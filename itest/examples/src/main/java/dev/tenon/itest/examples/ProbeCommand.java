@@ -56,8 +56,11 @@ public final class ProbeCommand implements TenonCommand {
     }
 
     private String answer(String[] words) {
-        LoadRequest request =
-                LoadRequest.of(Path.of(words[0])).withBackend(words[1]).withKvTypes(KvType.F32, KvType.F32);
+        LoadRequest request = LoadRequest.builder(Path.of(words[0]))
+                .backend(words[1])
+                .keyType(KvType.F32)
+                .valueType(KvType.F32)
+                .build();
         int[] ids =
                 Arrays.stream(words[2].split(",")).mapToInt(Integer::parseInt).toArray();
         try (LoadedModel model = engine.load(request);

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
@@ -73,11 +74,12 @@ class ReplaceIT {
     }
 
     private static LoadRequest request(int sequences) {
-        return LoadRequest.of(Jars.model())
-                .withContextLength(256)
-                .withMaxSequences(sequences)
-                .withSettings(Map.of("warmup", "off"))
-                .withThreads(2);
+        return LoadRequest.builder(Jars.model())
+                .contextLength(256)
+                .maxSequences(sequences)
+                .settings(Map.of("warmup", "off"))
+                .threads(2)
+                .build();
     }
 
     private static final List<String> PROMPTS =
@@ -90,11 +92,19 @@ class ReplaceIT {
         Text text = new Text(new ArrayList<>(), new ArrayList<>());
         int[] tokens = model.tokenizer().encode(prompt, true, false);
         session.generate(
-                new GenerationRequest(tokens, SamplingParams.greedy(), TOKENS, List.of(), true),
+                GenerationRequest.builder()
+                        .prompt(tokens)
+                        .sampling(SamplingParams.greedy())
+                        .maxNewTokens(TOKENS)
+                        .ignoreEndOfGeneration(true)
+                        .build(),
                 new GenerationListener() {
                     @Override
-                    public void onToken(int token, String piece) {
-                        text.tokens().add(token);
+                    public void onText(String text) {}
+
+                    @Override
+                    public void onToken(GeneratedToken token) {
+                        text.tokens().add(token.id());
                         onToken.run();
                     }
 
@@ -383,13 +393,13 @@ class ReplaceIT {
     private static List<Integer> few(Session session, LoadedModel model) {
         List<Integer> tokens = new ArrayList<>();
         session.generate(
-                new GenerationRequest(
-                        model.tokenizer().encode(PROMPTS.getFirst(), true, false),
-                        SamplingParams.greedy(),
-                        8,
-                        List.of(),
-                        true),
-                (token, text) -> tokens.add(token));
+                GenerationRequest.builder()
+                        .prompt(model.tokenizer().encode(PROMPTS.getFirst(), true, false))
+                        .sampling(SamplingParams.greedy())
+                        .maxNewTokens(8)
+                        .ignoreEndOfGeneration(true)
+                        .build(),
+                GenerationListener.ofTokens(token -> tokens.add(token.id())));
         return tokens;
     }
 

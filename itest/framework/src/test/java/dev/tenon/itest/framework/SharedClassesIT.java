@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
@@ -120,10 +121,11 @@ class SharedClassesIT {
                             "0.2.0",
                             "Import-Package",
                             Jars.attributes(formats).getValue("Import-Package") + "," + PACKAGE)));
-            LoadRequest request = LoadRequest.of(Jars.model())
-                    .withContextLength(64)
-                    .withSettings(Map.of("warmup", "off"))
-                    .withThreads(2);
+            LoadRequest request = LoadRequest.builder(Jars.model())
+                    .contextLength(64)
+                    .settings(Map.of("warmup", "off"))
+                    .threads(2)
+                    .build();
             try (LoadedModel model = osgi.service(Engine.class).load(request);
                     Session session = model.newSession()) {
                 List<String> undisturbed = new ArrayList<>();
@@ -169,10 +171,19 @@ class SharedClassesIT {
     private static void generate(LoadedModel model, Session session, List<String> events, Between onToken) {
         int[] prompt = model.tokenizer().encode("Once upon a time", true, false);
         session.generate(
-                new GenerationRequest(prompt, SamplingParams.greedy(), 24, List.of(), true), new GenerationListener() {
+                GenerationRequest.builder()
+                        .prompt(prompt)
+                        .sampling(SamplingParams.greedy())
+                        .maxNewTokens(24)
+                        .ignoreEndOfGeneration(true)
+                        .build(),
+                new GenerationListener() {
                     @Override
-                    public void onToken(int token, String piece) {
-                        events.add(Integer.toString(token));
+                    public void onText(String text) {}
+
+                    @Override
+                    public void onToken(GeneratedToken token) {
+                        events.add(Integer.toString(token.id()));
                         try {
                             onToken.run();
                         } catch (Exception e) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
@@ -90,8 +91,11 @@ class UpdatesUnderLoadIT {
                     List<Integer> found = new ArrayList<>();
                     session.generate(request(model, PROMPTS.get(thread)), new GenerationListener() {
                         @Override
-                        public void onToken(int token, String piece) {
-                            found.add(token);
+                        public void onText(String text) {}
+
+                        @Override
+                        public void onToken(GeneratedToken token) {
+                            found.add(token.id());
                             tokens.incrementAndGet(thread);
                         }
 
@@ -133,7 +137,12 @@ class UpdatesUnderLoadIT {
 
     private static GenerationRequest request(LoadedModel model, String prompt) {
         int[] tokens = model.tokenizer().encode(prompt, true, false);
-        return new GenerationRequest(tokens, SamplingParams.greedy(), TOKENS, List.of(), true);
+        return GenerationRequest.builder()
+                .prompt(tokens)
+                .sampling(SamplingParams.greedy())
+                .maxNewTokens(TOKENS)
+                .ignoreEndOfGeneration(true)
+                .build();
     }
 
     /// All prompts at once, undisturbed; no session is closed before all are through, so that the same
@@ -147,7 +156,8 @@ class UpdatesUnderLoadIT {
                 sessions.add(session);
                 texts.add(executor.submit(() -> {
                     List<Integer> tokens = new ArrayList<>();
-                    session.generate(request(model, prompt), (token, text) -> tokens.add(token));
+                    session.generate(
+                            request(model, prompt), GenerationListener.ofTokens(token -> tokens.add(token.id())));
                     return tokens;
                 }));
             }
@@ -169,9 +179,13 @@ class UpdatesUnderLoadIT {
         for (int width : new int[] {1, 2, 3, 4, 5, 6, 7, 8, 12, 24, 48, 96}) {
             try (Session session = model.newSession()) {
                 session.generate(
-                        new GenerationRequest(
-                                Arrays.copyOf(tokens, width), SamplingParams.greedy(), 1, List.of(), true),
-                        (token, piece) -> {});
+                        GenerationRequest.builder()
+                                .prompt(Arrays.copyOf(tokens, width))
+                                .sampling(SamplingParams.greedy())
+                                .maxNewTokens(1)
+                                .ignoreEndOfGeneration(true)
+                                .build(),
+                        text -> {});
             }
         }
     }
@@ -224,10 +238,11 @@ class UpdatesUnderLoadIT {
             osgi.startEverything();
             manager = new Manager(osgi);
             osgi.onResolved(bundle -> remember(bundle, loaders));
-            LoadRequest request = LoadRequest.of(Jars.model())
-                    .withContextLength(128)
-                    .withMaxSequences(PROMPTS.size())
-                    .withThreads(2);
+            LoadRequest request = LoadRequest.builder(Jars.model())
+                    .contextLength(128)
+                    .maxSequences(PROMPTS.size())
+                    .threads(2)
+                    .build();
             try (LoadedModel model = osgi.service(Engine.class).load(request)) {
                 update(0);
                 List<List<Integer>> expected = undisturbed(model);

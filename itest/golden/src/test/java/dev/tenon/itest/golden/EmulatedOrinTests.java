@@ -28,7 +28,7 @@ class EmulatedOrinTests extends GoldenContract {
 
     @Override
     LoadRequest on(LoadRequest request) {
-        return request.withBackend("nv-tegra").withDevice("emulated");
+        return request.toBuilder().backend("nv-tegra").device("emulated").build();
     }
 
     @ParameterizedTest
@@ -36,12 +36,16 @@ class EmulatedOrinTests extends GoldenContract {
     void logitsAreNearlyEqualForEveryChunkSize(String name, KvType cache) {
         int[] ids = sequence(name, "len200");
         float[] whole;
-        try (LoadedModel model = engine.load(request(name).withKvTypes(cache, cache))) {
+        try (LoadedModel model = engine.load(
+                request(name).toBuilder().keyType(cache).valueType(cache).build())) {
             whole = last(model, ids);
         }
         for (int chunk : new int[] {1, 7, 64, 199}) {
-            try (LoadedModel model =
-                    engine.load(request(name).withKvTypes(cache, cache).withBatchTokens(chunk))) {
+            try (LoadedModel model = engine.load(request(name).toBuilder()
+                    .keyType(cache)
+                    .valueType(cache)
+                    .maxBatchTokens(chunk)
+                    .build())) {
                 double error = GoldenData.nmse(last(model, ids), whole, 0);
                 // Activations of many rows are float16, those of few float32; a cache of 8 bits turns such a
                 // difference into a whole step where it lies between two.
@@ -59,8 +63,11 @@ class EmulatedOrinTests extends GoldenContract {
         try (LoadedModel fused = engine.load(request("qwen3.q8_0"))) {
             expected = last(fused, ids);
         }
-        try (LoadedModel plain = engine.load(request("qwen3.q8_0").withFusion(false));
-                LoadedModel few = engine.load(request("qwen3.q8_0").withSettings(Map.of("cuda.tensor-cores", "off")))) {
+        try (LoadedModel plain = engine.load(
+                        request("qwen3.q8_0").toBuilder().fuse(false).build());
+                LoadedModel few = engine.load(request("qwen3.q8_0").toBuilder()
+                        .settings(Map.of("cuda.tensor-cores", "off"))
+                        .build())) {
             assertSame(last(plain, ids), expected, "without fusion");
             assertSame(last(few, ids), expected, "without tensor cores");
         }
@@ -85,7 +92,9 @@ class EmulatedOrinTests extends GoldenContract {
         System.arraycopy(greedy, 0, rest, 1, greedy.length - 1);
         double[] largest = new double[1];
         int[] compared = new int[1];
-        try (LoadedModel model = engine.load(on(LoadRequest.of(file.get())).withContextLength(128));
+        try (LoadedModel model = engine.load(on(LoadRequest.of(file.get())).toBuilder()
+                        .contextLength(128)
+                        .build());
                 Session session = model.newSession()) {
             session.evaluate(Arrays.copyOf(ids, ids.length - 1), LogitRows.NONE, (i, logits) -> {});
             session.evaluate(rest, LogitRows.ALL, (i, logits) -> {
@@ -103,10 +112,13 @@ class EmulatedOrinTests extends GoldenContract {
 
     @Test
     void theEmbeddedModelTellsTheSameStoryAsOnTheProcessor() {
-        LoadRequest request = LoadRequest.of(GoldenData.embeddedModel()).withContextLength(128);
+        LoadRequest request = LoadRequest.builder(GoldenData.embeddedModel())
+                .contextLength(128)
+                .build();
         int[] told;
         int[] ids;
-        try (LoadedModel model = engine.load(request.withBackend("cpu-vector"))) {
+        try (LoadedModel model =
+                engine.load(request.toBuilder().backend("cpu-vector").build())) {
             ids = model.tokenizer().encode("Once upon a time", true, true);
             told = greedy(model, ids, 8);
         }

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
@@ -92,12 +93,13 @@ abstract class GoldenContract {
     static int[] greedy(LoadedModel model, int[] ids, int count) {
         List<Integer> got = new ArrayList<>();
         try (Session session = model.newSession()) {
-            GenerationRequest request = new GenerationRequest(ids, SamplingParams.greedy(), count, List.of(), true);
-            Usage usage = session.generate(request, (token, text) -> {
-                if (token >= 0) {
-                    got.add(token);
-                }
-            });
+            GenerationRequest request = GenerationRequest.builder()
+                    .prompt(ids)
+                    .sampling(SamplingParams.greedy())
+                    .maxNewTokens(count)
+                    .ignoreEndOfGeneration(true)
+                    .build();
+            Usage usage = session.generate(request, GenerationListener.ofTokens(token -> got.add(token.id())));
             assertEquals(FinishReason.LENGTH, usage.finish());
         }
         return got.stream().mapToInt(i -> i).toArray();
@@ -149,7 +151,10 @@ abstract class GoldenContract {
     void greedyContinuationsAreEqualOverTheirStablePrefix(String name) {
         JsonNode golden = golden(name);
         int compared = 0;
-        try (LoadedModel model = engine.load(request(name).withKvTypes(KvType.F32, KvType.F32))) {
+        try (LoadedModel model = engine.load(request(name).toBuilder()
+                .keyType(KvType.F32)
+                .valueType(KvType.F32)
+                .build())) {
             for (JsonNode sequence : golden.get("sequences")) {
                 int stable = sequence.get("stable_f32").asInt();
                 int[] expected = Arrays.copyOf(GoldenData.ints(sequence.get("greedy")), stable);
@@ -168,8 +173,10 @@ abstract class GoldenContract {
         JsonNode golden = golden("llama-gqa.q8_0");
         List<int[]> prompts = new ArrayList<>();
         golden.get("sequences").forEach(s -> prompts.add(GoldenData.ints(s.get("ids"))));
-        try (LoadedModel model = engine.load(
-                request("llama-gqa.q8_0").withMaxSequences(prompts.size()).withBatchTokens(64))) {
+        try (LoadedModel model = engine.load(request("llama-gqa.q8_0").toBuilder()
+                .maxSequences(prompts.size())
+                .maxBatchTokens(64)
+                .build())) {
             List<float[]> alone = prompts.stream().map(p -> last(model, p)).toList();
             try (ExecutorService threads = Executors.newFixedThreadPool(prompts.size())) {
                 List<Future<float[]>> together = new ArrayList<>();
@@ -184,7 +191,8 @@ abstract class GoldenContract {
     @Test
     void aSessionGrowsShrinksAndRestsWithoutChangingItsLogits() {
         int[] ids = sequence("qwen3.q6_k", "len33");
-        try (LoadedModel model = engine.load(request("qwen3.q6_k").withMaxSequences(2));
+        try (LoadedModel model = engine.load(
+                        request("qwen3.q6_k").toBuilder().maxSequences(2).build());
                 Session resting = model.newSession()) {
             float[] expected = last(model, ids);
             resting.evaluate(Arrays.copyOf(ids, 20), LogitRows.NONE, (i, logits) -> {});

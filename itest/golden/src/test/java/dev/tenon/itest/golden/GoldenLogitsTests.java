@@ -52,7 +52,8 @@ class GoldenLogitsTests extends GoldenContract {
             whole = last(model, ids);
         }
         for (int chunk : new int[] {1, 3, 7, 64, 199}) {
-            try (LoadedModel model = engine.load(request(name).withBatchTokens(chunk))) {
+            try (LoadedModel model =
+                    engine.load(request(name).toBuilder().maxBatchTokens(chunk).build())) {
                 assertSame(last(model, ids), whole, name + " in chunks of " + chunk);
             }
         }
@@ -62,7 +63,8 @@ class GoldenLogitsTests extends GoldenContract {
     void fusionDoesNotChangeTheLogits() {
         int[] ids = sequence("qwen3.q8_0", "len33");
         try (LoadedModel fused = engine.load(request("qwen3.q8_0"));
-                LoadedModel plain = engine.load(request("qwen3.q8_0").withFusion(false))) {
+                LoadedModel plain = engine.load(
+                        request("qwen3.q8_0").toBuilder().fuse(false).build())) {
             assertTrue(plain.report().steps().size() > fused.report().steps().size());
             float[] expected = last(plain, ids);
             assertSame(last(fused, ids), expected, "fused");

@@ -70,7 +70,8 @@ class MalformedModelTests {
     }
 
     private static TenonException load(Path file) {
-        try (LoadedModel model = engine.load(LoadRequest.of(file).withDataCheck(true));
+        try (LoadedModel model =
+                        engine.load(LoadRequest.builder(file).checkData(true).build());
                 Session session = model.newSession()) {
             session.evaluate(new int[] {1, 2, 3}, LogitRows.LAST, (i, logits) -> {
                 for (float logit : logits) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
@@ -111,8 +112,13 @@ class StoryModelTests {
                 List<Integer> got = new ArrayList<>();
                 try (Session session = model.newSession()) {
                     session.generate(
-                            new GenerationRequest(ids, SamplingParams.greedy(), greedy.length, List.of(), true),
-                            (token, text) -> got.add(token));
+                            GenerationRequest.builder()
+                                    .prompt(ids)
+                                    .sampling(SamplingParams.greedy())
+                                    .maxNewTokens(greedy.length)
+                                    .ignoreEndOfGeneration(true)
+                                    .build(),
+                            GenerationListener.ofTokens(token -> got.add(token.id())));
                 }
                 got.removeIf(id -> id < 0);
                 assertEquals(

@@ -2,6 +2,8 @@ package dev.tenon.kernels.nvidia;
 
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.quant.QuantFormat;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -43,7 +45,7 @@ public record DeviceFormat(
     }
 
     /// {@return the ids of the formats that have kernels of their own, in alphabetical order}
-    public static java.util.List<String> nativeIds() {
+    public static List<String> nativeIds() {
         return NATIVE.keySet().stream().sorted().toList();
     }
 
@@ -55,7 +57,7 @@ public record DeviceFormat(
     /// @return the choice
     public static DeviceFormat of(QuantFormat format, Map<String, CudaFragment> fragments) {
         CudaFragment fragment = fragments.get(format.id());
-        if (fragment != null) {
+        if (fragment != null && FragmentHeader.fits(format.blockSize())) {
             String id = "Third_" + format.id().replaceAll("[^A-Za-z0-9_]", "_");
             return new DeviceFormat(
                     id, format.blockSize(), format.blockBytes(), false, false, false, Optional.of(fragment));
@@ -65,6 +67,24 @@ public record DeviceFormat(
             return known;
         }
         return new DeviceFormat("F16", 1, 2, false, false, true, Optional.empty());
+    }
+
+    /// {@return the name by which the sources include a third party's decoder}
+    public String headerName() {
+        return FragmentHeader.name(id);
+    }
+
+    /// {@return the header around a third party's decoder; there is one}
+    public String header() {
+        return FragmentHeader.text(this);
+    }
+
+    /// {@return the macros by which the sources are compiled for it; to be changed by the caller}
+    public Map<String, String> macros() {
+        Map<String, String> macros = new HashMap<>();
+        macros.put("TENON_FORMAT", id);
+        fragment.ifPresent(f -> macros.put("TENON_FORMAT_FILE", "\"" + headerName() + "\""));
+        return macros;
     }
 
     /// {@return the bytes of so many elements on the device}

@@ -1,5 +1,7 @@
 package dev.tenon.kernels.nvidia;
 
+import dev.tenon.kernels.nvidia.source.KernelModule;
+
 /// A weight matrix on the device.
 ///
 /// @param buffer its memory
@@ -28,7 +30,8 @@ public record DeviceWeight(BufferSpec buffer, String tensor, DeviceFormat format
         return "repack_" + format.id();
     }
 
-    Argument.Address at() {
+    /// {@return its address}
+    public Argument.Address at() {
         return buffer.at(0);
     }
 }

@@ -17,7 +17,7 @@ public record KvBuffer(BufferSpec buffer, long pageBytes) {
     ///
     /// @param type element type
     /// @param length elements of the head
-    static long rowBytes(KvType type, int length) {
+    public static long rowBytes(KvType type, int length) {
         long padded = up(length, ALIGNMENT);
         return switch (type) {
             case F32 -> padded * 4;

@@ -1,5 +1,6 @@
 package dev.tenon.kernels.nvidia;
 
+import dev.tenon.kernels.nvidia.source.KernelModule;
 import java.util.List;
 
 /// One launch of a kernel.

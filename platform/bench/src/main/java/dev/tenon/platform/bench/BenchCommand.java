@@ -296,19 +296,17 @@ public final class BenchCommand implements TenonCommand {
         }
         Map<String, String> all = new LinkedHashMap<>(settings);
         all.putAll(config.swept());
-        LoadRequest request = new LoadRequest(
-                config.model(),
-                config.backend(),
-                config.device(),
-                config.threads(),
-                context,
-                sequences,
-                config.nUbatch(),
-                config.typeK(),
-                config.typeV(),
-                true,
-                false,
-                all);
+        LoadRequest request = LoadRequest.builder(config.model())
+                .backend(config.backend())
+                .device(config.device())
+                .threads(config.threads())
+                .contextLength(context)
+                .maxSequences(sequences)
+                .maxBatchTokens(config.nUbatch())
+                .keyType(config.typeK())
+                .valueType(config.typeV())
+                .settings(all)
+                .build();
         try (LoadedModel model = console.load(engine, request)) {
             BenchRunner runner = new BenchRunner(model, config.nBatch());
             BenchResult.ModelFacts facts = facts(model, config);

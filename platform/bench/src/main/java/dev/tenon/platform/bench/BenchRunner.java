@@ -5,9 +5,9 @@ import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.MeasuredSession;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -227,7 +227,7 @@ final class BenchRunner {
         }
         for (int at = 0; at < n; at += nBatch) {
             int[] part = Arrays.copyOfRange(tokens, at, Math.min(n, at + nBatch));
-            session.evaluate(part, LogitRows.LAST_UNREAD, (index, logits) -> {});
+            measured(session).evaluateUnread(part);
         }
     }
 
@@ -235,17 +235,31 @@ final class BenchRunner {
         int[] token = {bos >= 0 ? bos : nextToken(from)};
         if (test.greedy()) {
             session.generate(
-                    new GenerationRequest(token, SamplingParams.greedy(), n, List.of(), true), (id, text) -> {});
+                    GenerationRequest.builder()
+                            .prompt(token)
+                            .sampling(SamplingParams.greedy())
+                            .maxNewTokens(n)
+                            .ignoreEndOfGeneration(true)
+                            .build(),
+                    text -> {});
             return;
         }
+        MeasuredSession step = measured(session);
         for (int i = 0; i < n; i++) {
             long start = System.nanoTime();
-            session.evaluate(token, LogitRows.LAST_UNREAD, (index, logits) -> {});
+            step.evaluateUnread(token);
             token[0] = nextToken(from);
             if (timedTokens < tokenNanos.length) {
                 tokenNanos[timedTokens++] = System.nanoTime() - start;
             }
         }
+    }
+
+    private static MeasuredSession measured(Session session) {
+        if (session instanceof MeasuredSession measured) {
+            return measured;
+        }
+        throw new IllegalStateException(session.getClass() + " cannot be measured; expected a session of the platform");
     }
 
     private int nextToken(SplittableRandom from) {

@@ -53,20 +53,20 @@ class BenchCommandTests {
         bench("-p", "20", "-n", "0", "-r", "2");
         assertEquals(
                 List.of(
-                        "eval 20 bos LAST_UNREAD",
+                        "eval 20 bos unread",
                         "truncate 0",
                         "truncate 0",
-                        "eval 20 bos LAST_UNREAD",
+                        "eval 20 bos unread",
                         "truncate 0",
-                        "eval 20 bos LAST_UNREAD"),
+                        "eval 20 bos unread"),
                 model.calls);
     }
 
     @Test
     void generationTestWarmsUpWithOneTokenAndRunsTokenByToken() {
         bench("-p", "0", "-n", "3", "-r", "1");
-        assertEquals("eval 1 bos LAST_UNREAD", model.calls.get(0));
-        assertEquals(List.of("truncate 0", "truncate 0", "eval 1 bos LAST_UNREAD"), model.calls.subList(1, 4));
+        assertEquals("eval 1 bos unread", model.calls.get(0));
+        assertEquals(List.of("truncate 0", "truncate 0", "eval 1 bos unread"), model.calls.subList(1, 4));
         assertEquals(6, model.calls.size());
     }
 
@@ -113,7 +113,7 @@ class BenchCommandTests {
     @Test
     void warmUpMayBeLeftOut() {
         bench("-p", "0", "-n", "1", "-r", "1", "--no-warmup");
-        assertEquals(List.of("truncate 0", "truncate 0", "eval 1 bos LAST_UNREAD"), model.calls);
+        assertEquals(List.of("truncate 0", "truncate 0", "eval 1 bos unread"), model.calls);
     }
 
     @Test
@@ -131,12 +131,7 @@ class BenchCommandTests {
     void promptIsHandedOverInBatches() {
         bench("-p", "20", "-n", "0", "-r", "1", "-b", "8", "--no-warmup");
         assertEquals(
-                List.of(
-                        "truncate 0",
-                        "truncate 0",
-                        "eval 8 bos LAST_UNREAD",
-                        "eval 8 LAST_UNREAD",
-                        "eval 4 LAST_UNREAD"),
+                List.of("truncate 0", "truncate 0", "eval 8 bos unread", "eval 8 unread", "eval 4 unread"),
                 model.calls);
     }
 
@@ -146,11 +141,11 @@ class BenchCommandTests {
         assertEquals(
                 List.of(
                         "truncate 0",
-                        "eval 30 bos LAST_UNREAD",
+                        "eval 30 bos unread",
                         "truncate 30",
-                        "eval 5 bos LAST_UNREAD",
+                        "eval 5 bos unread",
                         "truncate 30",
-                        "eval 5 bos LAST_UNREAD"),
+                        "eval 5 bos unread"),
                 model.calls);
     }
 
@@ -169,7 +164,7 @@ class BenchCommandTests {
         assertEquals(1, model.loads.get(0).threads());
         assertEquals(KvType.Q8_0, model.loads.get(2).keyType());
         assertEquals("b.gguf", model.loads.get(7).path().toString());
-        assertEquals(512, model.loads.get(0).batchTokens());
+        assertEquals(512, model.loads.get(0).maxBatchTokens());
     }
 
     @Test
@@ -288,12 +283,7 @@ class BenchCommandTests {
             List<String> own =
                     model.calls.stream().filter(c -> c.startsWith(prefix)).toList();
             assertEquals(
-                    List.of(
-                            "eval 1 bos LAST_UNREAD",
-                            "truncate 0",
-                            "eval 5 bos LAST_UNREAD",
-                            "truncate 5",
-                            "eval 1 bos LAST_UNREAD"),
+                    List.of("eval 1 bos unread", "truncate 0", "eval 5 bos unread", "truncate 5", "eval 1 bos unread"),
                     own.subList(0, 5).stream().map(c -> c.substring(3)).toList());
             assertEquals(11, own.size(), own.toString());
         }

@@ -7,6 +7,7 @@ import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.Generation;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
@@ -25,6 +26,7 @@ import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.MeasuredSession;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -66,7 +68,7 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
     }
 
     /// A session.
-    private final class Sequence implements Session {
+    private final class Sequence implements Session, MeasuredSession {
         private final String prefix;
         private int length;
 
@@ -76,12 +78,22 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
 
         @Override
         public void evaluate(int[] tokens, LogitRows which, LogitsConsumer consumer) {
+            throw new AssertionError("bench reads no logits");
+        }
+
+        @Override
+        public Generation submit(GenerationRequest request) {
+            throw new AssertionError("bench waits for what it generates");
+        }
+
+        @Override
+        public void evaluateUnread(int[] tokens) {
             for (int token : tokens) {
                 if (token < 0 || token >= 100) {
                     throw new IllegalArgumentException("token " + token);
                 }
             }
-            String call = prefix + "eval " + tokens.length + (tokens[0] == BOS ? " bos " : " ") + which;
+            String call = prefix + "eval " + tokens.length + (tokens[0] == BOS ? " bos " : " ") + "unread";
             calls.add(call);
             if (call.startsWith(failing)) {
                 throw new IllegalStateException("made to fail");
@@ -89,9 +101,6 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
             length += tokens.length;
             if (length > loads.getLast().contextLength()) {
                 throw new IllegalStateException("context " + length);
-            }
-            if (which != LogitRows.LAST_UNREAD) {
-                consumer.accept(tokens.length - 1, new float[100]);
             }
         }
 
@@ -106,12 +115,12 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
             if (!request.sampling().equals(SamplingParams.greedy()) || !request.ignoreEndOfGeneration()) {
                 throw new IllegalArgumentException("bench takes the best token and goes on");
             }
-            length += request.prompt().length + request.maxTokens();
+            length += request.prompt().length + request.maxNewTokens();
             if (length > loads.getLast().contextLength()) {
                 throw new IllegalStateException("context " + length);
             }
-            calls.add(prefix + "generate " + request.maxTokens() + (request.prompt()[0] == BOS ? " bos" : ""));
-            return new Usage(1, 0, request.maxTokens(), 1, 1, FinishReason.LENGTH);
+            calls.add(prefix + "generate " + request.maxNewTokens() + (request.prompt()[0] == BOS ? " bos" : ""));
+            return new Usage(1, 0, request.maxNewTokens(), 1, 1, FinishReason.LENGTH);
         }
 
         @Override

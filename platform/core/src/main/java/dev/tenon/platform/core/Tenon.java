@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 ///         Session session = model.newSession()) {
 ///     int[] prompt = model.tokenizer().encode("Once upon a time", true, false);
 ///     session.generate(GenerationRequest.of(prompt, SamplingParams.defaults(), 100),
-///             (token, text) -> System.out.print(text));
+///             System.out::print);
 /// }
 /// ```
 @ServiceConsumer(

@@ -10,10 +10,11 @@ import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
 import dev.tenon.backend.nv.tegra.gpu.GpuInterface;
 import dev.tenon.backend.nv.tegra.gpu.GpuMemory;
 import dev.tenon.backend.nv.tegra.gpu.GpuTraits;
+import dev.tenon.backend.nv.tegra.gpu.GpuWait;
 import dev.tenon.backend.nv.tegra.gpu.LoadedKernel;
 import dev.tenon.backend.nv.tegra.gpu.LoadedModule;
 import dev.tenon.backend.nv.tegra.gpu.MemoryKind;
-import dev.tenon.kernels.nvidia.KernelModule;
+import dev.tenon.kernels.nvidia.source.KernelModule;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
@@ -131,7 +132,7 @@ final class GpuSteps implements AutoCloseable {
     }
 
     private String channels() {
-        device = take(new GpuDevice(gpu, TegraOptions.of(settings).timeoutMillis()), GpuDevice::close);
+        device = take(new GpuDevice(gpu, GpuWait.timeoutMillis(settings)), GpuDevice::close);
         return "both have signalled; the first numbers of the timeline are reached";
     }
 
@@ -157,7 +158,7 @@ final class GpuSteps implements AutoCloseable {
         KernelModule module = KernelModule.of("small.cu");
         byte[] bytes = target.cubin(module)
                 .orElseThrow(
-                        () -> new Surprise("the bundle of kernels has no machine code of small.cu", "Get it anew."));
+                        () -> new Surprise("the bundle of kernels has no machine code of small.cu", "Get it again."));
         LoadedModule loaded = take(device.load(new Cubin(bytes, module.name())), LoadedModule::close);
         add = loaded.kernel("add");
         for (int i = 0; i < NUMBERS; i++) {

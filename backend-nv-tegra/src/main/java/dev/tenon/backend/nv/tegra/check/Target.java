@@ -7,12 +7,12 @@ import dev.tenon.backend.nv.tegra.gpu.GpuTraits;
 import dev.tenon.backend.nv.tegra.rm.RmGpu;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
-import dev.tenon.kernels.nvidia.KernelCatalogue;
-import dev.tenon.kernels.nvidia.KernelModule;
 import dev.tenon.kernels.nvidia.compile.CachedCompiler;
 import dev.tenon.kernels.nvidia.compile.CodeCache;
 import dev.tenon.kernels.nvidia.compile.Nvrtc;
 import dev.tenon.kernels.nvidia.compile.NvrtcFinder;
+import dev.tenon.kernels.nvidia.source.KernelCatalogue;
+import dev.tenon.kernels.nvidia.source.KernelModule;
 import java.util.Map;
 import java.util.Optional;
 

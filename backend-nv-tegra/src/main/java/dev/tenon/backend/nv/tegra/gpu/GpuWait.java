@@ -1,6 +1,7 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
 import dev.tenon.api.error.BackendException;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -12,6 +13,11 @@ public final class GpuWait {
     private static final long YIELD_NANOS = 200_000;
     private static final long PARK_NANOS = 20_000;
 
+    /// Setting: milliseconds until the GPU counts as hung.
+    private static final String TIMEOUT = "nv-tegra.timeout-ms";
+
+    private static final long DEFAULT_MILLIS = 30_000;
+
     private final GpuInterface gpu;
     private final long timeoutNanos;
     private volatile String failure;
@@ -21,6 +27,27 @@ public final class GpuWait {
     public GpuWait(GpuInterface gpu, long timeoutMillis) {
         this.gpu = gpu;
         this.timeoutNanos = timeoutMillis * 1_000_000;
+    }
+
+    /// {@return how long the GPU may take before it counts as hung}
+    ///
+    /// @param settings by name
+    /// @throws IllegalArgumentException if the setting is no number above 0
+    public static long timeoutMillis(Map<String, String> settings) {
+        String text = settings.getOrDefault(TIMEOUT, Long.toString(DEFAULT_MILLIS));
+        try {
+            int millis = Integer.parseInt(text);
+            if (millis > 0) {
+                return millis;
+            }
+        } catch (NumberFormatException e) {
+            throw refused(text, e);
+        }
+        throw refused(text, null);
+    }
+
+    private static IllegalArgumentException refused(String text, NumberFormatException cause) {
+        return new IllegalArgumentException(TIMEOUT + " is '" + text + "'; expected at least 1", cause);
     }
 
     /// Waits.

@@ -18,7 +18,6 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
@@ -101,16 +100,23 @@ public final class NvCommand implements TenonCommand {
             throws IOException {
         Map<String, String> settings = new LinkedHashMap<>(more == null ? Map.of() : more);
         settings.put(RECORD, output.toString());
-        LoadRequest request = LoadRequest.of(console.model(model))
-                .withBackend("nv-tegra")
-                .withDevice("emulated")
-                .withContextLength(512)
-                .withSettings(settings);
+        LoadRequest request = LoadRequest.builder(console.model(model))
+                .backend("nv-tegra")
+                .device("emulated")
+                .contextLength(512)
+                .settings(settings)
+                .build();
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
             int[] ids = loaded.tokenizer().encode(prompt, true, true);
             session.generate(
-                    new GenerationRequest(ids, SamplingParams.greedy(), count, List.of(), true), (token, text) -> {
+                    GenerationRequest.builder()
+                            .prompt(ids)
+                            .sampling(SamplingParams.greedy())
+                            .maxNewTokens(count)
+                            .ignoreEndOfGeneration(true)
+                            .build(),
+                    text -> {
                         console.out().print(text);
                         console.out().flush();
                     });

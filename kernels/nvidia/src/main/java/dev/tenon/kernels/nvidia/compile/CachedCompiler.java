@@ -1,8 +1,8 @@
 package dev.tenon.kernels.nvidia.compile;
 
-import dev.tenon.kernels.nvidia.CudaSource;
-import dev.tenon.kernels.nvidia.KernelCatalogue;
-import dev.tenon.kernels.nvidia.KernelModule;
+import dev.tenon.kernels.nvidia.source.CudaSource;
+import dev.tenon.kernels.nvidia.source.KernelCatalogue;
+import dev.tenon.kernels.nvidia.source.KernelModule;
 import java.util.List;
 import java.util.Map;
 

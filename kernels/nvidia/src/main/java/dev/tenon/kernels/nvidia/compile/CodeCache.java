@@ -1,6 +1,6 @@
 package dev.tenon.kernels.nvidia.compile;
 
-import dev.tenon.kernels.nvidia.CudaSource;
+import dev.tenon.kernels.nvidia.source.CudaSource;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.error.BackendException;
-import dev.tenon.kernels.nvidia.CudaSource;
-import dev.tenon.kernels.nvidia.KernelCatalogue;
-import dev.tenon.kernels.nvidia.KernelModule;
+import dev.tenon.kernels.nvidia.source.CudaSource;
+import dev.tenon.kernels.nvidia.source.KernelCatalogue;
+import dev.tenon.kernels.nvidia.source.KernelModule;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;

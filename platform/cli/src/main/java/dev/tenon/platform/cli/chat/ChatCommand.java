@@ -225,18 +225,7 @@ public final class ChatCommand implements TenonCommand {
     }
 
     private static SamplingParams withSeed(SamplingParams p, long seed) {
-        return new SamplingParams(
-                p.temperature(),
-                p.topK(),
-                p.topP(),
-                p.minP(),
-                p.typicalP(),
-                p.repeatPenalty(),
-                p.presencePenalty(),
-                p.frequencyPenalty(),
-                p.repeatLastN(),
-                p.logitBias(),
-                seed);
+        return p.toBuilder().seed(seed).build();
     }
 
     /// Prints an answer as it comes.
@@ -244,7 +233,7 @@ public final class ChatCommand implements TenonCommand {
         private final Progress bar = console.progress("prompt", -1, "tokens");
 
         @Override
-        public void onToken(int token, String text) {
+        public void onText(String text) {
             bar.close();
             console.out().print(text);
             console.out().flush();

@@ -1,6 +1,7 @@
 package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
@@ -84,7 +85,14 @@ final class Conversation {
             int before = held.length;
             Recorder recorder = new Recorder(model.tokenizer(), listener);
             heldText = null;
-            Usage usage = session.generate(new GenerationRequest(rest, params, limit, stop, false), recorder);
+            Usage usage = session.generate(
+                    GenerationRequest.builder()
+                            .prompt(rest)
+                            .sampling(params)
+                            .maxNewTokens(limit)
+                            .stop(stop)
+                            .build(),
+                    recorder);
             messages.add(new ChatMessage("assistant", recorder.shown.toString()));
             sent = true;
             remember(rendered, before, rest, recorder, usage);
@@ -158,15 +166,21 @@ final class Conversation {
         }
 
         @Override
-        public void onToken(int token, String text) {
-            tokens.add(token);
-            if (tokenizer.isControl(token)) {
-                written.append(decoder.finish()).append(tokenizer.piece(token));
+        public void onToken(GeneratedToken token) {
+            int id = token.id();
+            tokens.add(id);
+            if (tokenizer.isControl(id)) {
+                written.append(decoder.finish()).append(tokenizer.piece(id));
             } else {
-                written.append(decoder.next(token));
+                written.append(decoder.next(id));
             }
+            next.onToken(token);
+        }
+
+        @Override
+        public void onText(String text) {
             shown.append(text);
-            next.onToken(token, text);
+            next.onText(text);
         }
 
         @Override

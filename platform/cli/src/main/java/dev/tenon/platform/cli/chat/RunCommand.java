@@ -2,6 +2,7 @@ package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
@@ -157,7 +158,13 @@ public final class RunCommand implements TenonCommand {
             }
             int limit = predict != null ? predict : defaults.integer("predict", -1);
             Output output = new Output(session);
-            GenerationRequest generation = new GenerationRequest(tokens, params, limit, stop, ignoreEos);
+            GenerationRequest generation = GenerationRequest.builder()
+                    .prompt(tokens)
+                    .sampling(params)
+                    .maxNewTokens(limit)
+                    .stop(stop)
+                    .ignoreEndOfGeneration(ignoreEos)
+                    .build();
             Usage usage;
             boolean interrupted;
             try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
@@ -231,11 +238,15 @@ public final class RunCommand implements TenonCommand {
         }
 
         @Override
-        public void onToken(int token, String text) {
+        public void onToken(GeneratedToken token) {
             if (firstToken == null) {
                 firstToken = Instant.now();
                 bar.close();
             }
+        }
+
+        @Override
+        public void onText(String text) {
             console.out().print(text);
             console.out().flush();
             if (console.out().checkError()) {

@@ -85,7 +85,8 @@ public final class PerplexityCommand implements TenonCommand {
             throw new TenonException(
                     ErrorCode.USAGE, "A window of " + window + " tokens is too short; give -c 4 or more.");
         }
-        try (LoadedModel loaded = console.load(engine, request.withContextLength(window))) {
+        try (LoadedModel loaded =
+                console.load(engine, request.toBuilder().contextLength(window).build())) {
             int[] tokens = loaded.tokenizer().encode(text, true, false);
             if (tokens.length < 2 * window) {
                 throw new TenonException(

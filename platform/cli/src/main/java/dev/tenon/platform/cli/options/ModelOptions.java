@@ -87,19 +87,18 @@ public final class ModelOptions {
         atLeastZero("--ctx-size", contextLength);
         atLeastZero("--batch-size", batchTokens);
         atLeastZero("--threads", threads);
-        return new LoadRequest(
-                console.model(model),
-                backend,
-                device,
-                threads,
-                contextLength,
-                0,
-                batchTokens,
-                keyType,
-                valueType,
-                !noFuse,
-                checkTensors,
-                settings);
+        return LoadRequest.builder(console.model(model))
+                .backend(backend)
+                .device(device)
+                .threads(threads)
+                .contextLength(contextLength)
+                .maxBatchTokens(batchTokens)
+                .keyType(keyType)
+                .valueType(valueType)
+                .fuse(!noFuse)
+                .checkData(checkTensors)
+                .settings(settings)
+                .build();
     }
 
     private void atLeastZero(String name, int value) {

@@ -94,18 +94,20 @@ public final class SamplingOptions {
     /// @param defaults the model's own defaults
     public SamplingParams params(ModelDefaults defaults) {
         try {
-            return new SamplingParams(
-                    number(temperature, defaults, "temperature", STANDARD.temperature()),
-                    integer(topK, defaults, "top-k", STANDARD.topK()),
-                    number(topP, defaults, "top-p", STANDARD.topP()),
-                    number(minP, defaults, "min-p", STANDARD.minP()),
-                    number(typicalP, defaults, "typical", STANDARD.typicalP()),
-                    number(repeatPenalty, defaults, "repeat-penalty", STANDARD.repeatPenalty()),
-                    number(presencePenalty, defaults, "presence-penalty", STANDARD.presencePenalty()),
-                    number(frequencyPenalty, defaults, "frequency-penalty", STANDARD.frequencyPenalty()),
-                    integer(repeatLastN, defaults, "repeat-last-n", STANDARD.repeatLastN()),
-                    biases(),
-                    seed == -1 ? ThreadLocalRandom.current().nextLong(1L << 32) : seed);
+            return SamplingParams.builder()
+                    .temperature(number(temperature, defaults, "temperature", STANDARD.temperature()))
+                    .topK(integer(topK, defaults, "top-k", STANDARD.topK()))
+                    .topP(number(topP, defaults, "top-p", STANDARD.topP()))
+                    .minP(number(minP, defaults, "min-p", STANDARD.minP()))
+                    .typicalP(number(typicalP, defaults, "typical", STANDARD.typicalP()))
+                    .repeatPenalty(number(repeatPenalty, defaults, "repeat-penalty", STANDARD.repeatPenalty()))
+                    .presencePenalty(number(presencePenalty, defaults, "presence-penalty", STANDARD.presencePenalty()))
+                    .frequencyPenalty(
+                            number(frequencyPenalty, defaults, "frequency-penalty", STANDARD.frequencyPenalty()))
+                    .repeatLastN(integer(repeatLastN, defaults, "repeat-last-n", STANDARD.repeatLastN()))
+                    .logitBias(biases())
+                    .seed(seed == -1 ? ThreadLocalRandom.current().nextLong(1L << 32) : seed)
+                    .build();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), "Invalid sampling option: " + e.getMessage(), e);
         }

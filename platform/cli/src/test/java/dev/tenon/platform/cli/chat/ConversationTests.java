@@ -54,7 +54,7 @@ class ConversationTests {
     }
 
     private Usage send(String text) {
-        return conversation.send(text, SamplingParams.greedy(), -1, List.of(), (token, t) -> {});
+        return conversation.send(text, SamplingParams.greedy(), -1, List.of(), t -> {});
     }
 
     private String sent(int request) {
@@ -145,7 +145,7 @@ class ConversationTests {
 
     @Test
     void answerCutByTheLimitIsContinuedRightly() {
-        Usage usage = conversation.send("One", SamplingParams.greedy(), 3, List.of(), (token, t) -> {});
+        Usage usage = conversation.send("One", SamplingParams.greedy(), 3, List.of(), t -> {});
         assertEquals(FinishReason.LENGTH, usage.finish());
         assertEquals("Ans", conversation.messages().getLast().content());
         send("Two");
@@ -154,8 +154,8 @@ class ConversationTests {
 
     @Test
     void cancelledAnswerIsContinuedRightly() {
-        conversation.send("One", SamplingParams.greedy(), -1, List.of(), (token, t) -> {
-            if (token == 's') {
+        conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {
+            if (t.equals("s")) {
                 session.cancel();
             }
         });
@@ -180,7 +180,7 @@ class ConversationTests {
     void failingListenerLeavesTheConversationAsItWas() {
         assertThrows(
                 IllegalStateException.class,
-                () -> conversation.send("One", SamplingParams.greedy(), -1, List.of(), (token, t) -> {
+                () -> conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {
                     throw new IllegalStateException("no more");
                 }));
         assertEquals(0, conversation.messages().size());

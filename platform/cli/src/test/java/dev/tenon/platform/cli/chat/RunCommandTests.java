@@ -175,19 +175,18 @@ class RunCommandTests {
                 "mv.block-size=64");
         assertEquals(0, result.status(), result.err());
         assertEquals(
-                new LoadRequest(
-                        cli.model,
-                        "cuda",
-                        "1",
-                        3,
-                        128,
-                        0,
-                        64,
-                        KvType.Q8_0,
-                        KvType.F32,
-                        false,
-                        true,
-                        Map.of("mv.block-size", "64")),
+                LoadRequest.builder(cli.model)
+                        .backend("cuda")
+                        .device("1")
+                        .threads(3)
+                        .contextLength(128)
+                        .maxBatchTokens(64)
+                        .keyType(KvType.Q8_0)
+                        .valueType(KvType.F32)
+                        .fuse(false)
+                        .checkData(true)
+                        .settings(Map.of("mv.block-size", "64"))
+                        .build(),
                 cli.engine.loads.getFirst());
     }
 
@@ -195,8 +194,8 @@ class RunCommandTests {
     void samplingDefaultsAreThoseOfLlamaCpp() {
         cli.run("run", "-p", "x", "-s", "7");
         GenerationRequest request = cli.engine.requests.getFirst();
-        assertEquals(new SamplingParams(0.8f, 40, 0.95f, 0.05f, 1, 1, 0, 0, 64, Map.of(), 7), request.sampling());
-        assertEquals(-1, request.maxTokens());
+        assertEquals(SamplingParams.builder().seed(7).build(), request.sampling());
+        assertEquals(-1, request.maxNewTokens());
     }
 
     @Test
@@ -237,20 +236,21 @@ class RunCommandTests {
         assertEquals(0, result.status(), result.err());
         GenerationRequest request = cli.engine.requests.getFirst();
         assertEquals(
-                new SamplingParams(
-                        0.5f,
-                        0,
-                        0.8f,
-                        0.1f,
-                        0.7f,
-                        1.2f,
-                        0.3f,
-                        0.4f,
-                        -1,
-                        Map.of(15, 1.5f, 16, Float.NEGATIVE_INFINITY),
-                        11),
+                SamplingParams.builder()
+                        .temperature(0.5f)
+                        .topK(0)
+                        .topP(0.8f)
+                        .minP(0.1f)
+                        .typicalP(0.7f)
+                        .repeatPenalty(1.2f)
+                        .presencePenalty(0.3f)
+                        .frequencyPenalty(0.4f)
+                        .repeatLastN(-1)
+                        .logitBias(Map.of(15, 1.5f, 16, Float.NEGATIVE_INFINITY))
+                        .seed(11)
+                        .build(),
                 request.sampling());
-        assertEquals(9, request.maxTokens());
+        assertEquals(9, request.maxNewTokens());
         assertEquals(List.of("END"), request.stop());
         assertTrue(request.ignoreEndOfGeneration());
     }
@@ -267,7 +267,12 @@ class RunCommandTests {
         TestCli.Result result = cli.run("run", "-s", "1", "--top-p", "0.5");
         assertEquals("A mouse ther\n", result.out());
         assertEquals(
-                new SamplingParams(0.7f, 40, 0.5f, 0.05f, 1, 1.1f, 0, 0, 64, Map.of(), 1),
+                SamplingParams.builder()
+                        .temperature(0.7f)
+                        .topP(0.5f)
+                        .repeatPenalty(1.1f)
+                        .seed(1)
+                        .build(),
                 cli.engine.requests.getFirst().sampling());
     }
 

@@ -9,6 +9,8 @@ import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.Generation;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
@@ -254,13 +256,14 @@ public final class FakeEngine implements Engine {
             int generated = 0;
             FinishReason finish = FinishReason.STOP;
             for (int token : tokenizer.encode(answer.apply(all.toString()), false, true)) {
-                if (generated == request.maxTokens()) {
+                if (generated == request.maxNewTokens()) {
                     finish = FinishReason.LENGTH;
                     break;
                 }
                 append(token);
                 generated++;
-                listener.onToken(token, tokenizer.decode(new int[] {token}));
+                listener.onToken(GeneratedToken.of(token));
+                listener.onText(tokenizer.decode(new int[] {token}));
                 if (cancelled) {
                     finish = FinishReason.CANCELLED;
                     break;
@@ -270,11 +273,16 @@ public final class FakeEngine implements Engine {
                 append(FakeTokenizer.END);
                 generated++;
                 if (reportsEnd) {
-                    listener.onToken(FakeTokenizer.END, "");
+                    listener.onToken(GeneratedToken.of(FakeTokenizer.END));
                 }
             }
             cancelled = false;
             return new Usage(request.prompt().length, cached, generated, 2_000_000, 8_000_000, finish);
+        }
+
+        @Override
+        public Generation submit(GenerationRequest request) {
+            throw new AssertionError("commands wait for what they generate");
         }
 
         @Override

@@ -5,110 +5,115 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
+import dev.tenon.platform.core.engine.SequenceTask.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/// Several steps of a batch in one go, in which the device chooses the tokens. Possible where every item
-/// of the batch has one token pending and leaves the choice to the device, and nobody else waits.
-///
-/// A single session hears each token as it comes, on its own thread; several get theirs when the run has
-/// ended, which is why theirs is short. Used by the scheduler's leader; [#prepare] and [#end] under the
-/// scheduler's lock.
+/// Several steps of a batch in one go, in which the device samples the tokens. Possible where every
+/// task of the batch has one token pending and leaves the sampling to the device, and nobody else
+/// waits. Used by the thread that drives the loop; [#prepare] and [#end] under the loop's lock.
 final class DeviceRun {
     /// Most steps of a run of one session, and of several.
     private static final int ALONE = 64;
 
     private static final int TOGETHER = 16;
 
-    private final List<StepItem> items = new ArrayList<>();
+    private final List<SequenceTask> tasks = new ArrayList<>();
     private final List<TokenChoice> choices = new ArrayList<>();
     private StepInput input;
     private TokenGenerator generator;
-    private boolean alone;
 
     /// Finds out whether a batch can run in this way, and takes pages for its tokens.
     ///
     /// @return how many steps to run; 0 if the batch is to be run as any other
-    int prepare(
-            Plan plan, PagePool pool, List<StepItem> batch, StepInput composed, StepItem leader, boolean othersWait) {
-        items.clear();
+    int prepare(Plan plan, PagePool pool, List<SequenceTask> batch, StepInput composed, boolean othersWait) {
+        tasks.clear();
         choices.clear();
         if (batch.isEmpty() || othersWait || plan.generator().isEmpty()) {
             return 0;
         }
         generator = plan.generator().get();
         int steps = batch.size() == 1 ? ALONE : TOGETHER;
-        for (StepItem item : batch) {
-            if (item.choice == null
-                    || item.error != null
-                    || item.pending() != 1
-                    || item.rows != 1
-                    || !generator.supports(item.choice)) {
+        for (SequenceTask task : batch) {
+            if (task.choice == null
+                    || task.error != null
+                    || task.pending() != 1
+                    || task.rows != 1
+                    || task.mostTokens < 1
+                    || !generator.supports(task.choice)) {
                 choices.clear();
                 return 0;
             }
-            choices.add(item.choice);
-            steps = Math.min(steps, item.mostTokens);
+            choices.add(task.choice);
+            steps = Math.min(steps, task.mostTokens);
         }
-        items.addAll(batch);
+        tasks.addAll(batch);
         input = composed;
-        alone = batch.size() == 1 && batch.getFirst() == leader;
         KvPages pages = plan.kvPages();
         int tokensPerPage = pages.tokensPerPage();
         if (pagesFor(steps, tokensPerPage) > pool.freePages()) {
             return 1;
         }
         input.clear();
-        for (StepItem item : items) {
-            int first = item.sequence.computed();
-            while (item.sequence.pageCount() * tokensPerPage < first + steps) {
-                item.sequence.addPage(pool.take());
+        for (SequenceTask task : tasks) {
+            int first = task.sequence.computed();
+            while (task.sequence.pageCount() * tokensPerPage < first + steps) {
+                task.sequence.addPage(pool.take());
             }
-            input.addSequence(item.sequence.pageTable());
-            input.addToken(item.sequence.token(first), first, true);
+            input.addSequence(task.sequence.pageTable());
+            input.addToken(task.sequence.token(first), first, true);
         }
         return steps;
     }
 
     private int pagesFor(int steps, int tokensPerPage) {
         int pages = 0;
-        for (StepItem item : items) {
-            int needed = (item.sequence.computed() + steps + tokensPerPage - 1) / tokensPerPage;
-            pages += Math.max(0, needed - item.sequence.pageCount());
+        for (SequenceTask task : tasks) {
+            int needed = (task.sequence.computed() + steps + tokensPerPage - 1) / tokensPerPage;
+            pages += Math.max(0, needed - task.sequence.pageCount());
         }
         return pages;
     }
 
-    /// Runs the steps; ends early when a session has what it wants or somebody waits.
-    void generate(int steps, BooleanSupplier wanted) {
+    /// Runs the steps; ends early when a task has what it wants or somebody waits.
+    ///
+    /// @param steps most steps
+    /// @param wanted whether somebody waits
+    /// @param states receives where each task goes afterwards, in the order of the batch
+    void generate(int steps, BooleanSupplier wanted, List<State> states) {
+        tasks.forEach(task -> states.add(State.QUEUED));
         generator.generate(input, choices, steps, tokens -> {
             boolean more = !wanted.getAsBoolean();
             for (int i = 0; i < tokens.length; i++) {
-                StepItem item = items.get(i);
-                item.sequence.advance(1);
-                item.sequence.append(tokens[i]);
-                item.chosen++;
-                if (alone) {
-                    more &= item.taker.test(tokens[i]);
-                    item.taken++;
-                } else {
-                    more &= !item.ends.test(tokens[i]);
-                }
+                State state = take(tasks.get(i), tokens[i]);
+                states.set(i, state);
+                more &= state == State.QUEUED;
             }
             return more;
         });
     }
 
-    /// Gives back the pages that a run has not come to.
+    private static State take(SequenceTask task, int token) {
+        task.sequence.advance(1);
+        task.sequence.append(token);
+        try {
+            return task.took(token);
+        } catch (RuntimeException e) {
+            task.error = e;
+            return State.ENDED;
+        }
+    }
+
+    /// Releases the pages that a run has not come to.
     void end(Placement placement, PagePool pool) {
         if (placement != null) {
             int tokensPerPage = placement.plan().kvPages().tokensPerPage();
-            for (StepItem item : items) {
-                item.sequence.truncate(item.sequence.length(), tokensPerPage, pool);
+            for (SequenceTask task : tasks) {
+                task.sequence.truncate(task.sequence.length(), tokensPerPage, pool);
             }
         }
-        items.clear();
+        tasks.clear();
         choices.clear();
     }
 }

@@ -28,8 +28,8 @@ import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicy;
 
-/// The engine as an OSGi service: feeds the registry from the service registry and takes settings from
-/// ConfigAdmin.
+/// The engine as an OSGi service: feeds the registry from the service registry and takes settings
+/// from ConfigAdmin.
 @Component(
         service = {Engine.class, EngineControl.class},
         configurationPid = EngineConfig.PID)

@@ -7,9 +7,8 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/// The platform's settings: from the environment (`TENON_*`), else from configuration, else defaults. A
-/// request's own
-/// values go before all of them.
+/// The platform's settings: from the environment (`TENON_*`), else from configuration, else
+/// defaults. A request's own values go before all of them.
 ///
 /// @param backend backend id or `auto`
 /// @param device device id, or empty for the first
@@ -18,7 +17,8 @@ import java.util.Map;
 /// @param batchTokens most tokens in a step
 /// @param keyType element type of cached keys
 /// @param valueType element type of cached values
-/// @param moveTimeoutMillis how long a step waits for a replacement when a bundle in use is withdrawn
+/// @param moveTimeoutMillis how long a step waits for a replacement when a bundle in use is
+///     withdrawn
 /// @param preferences `prefer.*` settings without the prefix
 /// @param backendSettings all settings, handed to the backend
 public record EngineConfig(
@@ -41,7 +41,8 @@ public record EngineConfig(
 
     /// Reads the settings.
     ///
-    /// @param properties configuration, keys such as `context.length`; other keys are handed to backends
+    /// @param properties configuration, keys such as `context.length`; other keys are handed to
+    ///     backends
     /// @param environment environment variables, such as `TENON_CONTEXT_LENGTH`
     /// @return the settings
     /// @throws TenonException (`CFG-001`) if a number is none

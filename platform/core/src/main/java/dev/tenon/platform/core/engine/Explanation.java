@@ -217,7 +217,8 @@ final class Explanation {
         }
     }
 
-    /// The devices of a backend; `open` is the one that would be used, or null if the backend is not taken.
+    /// The devices of a backend; `open` is the one that would be used, or null if the backend is
+    /// not taken.
     private List<Candidate> devices(Backend backend, Device open) {
         String asked = options().deviceId();
         try {

@@ -7,9 +7,9 @@ import dev.tenon.api.text.ChatTemplateEngine;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.ServiceReference;
 
-/// An engine for chat templates that is fetched from the framework when a template is compiled first: the
-/// bundle behind it carries jars of its own, which the framework unpacks before it loads the first class, and
-/// most commands never need them. Safe for any thread.
+/// An engine for chat templates that is fetched from the framework when a template is compiled
+/// first: the bundle behind it carries jars of its own, which the framework unpacks before it loads
+/// the first class, and most commands never need them. Safe for any thread.
 final class LateTemplateEngine implements ChatTemplateEngine {
     private final BundleContext context;
     private final ServiceReference<ChatTemplateEngine> reference;

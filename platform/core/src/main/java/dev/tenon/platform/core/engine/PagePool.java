@@ -3,7 +3,8 @@ package dev.tenon.platform.core.engine;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 
-/// Hands out the pages of a plan's KV cache and counts their users. Guarded by its scheduler's lock.
+/// Hands out the pages of a plan's KV cache and counts their users. Guarded by its scheduler's
+/// lock.
 final class PagePool {
     private final int[] users;
     private final int[] free;

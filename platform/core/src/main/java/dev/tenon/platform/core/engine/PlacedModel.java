@@ -28,7 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/// A loaded model: file, placement, tokenizer, sessions. Owns the file and, through its scheduler, the
+/// A loaded model: file, placement, tokenizer, sessions. Owns the file and, through its loop, the
 /// placement.
 final class PlacedModel implements LoadedModel {
     private static final long RETRY_MILLIS = 20;
@@ -39,7 +39,7 @@ final class PlacedModel implements LoadedModel {
     private final Supplier<EngineConfig> settings;
     private final Consumer<PlacedModel> onClose;
     private final Placer placer;
-    private final StepScheduler scheduler;
+    private final StepLoop loop;
     private final ModelConfig config;
     private final int contextLength;
     private final CompletableFuture<Tokenizer> tokenizer;
@@ -82,14 +82,14 @@ final class PlacedModel implements LoadedModel {
         this.lastSeen = Seen.of(placement);
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
-        int batch =
-                Math.max(request.batchTokens() > 0 ? request.batchTokens() : now.batchTokens(), placer.maxSequences());
-        this.scheduler = new StepScheduler(placement, this::placeAnew, batch, placer.maxSequences());
+        int batch = Math.max(
+                request.maxBatchTokens() > 0 ? request.maxBatchTokens() : now.batchTokens(), placer.maxSequences());
+        this.loop = new StepLoop(placement, this::placeAgain, batch, placer.maxSequences());
         this.loadNanos = System.nanoTime() - startNanos;
     }
 
-    StepScheduler scheduler() {
-        return scheduler;
+    StepLoop loop() {
+        return loop;
     }
 
     @Override
@@ -142,13 +142,13 @@ final class PlacedModel implements LoadedModel {
 
     @Override
     public PlanReport report() {
-        Placement now = scheduler.placement();
+        Placement now = loop.placement();
         return now == null ? lastSeen.report() : now.plan().report();
     }
 
     @Override
     public Optional<PlanProfiler> profiler() {
-        Placement now = scheduler.placement();
+        Placement now = loop.placement();
         return now == null ? Optional.empty() : now.plan().profiler();
     }
 
@@ -160,7 +160,7 @@ final class PlacedModel implements LoadedModel {
     @Override
     public Session newSession() {
         ModelSession session = new ModelSession(this);
-        scheduler.open(session.item(), placer.maxSequences());
+        loop.open(session.sequence(), placer.maxSequences());
         sessions.add(session);
         return session;
     }
@@ -175,7 +175,7 @@ final class PlacedModel implements LoadedModel {
         }
         sessions.forEach(ModelSession::cancel);
         sessions.forEach(ModelSession::close);
-        scheduler.close();
+        loop.close();
         // The tokenizer may still be reading the metadata; that is on the heap, not in the mapping.
         file.close();
         onClose.accept(this);
@@ -183,7 +183,7 @@ final class PlacedModel implements LoadedModel {
 
     void closed(ModelSession session) {
         sessions.remove(session);
-        scheduler.close(session.item());
+        loop.close(session.sequence());
     }
 
     Sampler sampler(SamplingParams params) {
@@ -194,9 +194,9 @@ final class PlacedModel implements LoadedModel {
                 .create(params, config.vocabSize());
     }
 
-    /// Ends the placement if it uses the service; the next step places the model anew.
+    /// Ends the placement if it uses the service; the next step places the model again.
     void withdraw(Object service) {
-        if (scheduler.withdraw(service)) {
+        if (loop.withdraw(service)) {
             missed.add(service.getClass().getName());
         }
         if (service instanceof ChatTemplateEngine) {
@@ -209,24 +209,23 @@ final class PlacedModel implements LoadedModel {
     /// Returns to a service that the model used before it was withdrawn.
     void returned(Object service) {
         if (missed.remove(service.getClass().getName())) {
-            scheduler.reconsider();
+            loop.reconsider();
         }
     }
 
     /// Ends the placement if it uses a service that is no longer offered.
     void leaveWithdrawn() {
-        Placement placement = scheduler.placement();
+        Placement placement = loop.placement();
         if (placement != null) {
             placement.services().stream().filter(s -> !registry.offers(s)).forEach(this::withdraw);
         }
     }
 
-    /// Places the model anew if it uses one of the services, which are no longer offered.
+    /// Places the model again if it uses one of the services, which are no longer offered.
     ///
     /// @throws TenonException if it cannot be placed; its next step tries again
     void replace(List<Object> services, String reason) {
-        scheduler.replace(
-                placement -> services.stream().anyMatch(placement::uses), () -> place(settings.get()), reason);
+        loop.replace(placement -> services.stream().anyMatch(placement::uses), () -> place(settings.get()), reason);
         if (services.stream().anyMatch(ChatTemplateEngine.class::isInstance)) {
             synchronized (this) {
                 template = null;
@@ -234,10 +233,10 @@ final class PlacedModel implements LoadedModel {
         }
     }
 
-    /// Places the model by the settings of the moment, if they would choose another backend than the
-    /// current one.
+    /// Places the model by the settings of the moment, if they would choose another backend than
+    /// the current one.
     void reconfigure() {
-        Placement current = scheduler.placement();
+        Placement current = loop.placement();
         EngineConfig now = settings.get();
         if (current == null
                 || !request.backend().isEmpty()
@@ -249,7 +248,7 @@ final class PlacedModel implements LoadedModel {
             next.close();
             return;
         }
-        scheduler.move(next, "the configured backend changed");
+        loop.move(next, "the configured backend changed");
         leaveWithdrawn(); // what went while the model was placed told nobody
     }
 
@@ -273,8 +272,8 @@ final class PlacedModel implements LoadedModel {
         }
     }
 
-    /// Called by the scheduler when a bundle in use was withdrawn: waits a while for its replacement.
-    private Placement placeAnew() {
+    /// Called by the loop when a bundle in use was withdrawn: waits a while for its replacement.
+    private Placement placeAgain() {
         long deadline =
                 System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.get().moveTimeoutMillis());
         while (true) {

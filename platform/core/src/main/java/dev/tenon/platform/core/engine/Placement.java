@@ -12,7 +12,8 @@ import java.util.Set;
 /// @param device the open device
 /// @param plan the compiled graph
 /// @param definition what was compiled
-/// @param services all services it uses, by identity: when one is withdrawn, the placement has to end
+/// @param services all services it uses, by identity: when one is withdrawn, the placement has to
+///     end
 record Placement(Backend backend, Device device, Plan plan, ModelDefinition definition, Set<Object> services)
         implements AutoCloseable {
     boolean uses(Object service) {

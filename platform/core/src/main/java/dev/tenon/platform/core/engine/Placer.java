@@ -35,9 +35,8 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Finds architecture, formats and backend for a file and compiles it there. Places the same model again
-/// when bundles or
-/// settings change.
+/// Finds architecture, formats and backend for a file and compiles it there. Places the same model
+/// again when bundles or settings change.
 final class Placer {
     private static final Logger LOG = LoggerFactory.getLogger(Placer.class);
     private static final int DEFAULT_SEQUENCES = 1;
@@ -222,7 +221,7 @@ final class Placer {
                     "A context of " + context + " tokens for " + maxSequences()
                             + " sequences exceeds 2147483647 positions; ask for less");
         }
-        int batch = request.batchTokens() > 0 ? request.batchTokens() : config.batchTokens();
+        int batch = request.maxBatchTokens() > 0 ? request.maxBatchTokens() : config.batchTokens();
         return new PlanOptions(
                 Math.max(batch, maxSequences()),
                 maxSequences(),

@@ -98,9 +98,9 @@ public final class TenonEngine implements Engine {
         }
     }
 
-    /// Offers the services of some bundles instead of others'. Models that use the old ones are placed
-    /// anew on the new ones; their sessions wait meanwhile and go on. If one model cannot be placed, the
-    /// old services take their place again and all models return to them.
+    /// Offers the services of some bundles instead of others'. Models that use the old ones are
+    /// placed anew on the new ones; their sessions wait meanwhile and go on. If one model cannot be
+    /// placed, the old services take their place again and all models return to them.
     ///
     /// @param old numbers of the bundles that are replaced
     /// @param next numbers of bundles that are held
@@ -142,8 +142,8 @@ public final class TenonEngine implements Engine {
         }
     }
 
-    /// Has the kernel providers look what the processor can do while the file is being read. They keep what
-    /// they find.
+    /// Has the kernel providers look what the processor can do while the file is being read. They
+    /// keep what they find.
     private void findKernels() {
         Thread.ofPlatform().name("tenon-kernels").daemon(true).start(() -> {
             try {

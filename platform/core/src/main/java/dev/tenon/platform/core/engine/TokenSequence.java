@@ -1,18 +1,20 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import java.util.Arrays;
 
-/// The tokens of a session and how many of them are in the KV cache. Tokens are changed by the session's
-/// thread between steps,
-/// everything else under the scheduler's lock.
-final class TokenSequence {
+/// The tokens of a session and how many of them are in the KV cache. Changed by the thread that
+/// drives the loop, and under the loop's lock while no step runs.
+final class TokenSequence implements TokenHistory {
     private int[] tokens = new int[64];
     private int length;
     private int computed;
     private int[] pages = new int[4];
     private int pageCount;
+    private String moved;
 
-    int length() {
+    @Override
+    public int length() {
         return length;
     }
 
@@ -20,7 +22,8 @@ final class TokenSequence {
         return computed;
     }
 
-    int token(int index) {
+    @Override
+    public int token(int index) {
         return tokens[index];
     }
 
@@ -50,7 +53,7 @@ final class TokenSequence {
         computed += count;
     }
 
-    /// Keeps the first tokens and gives back the pages behind them.
+    /// Keeps the first tokens and releases the pages after them.
     void truncate(int newLength, int tokensPerPage, PagePool pool) {
         length = newLength;
         computed = Math.min(computed, newLength);
@@ -64,5 +67,17 @@ final class TokenSequence {
     void forgetCache() {
         computed = 0;
         pageCount = 0;
+    }
+
+    /// Notes that the sequence moved to another placement, for its next call to tell.
+    void moved(String reason) {
+        moved = reason;
+    }
+
+    /// {@return why the sequence moved since this was asked last, or null}
+    String takeMoved() {
+        String reason = moved;
+        moved = null;
+        return reason;
     }
 }

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
@@ -50,7 +51,8 @@ class DeviceGenerationTests {
     @Test
     void aRunGoesOverPagesAndTheSessionGoesOnBehindIt() {
         int[] prompt = {5, 6, 7, 8, 9, 10, 11};
-        try (LoadedModel model = engine.load(request().withContextLength(160));
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().contextLength(160).build());
                 Session session = model.newSession()) {
             List<Integer> expected = FakeBackend.expected(prompt, VOCAB, 100);
             assertEquals(expected, generate(session, greedy(100, prompt)));
@@ -69,8 +71,11 @@ class DeviceGenerationTests {
             List<String> heard = new ArrayList<>();
             session.generate(greedy(3, 8), new GenerationListener() {
                 @Override
-                public void onToken(int token, String text) {
-                    heard.add("token " + token);
+                public void onText(String text) {}
+
+                @Override
+                public void onToken(GeneratedToken token) {
+                    heard.add("token " + token.id());
                 }
 
                 @Override
@@ -85,9 +90,10 @@ class DeviceGenerationTests {
 
     @Test
     void theContextEndsARun() {
-        try (LoadedModel model = engine.load(request().withContextLength(8));
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().contextLength(8).build());
                 Session session = model.newSession()) {
-            Usage usage = session.generate(greedy(100, 1, 2, 3), (token, text) -> {});
+            Usage usage = session.generate(greedy(100, 1, 2, 3), text -> {});
             assertEquals(FinishReason.LENGTH, usage.finish());
             assertEquals(8, session.length());
             assertEquals(5, usage.generatedTokens());
@@ -100,12 +106,18 @@ class DeviceGenerationTests {
                 Session session = model.newSession()) {
             int[] prompt = model.tokenizer().encode("!", false, false);
             StringBuilder all = new StringBuilder();
-            session.generate(greedy(6, prompt), (token, text) -> all.append(text));
+            session.generate(greedy(6, prompt), all::append);
             session.truncate(0);
             String stop = all.substring(2, 4);
             StringBuilder text = new StringBuilder();
-            GenerationRequest request = new GenerationRequest(prompt, SamplingParams.greedy(), 6, List.of(stop), true);
-            Usage usage = session.generate(request, (token, piece) -> text.append(piece));
+            GenerationRequest request = GenerationRequest.builder()
+                    .prompt(prompt)
+                    .sampling(SamplingParams.greedy())
+                    .maxNewTokens(6)
+                    .stop(List.of(stop))
+                    .ignoreEndOfGeneration(true)
+                    .build();
+            Usage usage = session.generate(request, text::append);
             assertEquals(FinishReason.STOP, usage.finish());
             assertEquals(all.substring(0, all.indexOf(stop)), text.toString());
             assertEquals(prompt.length + usage.generatedTokens(), session.length());
@@ -119,16 +131,16 @@ class DeviceGenerationTests {
             List<Integer> heard = new ArrayList<>();
             IllegalStateException thrown = assertThrows(
                     IllegalStateException.class,
-                    () -> session.generate(greedy(50, 3, 4), (token, text) -> {
-                        heard.add(token);
+                    () -> session.generate(greedy(50, 3, 4), GenerationListener.ofTokens(token -> {
+                        heard.add(token.id());
                         if (heard.size() == 7) {
                             throw new IllegalStateException("the consumer's own");
                         }
-                    }));
+                    })));
             assertEquals("the consumer's own", thrown.getMessage());
             assertEquals(FakeBackend.expected(new int[] {3, 4}, VOCAB, 7), heard);
             assertEquals(9, session.length());
-            Usage usage = session.generate(greedy(50), (token, text) -> session.cancel());
+            Usage usage = session.generate(greedy(50), GenerationListener.ofTokens(token -> session.cancel()));
             assertEquals(FinishReason.CANCELLED, usage.finish());
             assertEquals(1, usage.generatedTokens());
             assertEquals(
@@ -140,8 +152,10 @@ class DeviceGenerationTests {
     void sessionsThatRunTogetherAllGetTheirTokens() throws Exception {
         device.stepMillis = 1;
         int sessions = 4;
-        try (LoadedModel model =
-                        engine.load(request().withMaxSequences(sessions).withContextLength(64));
+        try (LoadedModel model = engine.load(request().toBuilder()
+                        .maxSequences(sessions)
+                        .contextLength(64)
+                        .build());
                 var threads = Executors.newFixedThreadPool(sessions)) {
             List<Future<List<Integer>>> results = new ArrayList<>();
             for (int s = 0; s < sessions; s++) {
@@ -166,19 +180,23 @@ class DeviceGenerationTests {
 
     @Test
     void whoComesWhileARunIsOnWaitsForAStepNotForTheRun() throws Exception {
-        try (LoadedModel model = engine.load(request().withMaxSequences(2).withContextLength(40_000));
+        try (LoadedModel model = engine.load(request().toBuilder()
+                        .maxSequences(2)
+                        .contextLength(40_000)
+                        .build());
                 Session first = model.newSession();
                 Session second = model.newSession();
                 var threads = Executors.newSingleThreadExecutor()) {
             device.stepMillis = 2;
             CountDownLatch started = new CountDownLatch(1);
             CountDownLatch served = new CountDownLatch(1);
-            Future<Usage> usage = threads.submit(() -> first.generate(greedy(100_000, 1), (token, text) -> {
-                started.countDown();
-                if (served.getCount() == 0) {
-                    first.cancel();
-                }
-            }));
+            Future<Usage> usage =
+                    threads.submit(() -> first.generate(greedy(100_000, 1), GenerationListener.ofTokens(token -> {
+                        started.countDown();
+                        if (served.getCount() == 0) {
+                            first.cancel();
+                        }
+                    })));
             Waiting.until(started, usage);
             assertEquals(FakeBackend.expected(new int[] {9}, VOCAB, 1), generate(second, greedy(1, 9)));
             served.countDown();
@@ -189,7 +207,8 @@ class DeviceGenerationTests {
 
     @Test
     void aFullCacheLeavesRunsOfOneStep() {
-        try (LoadedModel model = engine.load(request().withMaxSequences(1).withContextLength(8));
+        try (LoadedModel model = engine.load(
+                        request().toBuilder().maxSequences(1).contextLength(8).build());
                 Session session = model.newSession()) {
             assertEquals(FakeBackend.expected(new int[] {7}, VOCAB, 7), generate(session, greedy(7, 7)));
             assertTrue(device.runs.stream().allMatch(n -> n <= 7), device.runs.toString());
@@ -200,10 +219,23 @@ class DeviceGenerationTests {
 
     @Test
     void whatTheDeviceCannotDoTheHostDoes() {
-        SamplingParams warm = new SamplingParams(0.5f, 0, 1, 0, 1, 1, 0, 0, 64, Map.of(), 1);
+        SamplingParams warm = SamplingParams.builder()
+                .temperature(0.5f)
+                .topK(0)
+                .topP(1)
+                .minP(0)
+                .seed(1)
+                .build();
         try (LoadedModel model = engine.load(request());
                 Session session = model.newSession()) {
-            List<Integer> tokens = generate(session, new GenerationRequest(new int[] {4}, warm, 10, List.of(), true));
+            List<Integer> tokens = generate(
+                    session,
+                    GenerationRequest.builder()
+                            .prompt(new int[] {4})
+                            .sampling(warm)
+                            .maxNewTokens(10)
+                            .ignoreEndOfGeneration(true)
+                            .build());
             assertEquals(10, tokens.size());
             assertEquals(0, runs());
             assertEquals(0, device.chosen.get());

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
@@ -38,6 +39,8 @@ import org.junit.jupiter.api.Test;
 
 class EngineTests {
     static final int VOCAB = 261;
+    /// More tokens than a generation is ahead of its listener.
+    static final int MANY = 1000;
 
     private final ServiceRegistry registry = new ServiceRegistry();
     private final FakeBackend slow = new FakeBackend("slow", 1);
@@ -66,16 +69,17 @@ class EngineTests {
     }
 
     static GenerationRequest greedy(int max, int... prompt) {
-        return new GenerationRequest(prompt, SamplingParams.greedy(), max, List.of(), true);
+        return GenerationRequest.builder()
+                .prompt(prompt)
+                .sampling(SamplingParams.greedy())
+                .maxNewTokens(max)
+                .ignoreEndOfGeneration(true)
+                .build();
     }
 
     static List<Integer> generate(Session session, GenerationRequest request) {
         List<Integer> tokens = new ArrayList<>();
-        session.generate(request, (token, text) -> {
-            if (token >= 0) {
-                tokens.add(token);
-            }
-        });
+        session.generate(request, GenerationListener.ofTokens(token -> tokens.add(token.id())));
         return tokens;
     }
 
@@ -100,11 +104,14 @@ class EngineTests {
     @Test
     void aBackendThatIsAskedForIsNotReplacedByAnother() {
         fast.available = false;
-        BackendException e =
-                assertThrows(BackendException.class, () -> engine.load(request().withBackend("fast")));
+        BackendException e = assertThrows(
+                BackendException.class,
+                () -> engine.load(request().toBuilder().backend("fast").build()));
         assertEquals(ErrorCode.BACKEND_UNAVAILABLE, e.code());
         assertTrue(e.getMessage().contains("switched off"), e.getMessage());
-        e = assertThrows(BackendException.class, () -> engine.load(request().withBackend("none")));
+        e = assertThrows(
+                BackendException.class,
+                () -> engine.load(request().toBuilder().backend("none").build()));
         assertTrue(e.getMessage().contains("fast, slow"), e.getMessage());
     }
 
@@ -129,7 +136,7 @@ class EngineTests {
                 prompt[0] = Math.floorMod(next - Arrays.stream(prompt).skip(1).sum(), VOCAB); // makes `next` follow
                 StringBuilder text = new StringBuilder();
                 try (Session session = model.newSession()) {
-                    session.generate(greedy(1, prompt), (token, piece) -> text.append(piece));
+                    session.generate(greedy(1, prompt), text::append);
                 }
                 assertEquals("é", text.toString(), length + " tokens");
             }
@@ -145,7 +152,8 @@ class EngineTests {
 
     @Test
     void generationGoesOverPagesAndChunksAndSessionsGrow() {
-        try (LoadedModel model = engine.load(request().withBatchTokens(3));
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().maxBatchTokens(3).build());
                 Session session = model.newSession()) {
             int[] prompt = {5, 6, 7, 8, 9, 10, 11};
             assertEquals(FakeBackend.expected(prompt, VOCAB, 10), generate(session, greedy(10, prompt)));
@@ -159,7 +167,8 @@ class EngineTests {
 
     @Test
     void aPromptLongerThanTheContextIsRefusedAndTheSessionStaysUsable() {
-        try (LoadedModel model = engine.load(request().withContextLength(8));
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().contextLength(8).build());
                 Session session = model.newSession()) {
             session.evaluate(new int[] {1, 2, 3}, LogitRows.NONE, (i, l) -> {});
             OutOfResourcesException e =
@@ -168,7 +177,7 @@ class EngineTests {
             assertEquals(6, e.asked());
             assertEquals(8, e.limit());
             assertEquals(3, session.length());
-            Usage usage = session.generate(greedy(100, 4), (token, text) -> {});
+            Usage usage = session.generate(greedy(100, 4), text -> {});
             assertEquals(FinishReason.LENGTH, usage.finish());
             assertEquals(8, session.length());
         }
@@ -191,12 +200,18 @@ class EngineTests {
                 Session session = model.newSession()) {
             int[] prompt = model.tokenizer().encode("!", false, false);
             StringBuilder all = new StringBuilder();
-            session.generate(greedy(6, prompt), (token, text) -> all.append(text));
+            session.generate(greedy(6, prompt), all::append);
             session.truncate(0);
             String stop = all.substring(2, 4);
             StringBuilder text = new StringBuilder();
-            GenerationRequest request = new GenerationRequest(prompt, SamplingParams.greedy(), 6, List.of(stop), true);
-            Usage usage = session.generate(request, (token, piece) -> text.append(piece));
+            GenerationRequest request = GenerationRequest.builder()
+                    .prompt(prompt)
+                    .sampling(SamplingParams.greedy())
+                    .maxNewTokens(6)
+                    .stop(List.of(stop))
+                    .ignoreEndOfGeneration(true)
+                    .build();
+            Usage usage = session.generate(request, text::append);
             assertEquals(FinishReason.STOP, usage.finish());
             assertEquals(all.substring(0, all.indexOf(stop)), text.toString());
         }
@@ -205,12 +220,13 @@ class EngineTests {
     @Test
     void cancellingEndsARunningGeneration() throws Exception {
         slow.stepMillis = 5;
-        try (LoadedModel model = engine.load(request().withBackend("slow"));
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().backend("slow").build());
                 Session session = model.newSession();
                 var threads = Executors.newSingleThreadExecutor()) {
             CountDownLatch started = new CountDownLatch(1);
-            Future<Usage> usage =
-                    threads.submit(() -> session.generate(greedy(100_000, 1), (token, text) -> started.countDown()));
+            Future<Usage> usage = threads.submit(() ->
+                    session.generate(greedy(100_000, 1), GenerationListener.ofTokens(token -> started.countDown())));
             Waiting.until(started, usage);
             session.cancel();
             assertEquals(FinishReason.CANCELLED, usage.get().finish());
@@ -221,8 +237,10 @@ class EngineTests {
     void sessionsThatRunTogetherShareSteps() throws Exception {
         fast.stepMillis = 2;
         int sessions = 4;
-        try (LoadedModel model =
-                        engine.load(request().withMaxSequences(sessions).withContextLength(64));
+        try (LoadedModel model = engine.load(request().toBuilder()
+                        .maxSequences(sessions)
+                        .contextLength(64)
+                        .build());
                 var threads = Executors.newFixedThreadPool(sessions)) {
             // Nobody goes on behind the first token before all have one: else they might come one after the other.
             Phaser together = new Phaser(sessions);
@@ -253,8 +271,10 @@ class EngineTests {
     @Test
     void everySequenceHasRoomForItsWholeContext() {
         int sequences = 5;
-        try (LoadedModel model =
-                engine.load(request().withMaxSequences(sequences).withContextLength(FakeBackend.PAGE + 1))) {
+        try (LoadedModel model = engine.load(request().toBuilder()
+                .maxSequences(sequences)
+                .contextLength(FakeBackend.PAGE + 1)
+                .build())) {
             for (int s = 0; s < sequences; s++) {
                 model.newSession().evaluate(new int[FakeBackend.PAGE + 1], LogitRows.NONE, (i, logits) -> {});
             }
@@ -301,15 +321,19 @@ class EngineTests {
 
     @Test
     void aGenerationMovesToAnotherBackendWhenItsOwnIsWithdrawn() {
-        try (LoadedModel model = engine.load(request());
+        try (LoadedModel model = engine.load(
+                        request().toBuilder().contextLength(2 * MANY).build());
                 Session session = model.newSession()) {
             int[] prompt = {1, 2, 3, 4, 5, 6};
             List<Integer> tokens = new ArrayList<>();
             List<String> moves = new ArrayList<>();
-            session.generate(greedy(8, prompt), new GenerationListener() {
+            session.generate(greedy(MANY, prompt), new GenerationListener() {
                 @Override
-                public void onToken(int token, String text) {
-                    tokens.add(token);
+                public void onText(String text) {}
+
+                @Override
+                public void onToken(GeneratedToken token) {
+                    tokens.add(token.id());
                     if (tokens.size() == 3) {
                         registry.remove(fast);
                         assertEquals(0, fast.open.get());
@@ -321,8 +345,7 @@ class EngineTests {
                     moves.add(reason);
                 }
             });
-            tokens.removeIf(t -> t < 0);
-            assertEquals(FakeBackend.expected(prompt, VOCAB, 8), tokens);
+            assertEquals(FakeBackend.expected(prompt, VOCAB, MANY), tokens);
             assertEquals("slow", model.backend());
             assertEquals(1, moves.size());
         }
@@ -369,7 +392,8 @@ class EngineTests {
         FakeBackend next = new FakeBackend("fast", 2);
         next.available = false;
         registry.add(next, 8);
-        try (LoadedModel model = engine.load(request().withBackend("fast"));
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().backend("fast").build());
                 Session session = model.newSession()) {
             generate(session, greedy(2, 1, 2, 3));
             TenonException e =
@@ -477,7 +501,8 @@ class EngineTests {
         BackendException e = assertThrows(BackendException.class, () -> engine.load(request()));
         assertEquals(ErrorCode.BACKEND_UNAVAILABLE, e.code());
         assertTrue(e.getMessage().contains("odd: used only when it is named"), e.getMessage());
-        try (LoadedModel model = engine.load(request().withBackend("odd"))) {
+        try (LoadedModel model =
+                engine.load(request().toBuilder().backend("odd").build())) {
             assertEquals("odd", model.backend());
         }
     }

@@ -233,18 +233,14 @@ final class FakeBackend implements Backend {
             if (!canChoose(choice)) {
                 return -1;
             }
-            SamplingParams how = new SamplingParams(
-                    choice.temperature(),
-                    choice.topK(),
-                    choice.topP(),
-                    choice.minP(),
-                    1,
-                    1,
-                    0,
-                    0,
-                    0,
-                    Map.of(),
-                    choice.seed());
+            SamplingParams how = SamplingParams.builder()
+                    .temperature(choice.temperature())
+                    .topK(choice.topK())
+                    .topP(choice.topP())
+                    .minP(choice.minP())
+                    .repeatLastN(0)
+                    .seed(choice.seed())
+                    .build();
             Sampler sampler = new DefaultSamplerProvider().create(how, vocab);
             for (long i = 0; i < choice.drawn(); i++) {
                 sampler.chosen(0);
@@ -259,8 +255,8 @@ final class FakeBackend implements Backend {
             return chooses ? Optional.of(new FakeGenerator()) : Optional.empty();
         }
 
-        /// Runs one step more than the sink wants to hear of, as a device
-        /// does that is ahead of the host.
+        /// Runs one step more than the sink wants to hear of, as a device does that is ahead of the
+        /// host.
         private final class FakeGenerator implements TokenGenerator {
             @Override
             public boolean supports(TokenChoice choice) {

@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.engine;
 
+import static dev.tenon.platform.core.engine.EngineTests.MANY;
 import static dev.tenon.platform.core.engine.EngineTests.VOCAB;
 import static dev.tenon.platform.core.engine.EngineTests.generate;
 import static dev.tenon.platform.core.engine.EngineTests.greedy;
@@ -9,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
@@ -48,11 +50,23 @@ class MixedStepTests {
     }
 
     private static SamplingParams params(float temperature, int topK, float penalty, long seed) {
-        return new SamplingParams(temperature, topK, 1, 0, 1, penalty, 0, 0, 64, Map.of(), seed);
+        return SamplingParams.builder()
+                .temperature(temperature)
+                .topK(topK)
+                .topP(1)
+                .minP(0)
+                .repeatPenalty(penalty)
+                .seed(seed)
+                .build();
     }
 
     private static GenerationRequest sampled(SamplingParams how, int max, int... prompt) {
-        return new GenerationRequest(prompt, how, max, List.of(), true);
+        return GenerationRequest.builder()
+                .prompt(prompt)
+                .sampling(how)
+                .maxNewTokens(max)
+                .ignoreEndOfGeneration(true)
+                .build();
     }
 
     private static int[] prompt(int tokens, int first) {
@@ -73,20 +87,21 @@ class MixedStepTests {
         device.stepMillis = 1;
         List<List<Integer>> all = new ArrayList<>();
         List<Integer> heard = new ArrayList<>();
-        try (LoadedModel model = engine.load(
-                        request().withMaxSequences(2).withContextLength(40_000).withBatchTokens(8));
+        try (LoadedModel model = engine.load(request().toBuilder()
+                        .maxSequences(2)
+                        .contextLength(40_000)
+                        .maxBatchTokens(8)
+                        .build());
                 Session first = model.newSession();
                 ExecutorService threads = Executors.newSingleThreadExecutor()) {
             CountDownLatch started = new CountDownLatch(1);
             CountDownLatch enough = new CountDownLatch(20);
-            Future<Usage> usage =
-                    threads.submit(() -> first.generate(sampled(firstHow, 39_000, 5, 6, 7), (token, text) -> {
-                        if (token >= 0) {
-                            heard.add(token);
-                            enough.countDown();
-                        }
+            Future<Usage> usage = threads.submit(() ->
+                    first.generate(sampled(firstHow, 39_000, 5, 6, 7), GenerationListener.ofTokens(token -> {
+                        heard.add(token.id());
+                        enough.countDown();
                         started.countDown();
-                    }));
+                    })));
             Waiting.until(started, usage);
             for (int i = 0; i < how.size(); i++) {
                 try (Session session = model.newSession()) {
@@ -104,7 +119,8 @@ class MixedStepTests {
 
     @Test
     void theFirstTokenIsChosenInTheStepOfThePrompt() {
-        try (LoadedModel model = engine.load(request().withBatchTokens(4));
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().maxBatchTokens(4).build());
                 Session session = model.newSession()) {
             int[] prompt = prompt(7, 1);
             assertEquals(FakeBackend.expected(prompt, VOCAB, 1), generate(session, greedy(1, prompt)));
@@ -119,14 +135,18 @@ class MixedStepTests {
 
     @Test
     void aRunMayBeginBehindTheLastTokenOfAPrompt() {
-        try (LoadedModel model = engine.load(request().withBatchTokens(3));
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().maxBatchTokens(3).build());
                 Session session = model.newSession()) {
             List<String> heard = new ArrayList<>();
             int[] prompt = prompt(7, 1);
             session.generate(greedy(3, prompt), new GenerationListener() {
                 @Override
-                public void onToken(int token, String text) {
-                    heard.add("token " + token);
+                public void onText(String text) {}
+
+                @Override
+                public void onToken(GeneratedToken token) {
+                    heard.add("token " + token.id());
                 }
 
                 @Override
@@ -197,12 +217,18 @@ class MixedStepTests {
             try (LoadedModel model = engine.load(request());
                     Session session = model.newSession()) {
                 StringBuilder all = new StringBuilder();
-                session.generate(greedy(1, prompt), (token, text) -> all.append(text));
+                session.generate(greedy(1, prompt), all::append);
                 session.truncate(0);
                 StringBuilder text = new StringBuilder();
                 Usage usage = session.generate(
-                        new GenerationRequest(prompt, SamplingParams.greedy(), 6, List.of(all.toString()), true),
-                        (token, piece) -> text.append(piece));
+                        GenerationRequest.builder()
+                                .prompt(prompt)
+                                .sampling(SamplingParams.greedy())
+                                .maxNewTokens(6)
+                                .stop(List.of(all.toString()))
+                                .ignoreEndOfGeneration(true)
+                                .build(),
+                        text::append);
                 int length = session.length();
                 ends.add(usage.finish() + " " + usage.generatedTokens() + " " + length + " '" + text + "' "
                         + generate(session, greedy(3, 4)));
@@ -220,8 +246,11 @@ class MixedStepTests {
             List<Integer> heard = new ArrayList<>();
             Usage usage = session.generate(greedy(5, prompt), new GenerationListener() {
                 @Override
-                public void onToken(int token, String text) {
-                    heard.add(token);
+                public void onText(String text) {}
+
+                @Override
+                public void onToken(GeneratedToken token) {
+                    heard.add(token.id());
                 }
 
                 @Override
@@ -243,7 +272,10 @@ class MixedStepTests {
                 Session session = model.newSession()) {
             GenerationListener throwing = new GenerationListener() {
                 @Override
-                public void onToken(int token, String text) {}
+                public void onText(String text) {}
+
+                @Override
+                public void onToken(GeneratedToken token) {}
 
                 @Override
                 public void onPrefill(int done, int total) {
@@ -267,12 +299,16 @@ class MixedStepTests {
             device.chooses = chooses;
             other.chooses = chooses;
             List<Integer> text = new ArrayList<>();
-            try (LoadedModel model = engine.load(request());
+            try (LoadedModel model = engine.load(
+                            request().toBuilder().contextLength(2 * MANY).build());
                     Session session = model.newSession()) {
-                session.generate(sampled(how, 12, prompt(6, 3)), new GenerationListener() {
+                session.generate(sampled(how, MANY, prompt(6, 3)), new GenerationListener() {
                     @Override
-                    public void onToken(int token, String piece) {
-                        text.add(token);
+                    public void onText(String text) {}
+
+                    @Override
+                    public void onToken(GeneratedToken token) {
+                        text.add(token.id());
                     }
 
                     @Override
@@ -282,13 +318,12 @@ class MixedStepTests {
                     }
                 });
                 assertEquals("other", model.backend());
-                assertEquals(18, session.length());
+                assertEquals(6 + MANY, session.length());
             }
             registry.add(device);
             texts.add(text);
         }
         assertEquals(texts.getFirst(), texts.getLast());
-        assertEquals(1, device.chosen.get());
         assertEquals(1, other.chosen.get(), "the step that ran all tokens again");
     }
 
@@ -308,9 +343,10 @@ class MixedStepTests {
 
     @Test
     void nothingIsChosenBehindAPromptThatNothingShallFollow() {
-        try (LoadedModel model = engine.load(request().withContextLength(8));
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().contextLength(8).build());
                 Session session = model.newSession()) {
-            Usage usage = session.generate(greedy(0, prompt(6, 2)), (token, text) -> {});
+            Usage usage = session.generate(greedy(0, prompt(6, 2)), text -> {});
             assertEquals(0, usage.generatedTokens());
             assertEquals(6, session.length());
             assertEquals(0, device.chosen.get());

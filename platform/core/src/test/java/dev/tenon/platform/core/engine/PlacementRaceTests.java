@@ -14,7 +14,6 @@ import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -47,7 +46,13 @@ class PlacementRaceTests {
 
     private static void generate(Session session) {
         session.generate(
-                new GenerationRequest(new int[] {1}, SamplingParams.greedy(), 2, List.of(), true), (token, text) -> {});
+                GenerationRequest.builder()
+                        .prompt(new int[] {1})
+                        .sampling(SamplingParams.greedy())
+                        .maxNewTokens(2)
+                        .ignoreEndOfGeneration(true)
+                        .build(),
+                text -> {});
     }
 
     @Test

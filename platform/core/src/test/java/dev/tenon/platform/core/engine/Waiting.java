@@ -22,4 +22,15 @@ final class Waiting {
             }
         }
     }
+
+    /// Returns when the latch is open; for code that may not throw.
+    ///
+    /// @param latch opened by another thread
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
 }

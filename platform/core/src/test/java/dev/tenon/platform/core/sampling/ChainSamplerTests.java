@@ -24,11 +24,28 @@ class ChainSamplerTests {
 
     private static SamplingParams params(
             float temperature, int topK, float topP, float minP, float typicalP, long seed) {
-        return new SamplingParams(temperature, topK, topP, minP, typicalP, 1, 0, 0, 64, Map.of(), seed);
+        return SamplingParams.builder()
+                .temperature(temperature)
+                .topK(topK)
+                .topP(topP)
+                .minP(minP)
+                .typicalP(typicalP)
+                .seed(seed)
+                .build();
     }
 
     private static SamplingParams penalties(float repeat, float presence, float frequency, int lastN) {
-        return new SamplingParams(0, 0, 1, 0, 1, repeat, presence, frequency, lastN, Map.of(), 0);
+        return SamplingParams.builder()
+                .temperature(0)
+                .topK(0)
+                .topP(1)
+                .minP(0)
+                .repeatPenalty(repeat)
+                .presencePenalty(presence)
+                .frequencyPenalty(frequency)
+                .repeatLastN(lastN)
+                .seed(0)
+                .build();
     }
 
     private static float[] randomLogits(int n, long seed) {
@@ -79,7 +96,14 @@ class ChainSamplerTests {
                 PROVIDER.create(SamplingParams.greedy(), 9).choice().orElseThrow());
         assertTrue(PROVIDER.create(penalties(1.1f, 0, 0, 64), 9).choice().isEmpty(), "penalty");
         assertTrue(PROVIDER.create(params(1, 40, 1, 0, 0.9f, 1), 9).choice().isEmpty(), "typical-p");
-        SamplingParams biased = new SamplingParams(0, 0, 1, 0, 1, 1, 0, 0, 64, Map.of(3, 1f), 0);
+        SamplingParams biased = SamplingParams.builder()
+                .temperature(0)
+                .topK(0)
+                .topP(1)
+                .minP(0)
+                .logitBias(Map.of(3, 1f))
+                .seed(0)
+                .build();
         assertTrue(PROVIDER.create(biased, 9).choice().isEmpty(), "bias");
     }
 
@@ -202,23 +226,49 @@ class ChainSamplerTests {
 
     @Test
     void biasMovesAndBansTokens() {
-        SamplingParams p = new SamplingParams(
-                0, 0, 1, 0, 1, 1, 0, 0, 64, Map.of(0, Float.NEGATIVE_INFINITY, 2, 1.5f, 3, -100f), 0);
+        SamplingParams p = SamplingParams.builder()
+                .temperature(0)
+                .topK(0)
+                .topP(1)
+                .minP(0)
+                .logitBias(Map.of(0, Float.NEGATIVE_INFINITY, 2, 1.5f, 3, -100f))
+                .seed(0)
+                .build();
         assertEquals(2, PROVIDER.create(p, 4).sample(new float[] {9, 2, 1, 8}));
     }
 
     @Test
     void biasOutsideTheVocabularyIsRefused() {
-        SamplingParams p = new SamplingParams(0, 0, 1, 0, 1, 1, 0, 0, 64, Map.of(4, 1f), 0);
+        SamplingParams p = SamplingParams.builder()
+                .temperature(0)
+                .topK(0)
+                .topP(1)
+                .minP(0)
+                .logitBias(Map.of(4, 1f))
+                .seed(0)
+                .build();
         assertThrows(IllegalArgumentException.class, () -> PROVIDER.create(p, 4));
-        SamplingParams nan = new SamplingParams(0, 0, 1, 0, 1, 1, 0, 0, 64, Map.of(1, Float.NaN), 0);
+        SamplingParams nan = SamplingParams.builder()
+                .temperature(0)
+                .topK(0)
+                .topP(1)
+                .minP(0)
+                .logitBias(Map.of(1, Float.NaN))
+                .seed(0)
+                .build();
         assertThrows(IllegalArgumentException.class, () -> PROVIDER.create(nan, 4));
     }
 
     @Test
     void banningEverythingIsATypedError() {
-        SamplingParams p = new SamplingParams(
-                1, 0, 1, 0, 1, 1, 0, 0, 64, Map.of(0, Float.NEGATIVE_INFINITY, 1, Float.NEGATIVE_INFINITY), 0);
+        SamplingParams p = SamplingParams.builder()
+                .temperature(1)
+                .topK(0)
+                .topP(1)
+                .minP(0)
+                .logitBias(Map.of(0, Float.NEGATIVE_INFINITY, 1, Float.NEGATIVE_INFINITY))
+                .seed(0)
+                .build();
         assertDataError(p, new float[] {1, 2}, "negative infinity");
     }
 
@@ -255,8 +305,19 @@ class ChainSamplerTests {
         for (float[] row : rows) {
             for (float temperature : new float[] {Float.MIN_VALUE, 1e-30f, 1, 1e30f, max}) {
                 for (float p : new float[] {Float.MIN_VALUE, 0.5f, 1}) {
-                    SamplingParams params = new SamplingParams(
-                            temperature, 2, p, p, p, Float.MIN_VALUE, -max, max, 4, Map.of(0, -max), 1);
+                    SamplingParams params = SamplingParams.builder()
+                            .temperature(temperature)
+                            .topK(2)
+                            .topP(p)
+                            .minP(p)
+                            .typicalP(p)
+                            .repeatPenalty(Float.MIN_VALUE)
+                            .presencePenalty(-max)
+                            .frequencyPenalty(max)
+                            .repeatLastN(4)
+                            .logitBias(Map.of(0, -max))
+                            .seed(1)
+                            .build();
                     Sampler sampler = PROVIDER.create(params, 2);
                     int id = sampler.sample(row.clone());
                     assertTrue(id == 0 || id == 1);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class BringUpTests {
     private static final String NOTIFIER = "NVGPU_IOCTL_CHANNEL_SET_ERROR_NOTIFIER";
     private static final TegraOptions OPTIONS = TegraOptions.defaults();
-    private static final TegraOptions RESERVED = new TegraOptions(AddressLayout.RESERVED_WINDOWS, 1024, true, 30_000);
+    private static final TegraOptions RESERVED = new TegraOptions(AddressLayout.RESERVED_WINDOWS, 1024, true);
 
     private static EmulatedBoard board(EmulatorOptions options) {
         return new EmulatedBoard(options, TestKernels.library());
@@ -245,10 +245,8 @@ class BringUpTests {
 
     @Test
     void impossibleOptionsAreRefused() {
-        assertThrows(
-                IllegalArgumentException.class, () -> new TegraOptions(AddressLayout.BELOW_WINDOWS, 1000, true, 1));
-        assertThrows(
-                IllegalArgumentException.class, () -> new TegraOptions(AddressLayout.BELOW_WINDOWS, 16384, true, 1));
+        assertThrows(IllegalArgumentException.class, () -> new TegraOptions(AddressLayout.BELOW_WINDOWS, 1000, true));
+        assertThrows(IllegalArgumentException.class, () -> new TegraOptions(AddressLayout.BELOW_WINDOWS, 16384, true));
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new AddressLayout(0x200000, 0xFFFFE00000L, 0xFD00000000L, 0xFE00000000L, false));

@@ -36,7 +36,7 @@ final class Orin implements AutoCloseable {
 
     Orin(EmulatorOptions options, int ring, long lastValue, long commandBytes, long launchBytes) {
         board = new EmulatedBoard(options, TestKernels.library());
-        gpu = TegraGpu.open(board, new TegraOptions(AddressLayout.BELOW_WINDOWS, ring, true, 500));
+        gpu = TegraGpu.open(board, new TegraOptions(AddressLayout.BELOW_WINDOWS, ring, true));
         // Long enough for a loaded machine where a thread does the work, short where a failure is wanted.
         device = new GpuDevice(gpu, options.threaded() ? 600_000 : 100, lastValue, commandBytes, launchBytes);
         module = device.load(TestKernels.cubin());

@@ -1,0 +1,31 @@
+package dev.tenon.kernels.nvidia.plan;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.RopeParams;
+
+/// The numbers that kernels take for a choice among several ways to compute, as the CUDA sources have
+/// them. A test compares the two.
+final class KernelCodes {
+    private KernelCodes() {}
+
+    /// {@return the `activation` of kernels: see `activated` in `common.cuh`}
+    ///
+    /// @param activation the function
+    static int of(Activation activation) {
+        return switch (activation) {
+            case SILU -> 0;
+            case GELU_TANH -> 1;
+            case RELU -> 2;
+        };
+    }
+
+    /// {@return the `pairing` of kernels: see `rope` in `small.cu`}
+    ///
+    /// @param pairing which elements are rotated together
+    static int of(RopeParams.Pairing pairing) {
+        return switch (pairing) {
+            case INTERLEAVED -> 0;
+            case HALF_SPLIT -> 1;
+        };
+    }
+}

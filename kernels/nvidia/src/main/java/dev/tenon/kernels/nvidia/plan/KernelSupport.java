@@ -1,0 +1,117 @@
+package dev.tenon.kernels.nvidia.plan;
+
+import dev.tenon.api.device.Support;
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.Issue;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.CustomOp;
+import dev.tenon.api.graph.FusedOp;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.Kernel;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.kernel.cuda.CudaFragment;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.kernels.nvidia.DeviceFormat;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/// Decides which ops the kernels run, and how. Safe for any thread.
+public final class KernelSupport {
+    private KernelSupport() {}
+
+    /// {@return the block decoders that other bundles offer, by format id}
+    static Map<String, CudaFragment> fragments(Collection<KernelProvider> offered) {
+        Map<String, CudaFragment> fragments = new HashMap<>();
+        for (KernelProvider provider : offered) {
+            for (Kernel kernel : provider.kernels()) {
+                if (kernel instanceof CudaFragment fragment) {
+                    fragments.putIfAbsent(fragment.format(), fragment);
+                }
+            }
+        }
+        return fragments;
+    }
+
+    /// Judges one op.
+    ///
+    /// @param op the op
+    /// @param weights formats of its weights
+    /// @param offered kernels of other bundles
+    /// @return how well, and why
+    public static Support of(Op op, Weights weights, Collection<KernelProvider> offered) {
+        return of(op, weights, fragments(offered));
+    }
+
+    private static Support of(Op op, Weights weights, Map<String, CudaFragment> fragments) {
+        return switch (op) {
+            case CoreOp.Linear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
+            case CoreOp.Embedding embedding -> matrix(embedding.kind(), embedding.table(), weights, fragments);
+            case CoreOp.Attention a -> attention(a);
+            case CoreOp.RmsNorm _,
+                    CoreOp.Rope _,
+                    CoreOp.Add _,
+                    CoreOp.Multiply _,
+                    CoreOp.Activate _,
+                    CoreOp.Scale _,
+                    CoreOp.SoftCap _,
+                    CoreOp.SelectRows _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
+            case CustomOp custom -> custom(custom, weights, fragments);
+            default ->
+                new Support(
+                        Support.Level.NONE,
+                        "op " + op.kind() + " (" + op.getClass().getName()
+                                + ") is neither a core op nor a custom op with an expansion");
+        };
+    }
+
+    private static Support matrix(String kind, Weight weight, Weights weights, Map<String, CudaFragment> fragments) {
+        QuantFormat format = weights.format(weight.name());
+        DeviceFormat device = DeviceFormat.of(format, fragments);
+        return device.transcoded()
+                ? new Support(
+                        Support.Level.GENERIC,
+                        kind + " of " + weight.name() + ": no kernel for " + format.id()
+                                + ", so it is decoded to F16 when it is loaded")
+                : new Support(Support.Level.FAST, "kernel " + kind + "_" + device.id() + " for " + weight.name());
+    }
+
+    private static Support attention(CoreOp.Attention a) {
+        int longest = Math.max(a.keyLength(), a.valueLength());
+        return longest > AttentionLaunches.LONGEST_HEAD
+                ? new Support(
+                        Support.Level.NONE,
+                        "attention with heads of " + longest + " elements; the kernels take at most "
+                                + AttentionLaunches.LONGEST_HEAD)
+                : new Support(Support.Level.FAST, "kernel attention");
+    }
+
+    private static Support custom(CustomOp op, Weights weights, Map<String, CudaFragment> fragments) {
+        Support worst = new Support(
+                isFused(op) ? Support.Level.FAST : Support.Level.GENERIC,
+                isFused(op) ? "fused kernel " + op.kind() : "op " + op.kind() + " runs as its expansion");
+        for (Op inner : op.expand()) {
+            Support support = of(inner, weights, fragments);
+            if (support.level().compareTo(worst.level()) > 0) {
+                worst = new Support(support.level(), op.kind() + ": " + support.reason());
+            }
+        }
+        return worst;
+    }
+
+    /// {@return whether there is a kernel for the whole op}
+    static boolean isFused(Op op) {
+        return op instanceof FusedOp.NormQkvRope || op instanceof FusedOp.NormGateUp || op instanceof FusedOp.LinearAdd;
+    }
+
+    /// {@return why an op cannot run; empty if it can}
+    static Optional<Issue> refusal(Op op, Weights weights, Map<String, CudaFragment> fragments) {
+        Support support = of(op, weights, fragments);
+        return support.level() == Support.Level.NONE
+                ? Optional.of(Issue.error(ErrorCode.BACKEND_UNSUPPORTED, support.reason(), op.kind()))
+                : Optional.empty();
+    }
+}

@@ -1,0 +1,150 @@
+package dev.tenon.kernels.nvidia.plan;
+
+import dev.tenon.api.device.CompileRequest;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.Issue;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.CustomOp;
+import dev.tenon.api.graph.Fusion;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.kernel.cuda.CudaFragment;
+import dev.tenon.kernels.nvidia.DeviceTraits;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// What is planned for a device, after it was found that its kernels can run it.
+///
+/// @param graph graph of core ops and fused ops
+/// @param weights its weights
+/// @param options limits, with the device's settings below those of the plan
+/// @param fragments block decoders of other bundles, by format
+/// @param traits the device
+/// @param schedule knobs of the kernels for few rows
+public record PlanRequest(
+        Graph graph,
+        Weights weights,
+        PlanOptions options,
+        Map<String, CudaFragment> fragments,
+        DeviceTraits traits,
+        MvSchedule schedule) {
+    /// Checks a request to a backend and prepares it.
+    ///
+    /// @param request what to compile
+    /// @param offered kernels of other bundles that may be used
+    /// @param settings the device's; those of the plan have precedence
+    /// @param traits the device
+    /// @param compiles whether kernels can be compiled, and not only taken as they are in the bundle
+    /// @param backend what messages call the backend
+    /// @return what to plan
+    /// @throws UnsupportedModelException with all reasons why the kernels cannot run the graph
+    /// @throws TenonException (`CONFIG`) if a knob has no such value
+    public static PlanRequest of(
+            CompileRequest request,
+            Collection<KernelProvider> offered,
+            Map<String, String> settings,
+            DeviceTraits traits,
+            boolean compiles,
+            String backend) {
+        PlanOptions options = withSettings(request.options(), settings);
+        Map<String, CudaFragment> fragments = KernelSupport.fragments(offered);
+        Graph graph = withKnownOps(request.graph());
+        graph = options.fuse() ? Fusion.fuse(graph) : graph.expanded();
+        List<Issue> issues = refusals(graph, request.weights(), fragments, options, compiles);
+        if (!issues.isEmpty()) {
+            throw new UnsupportedModelException(
+                    "graph " + request.graph().name() + " cannot run on the " + backend + " backend", issues);
+        }
+        MvSchedule schedule;
+        try {
+            schedule = MvSchedule.of(options.settings(), System.getenv());
+            schedule = compiles ? schedule : schedule.forPrebuilt();
+        } catch (IllegalArgumentException e) {
+            throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);
+        }
+        return new PlanRequest(
+                graph, request.weights(), options, fragments, compiles ? traits : traits.asOldest(), schedule);
+    }
+
+    /// {@return the same request with a setting}
+    ///
+    /// @param name its name
+    /// @param value its value
+    public PlanRequest with(String name, String value) {
+        Map<String, String> settings = new HashMap<>(options.settings());
+        settings.put(name, value);
+        return new PlanRequest(graph, weights, with(options, settings), fragments, traits, schedule);
+    }
+
+    private static PlanOptions withSettings(PlanOptions o, Map<String, String> below) {
+        Map<String, String> all = new HashMap<>(below);
+        all.putAll(o.settings());
+        return with(o, all);
+    }
+
+    private static PlanOptions with(PlanOptions o, Map<String, String> settings) {
+        return new PlanOptions(
+                o.maxTokens(), o.maxSequences(), o.kvTokens(), o.keyType(), o.valueType(), o.fuse(), settings);
+    }
+
+    /// Replaces custom ops that have no kernel here by their expansions.
+    private static Graph withKnownOps(Graph graph) {
+        List<Op> ops = new ArrayList<>();
+        graph.ops().forEach(op -> expandUnknown(op, ops));
+        return new Graph(graph.name(), ops, graph.output());
+    }
+
+    private static void expandUnknown(Op op, List<Op> target) {
+        if (op instanceof CustomOp custom && !KernelSupport.isFused(op)) {
+            custom.expand().forEach(inner -> expandUnknown(inner, target));
+        } else {
+            target.add(op);
+        }
+    }
+
+    /// Lists the reasons why a graph of core ops and fused ops cannot run: ops without a kernel, rows that
+    /// do not go together, a cache that only a compiled kernel takes.
+    static List<Issue> refusals(
+            Graph graph, Weights weights, Map<String, CudaFragment> fragments, PlanOptions options, boolean compiles) {
+        List<Issue> issues = new ArrayList<>();
+        if (!compiles
+                && options.keyType() != options.valueType()
+                && !graph.attentionLayers().isEmpty()) {
+            issues.add(Issue.error(
+                    ErrorCode.BACKEND_UNSUPPORTED,
+                    "a cache with keys in " + options.keyType() + " and values in " + options.valueType()
+                            + "; prebuilt kernels take the same type for both, and here none can be compiled:"
+                            + " take one type, or, on the CUDA backend, install NVRTC (see cuda.nvrtc)",
+                    "kv"));
+        }
+        Set<Integer> selected = new HashSet<>();
+        for (Op op : graph.ops()) {
+            KernelSupport.refusal(op, weights, fragments).ifPresent(issues::add);
+            long ofSelected =
+                    op.inputs().stream().filter(v -> selected.contains(v.id())).count();
+            boolean needsAll = op instanceof CoreOp.Attention || op instanceof CoreOp.SelectRows;
+            if (ofSelected > 0 && (needsAll || ofSelected < op.inputs().size())) {
+                issues.add(Issue.error(
+                        ErrorCode.BACKEND_UNSUPPORTED,
+                        "op " + op.kind() + " reads " + op.inputs()
+                                + ", of which some have a row a token and some only the rows that want logits",
+                        op.kind()));
+            }
+            if (ofSelected > 0 || op instanceof CoreOp.SelectRows) {
+                op.outputs().stream().map(Value::id).forEach(selected::add);
+            }
+        }
+        return issues;
+    }
+}

@@ -1,0 +1,155 @@
+package dev.tenon.kernels.nvidia.plan;
+
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.kernels.nvidia.BufferSpec;
+import dev.tenon.kernels.nvidia.Constant;
+import dev.tenon.kernels.nvidia.DeviceWeight;
+import dev.tenon.kernels.nvidia.KvBuffer;
+import dev.tenon.kernels.nvidia.Launch;
+import dev.tenon.kernels.nvidia.source.KernelModule;
+import dev.tenon.kernels.nvidia.step.StepLimits;
+import dev.tenon.kernels.nvidia.step.StepShape;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// A graph planned for a device: the memory it needs, what is uploaded, and the flat list of launches for
+/// a step of any shape. Immutable; [GraphPlanner] makes it.
+public final class PlannedGraph {
+    private final LaunchPlan plan;
+    private final BufferSpec pages;
+    private final List<BufferSpec> buffers;
+    private final List<DeviceWeight> matrices;
+    private final List<Constant> constants;
+    private final List<KvBuffer> cache;
+
+    /// @param plan the ops
+    /// @param pages the buffer of the page tables
+    /// @param buffers all memory that is needed, by id
+    /// @param weights what is uploaded
+    /// @param cache keys and values of the layers, alternating
+    PlannedGraph(
+            LaunchPlan plan, BufferSpec pages, List<BufferSpec> buffers, WeightList weights, List<KvBuffer> cache) {
+        this.plan = plan;
+        this.pages = pages;
+        this.buffers = List.copyOf(buffers);
+        this.matrices = weights.matrices();
+        this.constants = weights.constants();
+        this.cache = List.copyOf(cache);
+    }
+
+    /// {@return what its steps have in common}
+    public StepLimits limits() {
+        return plan.limits();
+    }
+
+    /// {@return all memory that is needed, by id}
+    public List<BufferSpec> buffers() {
+        return buffers;
+    }
+
+    /// {@return the matrices to upload}
+    public List<DeviceWeight> matrices() {
+        return matrices;
+    }
+
+    /// {@return the numbers to upload}
+    public List<Constant> constants() {
+        return constants;
+    }
+
+    /// {@return keys and values of the layers, alternating}
+    public List<KvBuffer> cache() {
+        return cache;
+    }
+
+    /// {@return where the logits are, float32 rows of [#logitsWidth]}
+    public BufferSpec logits() {
+        return sized(plan.output().buffer);
+    }
+
+    /// {@return elements of a row of logits}
+    public int logitsWidth() {
+        return plan.output().width;
+    }
+
+    /// {@return the host's memory for sampled tokens, as [dev.tenon.kernels.nvidia.step.TokenRing] has it}
+    public BufferSpec sampled() {
+        return sized(plan.scratch().chosen());
+    }
+
+    /// {@return the buffer of the step's input}
+    public BufferSpec step() {
+        return sized(plan.step());
+    }
+
+    /// {@return the buffer of the page tables}
+    public BufferSpec pages() {
+        return pages;
+    }
+
+    /// A buffer with the size that it has grown to.
+    private BufferSpec sized(BufferSpec spec) {
+        return buffers.get(spec.id());
+    }
+
+    /// {@return the kernels, in order}
+    public List<PlanReport.Step> steps() {
+        return plan.ops().stream()
+                .map(op -> new PlanReport.Step(op.kind(), op.name(), op.kernel(), op.level()))
+                .toList();
+    }
+
+    /// {@return weight bytes that each kernel reads to decode one token}
+    public List<Long> stepWeightBytes() {
+        return plan.ops().stream().map(PlannedOp::weightBytes).toList();
+    }
+
+    /// {@return the modules that steps of some shapes need}
+    ///
+    /// @param shapes the shapes
+    public List<KernelModule> modules(List<StepShape> shapes) {
+        Map<String, KernelModule> modules = new LinkedHashMap<>();
+        for (StepShape shape : shapes) {
+            launches(shape).forEach(l -> modules.putIfAbsent(l.module().name(), l.module()));
+        }
+        return List.copyOf(modules.values());
+    }
+
+    /// {@return the modules that rearrange the weights' bytes at upload}
+    public List<KernelModule> repackModules() {
+        Map<String, KernelModule> modules = new LinkedHashMap<>();
+        for (DeviceWeight weight : matrices) {
+            if (weight.format().repacked()) {
+                modules.putIfAbsent(weight.repackModule().name(), weight.repackModule());
+            }
+        }
+        return List.copyOf(modules.values());
+    }
+
+    /// {@return the headers of third parties' decoders, by name}
+    public Map<String, String> headers() {
+        Map<String, String> headers = new LinkedHashMap<>();
+        for (DeviceWeight weight : matrices) {
+            if (weight.format().fragment().isPresent()) {
+                headers.put(weight.format().headerName(), weight.format().header());
+            }
+        }
+        return headers;
+    }
+
+    /// {@return the launches of a step, in order}
+    ///
+    /// @param shape the step's sizes
+    public List<Launch> launches(StepShape shape) {
+        return plan.launches(shape, this::checkRoom);
+    }
+
+    private void checkRoom(BufferSpec spec, long bytes) {
+        BufferSpec planned = sized(spec);
+        if (planned.bytes() < bytes) {
+            throw new IllegalStateException(
+                    planned.purpose() + " needs " + bytes + " bytes, but " + planned.bytes() + " were planned");
+        }
+    }
+}

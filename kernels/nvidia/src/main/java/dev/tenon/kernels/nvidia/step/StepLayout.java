@@ -1,0 +1,173 @@
+package dev.tenon.kernels.nvidia.step;
+
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.TokenChoice;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Where the input of a step lies in the step buffer, in bytes; each array of int32 starts at a
+/// multiple of 16.
+///
+/// Rows behind the last token, up to the bucket, belong to no sequence (-1), and kernels skip them.
+public final class StepLayout {
+    private static final int CHOICE_BYTES = 32;
+
+    private final StepShape shape;
+    private final int tileRows;
+    private final int tileCount;
+    private final long positions;
+    private final long sequences;
+    private final long tokens;
+    private final long tiles;
+    private final long choices;
+    private final long steps;
+    private final long bytes;
+
+    /// Makes a layout.
+    ///
+    /// @param shape sizes
+    /// @param tileRows rows of an attention tile; 0 if there is no attention
+    /// @param maxSequences most sequences in a step
+    public StepLayout(StepShape shape, int tileRows, int maxSequences) {
+        this.shape = shape;
+        this.tileRows = tileRows;
+        boolean tiled = tileRows > 0 && shape.rows() > StepShape.FEW && !shape.decode();
+        tileCount = tiled ? (shape.rows() + tileRows - 1) / tileRows + Math.min(maxSequences, shape.rows()) : 0;
+        tokens = aligned(shape.logitRows());
+        positions = tokens + aligned(shape.rows());
+        sequences = positions + aligned(shape.rows());
+        tiles = sequences + aligned(shape.rows());
+        choices = tiles + 16L * tileCount;
+        int choosing = shape.candidates() > 0 ? shape.logitRows() : 0;
+        steps = choices + (long) CHOICE_BYTES * choosing;
+        bytes = Math.max(16, steps + (choosing > 0 ? 16 : 0));
+    }
+
+    private static long aligned(int elements) {
+        return (elements * 4L + 15) / 16 * 16;
+    }
+
+    /// {@return offset of `logitRows[L]`: rows of the step}
+    public long logitRows() {
+        return 0;
+    }
+
+    /// {@return offset of `tokens[rows]`}
+    public long tokens() {
+        return tokens;
+    }
+
+    /// {@return offset of `positions[rows]`}
+    public long positions() {
+        return positions;
+    }
+
+    /// {@return offset of `sequences[rows]`}
+    public long sequences() {
+        return sequences;
+    }
+
+    /// {@return offset of `tiles[tileCount][4]`: first row, rows, sequence, first position}
+    public long tiles() {
+        return tiles;
+    }
+
+    /// {@return offset of `choices[L]`: temperature, top-k, top-p, min-p, seed, numbers drawn}
+    public long choices() {
+        return choices;
+    }
+
+    /// {@return offset of the number of steps since the input was written}
+    public long steps() {
+        return steps;
+    }
+
+    /// {@return tiles of attention that the step has room for}
+    public int tileCount() {
+        return tileCount;
+    }
+
+    /// {@return bytes to copy}
+    public long bytes() {
+        return bytes;
+    }
+
+    /// Writes a step's input.
+    ///
+    /// @param input the step; checked
+    /// @param firstLogit index of the first row, of those that want logits, that this run computes
+    /// @param logits how many it computes
+    /// @param target the step buffer as the host sees it
+    public void write(StepInput input, int firstLogit, int logits, MemorySegment target) {
+        int count = shape.rows() == 0 ? 0 : input.tokenCount();
+        for (int t = 0; t < shape.rows(); t++) {
+            boolean real = t < count;
+            put(target, tokens, t, real ? input.token(t) : 0);
+            put(target, positions, t, real ? input.position(t) : 0);
+            put(target, sequences, t, real ? input.sequence(t) : -1);
+        }
+        for (int l = 0, seen = 0, t = 0; l < shape.logitRows(); l++) {
+            int row = 0;
+            if (l < logits) {
+                while (!input.wantsLogits(t) || seen++ < firstLogit) {
+                    t++;
+                }
+                row = t++;
+            }
+            put(target, 0, l, row);
+        }
+        if (tileCount > 0) {
+            writeTiles(input, target);
+        }
+    }
+
+    /// Writes how the device chooses, and that it has not begun.
+    ///
+    /// @param how one a row that wants logits
+    /// @param target the step buffer as the host sees it
+    public void writeChoices(List<TokenChoice> how, MemorySegment target) {
+        for (int row = 0; row < shape.logitRows(); row++) {
+            TokenChoice choice = row < how.size() ? how.get(row) : TokenChoice.GREEDY;
+            long at = choices + (long) CHOICE_BYTES * row;
+            target.set(ValueLayout.JAVA_FLOAT, at, choice.temperature());
+            target.set(ValueLayout.JAVA_INT, at + 4, choice.topK());
+            target.set(ValueLayout.JAVA_FLOAT, at + 8, choice.topP());
+            target.set(ValueLayout.JAVA_FLOAT, at + 12, choice.minP());
+            target.set(ValueLayout.JAVA_LONG, at + 16, choice.seed());
+            target.set(ValueLayout.JAVA_LONG, at + 24, choice.drawn());
+        }
+        put(target, steps, 0, 0);
+    }
+
+    /// The tiles with the longest rows first, because they run longest.
+    private void writeTiles(StepInput input, MemorySegment target) {
+        List<int[]> found = new ArrayList<>();
+        int count = input.tokenCount();
+        for (int first = 0; first < count; ) {
+            int end = first + 1;
+            while (end < count
+                    && end - first < tileRows
+                    && input.sequence(end) == input.sequence(first)
+                    && input.position(end) == input.position(end - 1) + 1) {
+                end++;
+            }
+            found.add(new int[] {first, end - first, input.sequence(first), input.position(first)});
+            first = end;
+        }
+        if (found.size() > tileCount) {
+            throw new IllegalStateException(found.size() + " tiles, planned for " + tileCount);
+        }
+        found.sort((a, b) -> Integer.compare(b[3] + b[1], a[3] + a[1]));
+        for (int i = 0; i < tileCount; i++) {
+            for (int k = 0; k < 4; k++) {
+                put(target, tiles, 4 * i + k, i < found.size() ? found.get(i)[k] : 0);
+            }
+        }
+    }
+
+    private static void put(MemorySegment target, long offset, int index, int value) {
+        target.set(ValueLayout.JAVA_INT, offset + 4L * index, value);
+    }
+}

@@ -1,0 +1,159 @@
+package dev.tenon.kernels.nvidia.step;
+
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.StepCheck;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.TokenChoice;
+import dev.tenon.kernels.nvidia.KvBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What the steps of one planned graph have in common: how large they can be, and which shape a step has.
+///
+/// @param options limits of the plan
+/// @param pageCount pages of the cache, and entries of a page table
+/// @param vocabularySize number of token ids that all embeddings know
+/// @param tileRows rows of an attention tile; 0 if attention takes no tiles
+/// @param deepFrom first position from which steps are [StepShape#deep]; [Integer#MAX_VALUE] for none
+/// @param logitsSelected whether the logits have a row for each token that wants them; otherwise they have
+///     one for each token
+/// @param maxLogitRows most rows that one run computes after `select_rows`; more need further runs with 0
+///     rows
+public record StepLimits(
+        PlanOptions options,
+        int pageCount,
+        int vocabularySize,
+        int tileRows,
+        int deepFrom,
+        boolean logitsSelected,
+        int maxLogitRows) {
+    /// {@return most rows after `select_rows` in a run of a plan}
+    ///
+    /// @param options limits of the plan
+    public static int maxLogitRows(PlanOptions options) {
+        return Math.min(Buckets.of(options.maxTokens()), Math.max(16, Buckets.of(options.maxSequences())));
+    }
+
+    /// {@return what checks the input of steps}
+    public StepCheck check() {
+        return new StepCheck(options, KvBuffer.TOKENS, pageCount, vocabularySize);
+    }
+
+    /// {@return most rows that want logits in a step in which the device samples tokens: there is memory for
+    ///     the candidates of one row of each sequence; 0 if it cannot, because logits have a row for each
+    ///     token}
+    public int maxSampledRows() {
+        return logitsSelected ? Math.min(Buckets.of(options.maxSequences()), maxLogitRows) : 0;
+    }
+
+    /// {@return where the input of a step lies}
+    ///
+    /// @param shape the step's sizes
+    public StepLayout layout(StepShape shape) {
+        return new StepLayout(shape, tileRows, options.maxSequences());
+    }
+
+    /// {@return the shape of a step whose tokens the host samples}
+    ///
+    /// @param input the step, at least one token
+    /// @param logitRows how many of the rows that want logits its first run computes
+    public StepShape shape(StepInput input, int logitRows) {
+        return at(StepShape.of(input.tokenCount(), logitRows, sequences(input)), lastPosition(input));
+    }
+
+    private static int sequences(StepInput input) {
+        int count = 0;
+        for (int t = 0; t < input.tokenCount(); t++) {
+            if (t == 0 || input.sequence(t) != input.sequence(t - 1)) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /// {@return the largest position in a step}
+    ///
+    /// @param input the step
+    public static int lastPosition(StepInput input) {
+        int last = 0;
+        for (int t = 0; t < input.tokenCount(); t++) {
+            last = Math.max(last, input.position(t));
+        }
+        return last;
+    }
+
+    /// {@return the shape of a step with the kernels for a depth; its input has the same layout}
+    ///
+    /// @param shape the step's sizes
+    /// @param position the largest position in the step
+    public StepShape at(StepShape shape, int position) {
+        return position >= deepFrom ? shape.withDepth() : shape;
+    }
+
+    /// {@return the shape of steps of one token for each sequence, all of which the device samples}
+    ///
+    /// @param input one token for each sequence, all of them wanting logits
+    /// @param choices how to sample, one for each sequence
+    /// @param steps how many steps, at least 1
+    /// @throws IllegalArgumentException if the input is anything else, or the device cannot sample so
+    public StepShape sampling(StepInput input, List<TokenChoice> choices, int steps) {
+        int rows = input.tokenCount();
+        if (steps < 1 || rows < 1 || rows > maxLogitRows) {
+            throw new IllegalArgumentException(steps + " steps of " + rows
+                    + " tokens; expected at least 1 step and 1 to " + maxLogitRows + " tokens");
+        }
+        if (rows != input.logitRows() || rows != input.sequenceCount() || rows != choices.size()) {
+            throw new IllegalArgumentException(rows + " tokens, " + input.logitRows() + " that want logits, "
+                    + input.sequenceCount() + " sequences, " + choices.size() + " choices; expected one of each");
+        }
+        int candidates = 0;
+        for (TokenChoice choice : choices) {
+            int own = TokenRing.candidates(choice);
+            if (own == 0) {
+                throw new IllegalArgumentException("the device cannot sample as " + choice
+                        + " says; expected temperature 0 or a top-k of 1 to " + TokenRing.MOST_CANDIDATES);
+            }
+            candidates = Math.max(candidates, own);
+        }
+        return StepShape.sampling(rows, candidates);
+    }
+
+    /// {@return every shape that the first run of a step has if the host samples its tokens}
+    public List<StepShape> shapes() {
+        List<StepShape> shapes = new ArrayList<>();
+        for (int rows = 1; rows <= Buckets.of(options.maxTokens()); rows *= 2) {
+            for (int wanted = 1; wanted <= Math.min(rows, maxLogitRows); wanted *= 2) {
+                shapes.add(new StepShape(rows, wanted, false));
+                if (rows > StepShape.FEW) {
+                    shapes.add(new StepShape(rows, wanted, true));
+                }
+            }
+        }
+        return shapes;
+    }
+
+    /// {@return shapes of which no other step needs more scratch memory}
+    public List<StepShape> largest() {
+        List<StepShape> shapes = new ArrayList<>();
+        int maxRows = Buckets.of(options.maxTokens());
+        for (int rows = 1; rows <= maxRows; rows *= 2) {
+            int most = Math.min(rows, maxLogitRows);
+            for (int selected = rows == maxRows ? 1 : most; selected <= most; selected *= 2) {
+                StepShape plain = new StepShape(rows, selected, false);
+                shapes.add(plain);
+                shapes.add(at(plain, Integer.MAX_VALUE));
+                if (rows > StepShape.FEW) {
+                    shapes.add(new StepShape(rows, selected, true));
+                }
+            }
+        }
+        int sampled = maxSampledRows();
+        if (sampled > 0) {
+            for (int rows = 1; rows <= Math.min(maxRows, Buckets.of(options.maxSequences())); rows *= 2) {
+                shapes.add(StepShape.sampling(rows, TokenRing.MOST_CANDIDATES));
+            }
+            shapes.add(new StepShape(maxRows, sampled, false).sampling(TokenRing.MOST_CANDIDATES));
+        }
+        return shapes;
+    }
+}

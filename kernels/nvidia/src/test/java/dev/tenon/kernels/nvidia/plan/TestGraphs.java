@@ -1,0 +1,143 @@
+package dev.tenon.kernels.nvidia.plan;
+
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.quant.formats.BF16Format;
+import dev.tenon.quant.formats.F16Format;
+import dev.tenon.quant.formats.F32Format;
+import dev.tenon.quant.formats.Q2_KFormat;
+import dev.tenon.quant.formats.Q3_KFormat;
+import dev.tenon.quant.formats.Q4_0Format;
+import dev.tenon.quant.formats.Q4_KFormat;
+import dev.tenon.quant.formats.Q5_1Format;
+import dev.tenon.quant.formats.Q5_KFormat;
+import dev.tenon.quant.formats.Q6_KFormat;
+import dev.tenon.quant.formats.Q8_0Format;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// Decoder models for planning: weights of any format, all zero.
+public final class TestGraphs implements Weights {
+    /// A large Hopper device.
+    public static final DeviceTraits HOPPER = new DeviceTraits(9, 0, 132, 232448);
+    /// A small Ampere device.
+    public static final DeviceTraits ORIN = new DeviceTraits(8, 7, 16, 166912);
+
+    private static final Map<String, QuantFormat> FORMATS = new HashMap<>();
+
+    static {
+        List<QuantFormat> all = List.of(
+                new F32Format(),
+                new F16Format(),
+                new BF16Format(),
+                new Q8_0Format(),
+                new Q6_KFormat(),
+                new Q5_KFormat(),
+                new Q4_KFormat(),
+                new Q3_KFormat(),
+                new Q2_KFormat(),
+                new Q4_0Format(),
+                new Q5_1Format());
+        all.forEach(f -> FORMATS.put(f.id(), f));
+    }
+
+    private final Map<String, Weight> weights = new HashMap<>();
+    private final Map<String, QuantFormat> formats = new HashMap<>();
+    private final Arena arena = Arena.ofAuto();
+
+    static QuantFormat named(String id) {
+        return FORMATS.get(id);
+    }
+
+    /// A model of two layers like Llama's, or, with `qkNorm`, like Qwen3's.
+    public Graph decoder(String format, String valueFormat, boolean qkNorm) {
+        int width = 512;
+        int headDim = 64;
+        int heads = 8;
+        int kvHeads = 2;
+        GraphBuilder b = new GraphBuilder("test");
+        RopeParams rope = new RopeParams(headDim, headDim, RopeParams.Pairing.HALF_SPLIT, 10_000, 1, Optional.empty());
+        Weight table = matrix("token_embd.weight", width, 1000, format);
+        Value x = b.embedding("x", table);
+        for (int layer = 0; layer < 2; layer++) {
+            String p = "blk." + layer + ".";
+            Value h = b.rmsNorm(p + "n", x, vector(p + "attn_norm.weight", width), 1e-5f);
+            Value q = b.linear(p + "q", h, matrix(p + "q", width, heads * headDim, format), Optional.empty());
+            Value k = b.linear(p + "k", h, matrix(p + "k", width, kvHeads * headDim, format), Optional.empty());
+            Value v = b.linear(p + "v", h, matrix(p + "v", width, kvHeads * headDim, valueFormat), Optional.empty());
+            if (qkNorm) {
+                q = b.rmsNorm(p + "qn", q, vector(p + "q_norm", headDim), 1e-6f);
+                k = b.rmsNorm(p + "kn", k, vector(p + "k_norm", headDim), 1e-6f);
+            }
+            q = b.rope(p + "qr", q, rope);
+            k = b.rope(p + "kr", k, rope);
+            Value a = b.attention(p + "a", q, k, v, layer, heads, kvHeads, 0.125f);
+            Value o = b.linear(p + "o", a, matrix(p + "o", heads * headDim, width, format), Optional.empty());
+            x = b.add(p + "x1", x, o);
+            Value g = b.rmsNorm(p + "n2", x, vector(p + "ffn_norm", width), 1e-5f);
+            Value gate = b.linear(p + "gate", g, matrix(p + "gate", width, 1024, format), Optional.empty());
+            Value up = b.linear(p + "up", g, matrix(p + "up", width, 1024, format), Optional.empty());
+            Value m = b.multiply(p + "m", b.activate(p + "act", gate, Activation.SILU), up);
+            Value d = b.linear(p + "d", m, matrix(p + "down", 1024, width, valueFormat), Optional.empty());
+            x = b.add(p + "x2", x, d);
+        }
+        Value s = b.rmsNorm("out", b.selectRows("s", x), vector("output_norm", width), 1e-5f);
+        return b.build(b.linear("logits", s, table, Optional.empty()));
+    }
+
+    /// Plans a graph of these weights.
+    public PlannedGraph plan(
+            Graph graph, PlanOptions options, DeviceTraits traits, MvSchedule schedule, KernelProvider... offered) {
+        return GraphPlanner.plan(
+                new PlanRequest(graph, this, options, KernelSupport.fragments(List.of(offered)), traits, schedule));
+    }
+
+    Weight matrix(String name, int cols, int rows, String format) {
+        Weight weight = new Weight(name, cols, rows);
+        weights.put(name, weight);
+        formats.put(name, named(format));
+        return weight;
+    }
+
+    Weight vector(String name, int length) {
+        Weight weight = Weight.vector(name, length);
+        weights.put(name, weight);
+        formats.put(name, new F32Format());
+        return weight;
+    }
+
+    public static PlanOptions options(int maxTokens, int maxSequences) {
+        return new PlanOptions(maxTokens, maxSequences, 4096, KvType.F16, KvType.F16, true, Map.of());
+    }
+
+    @Override
+    public TensorInfo info(String name) {
+        throw new UnsupportedOperationException("planning does not ask for tensor info");
+    }
+
+    @Override
+    public QuantFormat format(String name) {
+        return formats.get(name);
+    }
+
+    @Override
+    public MemorySegment data(String name) {
+        Weight w = weights.get(name);
+        return arena.allocate(formats.get(name).bytesFor(w.cols()) * w.rows(), 64);
+    }
+}

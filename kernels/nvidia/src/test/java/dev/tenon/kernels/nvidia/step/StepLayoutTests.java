@@ -1,0 +1,190 @@
+package dev.tenon.kernels.nvidia.step;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.TokenChoice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class StepLayoutTests {
+    private static int[] ints(MemorySegment memory, long offset, int count) {
+        return memory.asSlice(offset, 4L * count).toArray(ValueLayout.JAVA_INT);
+    }
+
+    private static StepInput input(int[]... positionsOfSequences) {
+        StepInput input = new StepInput();
+        int token = 100;
+        for (int[] positions : positionsOfSequences) {
+            input.addSequence(new int[] {0});
+            for (int i = 0; i < positions.length; i++) {
+                input.addToken(token++, positions[i], i == positions.length - 1);
+            }
+        }
+        return input;
+    }
+
+    @Test
+    void bucketsArePowersOfTwo() {
+        int[] sizes = {0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 512, 513};
+        int[] expected = {0, 1, 2, 4, 4, 8, 8, 16, 16, 32, 512, 1024};
+        for (int i = 0; i < sizes.length; i++) {
+            assertEquals(expected[i], Buckets.of(sizes[i]), "bucket of " + sizes[i]);
+        }
+    }
+
+    @Test
+    void rowsBehindTheLastTokenBelongToNoSequence() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepInput in = input(new int[] {4, 5}, new int[] {9});
+            StepShape shape = StepShape.of(in.tokenCount(), in.logitRows(), 2);
+            assertEquals(new StepShape(4, 2, false), shape);
+            StepLayout layout = new StepLayout(shape, 0, 2);
+            MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
+            layout.write(in, 0, 2, memory);
+            assertArrayEquals(new int[] {100, 101, 102, 0}, ints(memory, layout.tokens(), 4));
+            assertArrayEquals(new int[] {4, 5, 9, 0}, ints(memory, layout.positions(), 4));
+            assertArrayEquals(new int[] {0, 0, 1, -1}, ints(memory, layout.sequences(), 4));
+            assertArrayEquals(new int[] {1, 2}, ints(memory, layout.logitRows(), 2));
+        }
+    }
+
+    @Test
+    void furtherLogitRowsFollowInRunsOfTheirOwn() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepInput in = input(new int[] {0}, new int[] {0}, new int[] {0, 1}, new int[] {7});
+            StepLayout layout = new StepLayout(new StepShape(0, 2, false), 0, 4);
+            MemorySegment memory = arena.allocate(layout.bytes(), 16);
+            layout.write(in, 1, 2, memory);
+            assertArrayEquals(new int[] {1, 3}, ints(memory, layout.logitRows(), 2));
+            layout.write(in, 3, 1, memory);
+            assertArrayEquals(new int[] {4, 0}, ints(memory, layout.logitRows(), 2));
+        }
+    }
+
+    @Test
+    void tilesHoldRowsOfOneSequenceLongestFirst() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepInput in = input(new int[] {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, new int[] {40}, new int[] {20, 21});
+            StepShape shape = StepShape.of(in.tokenCount(), 0, 3);
+            StepLayout layout = new StepLayout(shape, 8, 3);
+            assertEquals(16 / 8 + 3, layout.tileCount());
+            MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
+            layout.write(in, 0, 0, memory);
+            assertArrayEquals(
+                    new int[] {10, 1, 1, 40, 11, 2, 2, 20, 8, 2, 0, 8, 0, 8, 0, 0, 0, 0, 0, 0},
+                    ints(memory, layout.tiles(), 20));
+        }
+    }
+
+    @Test
+    void howTokensAreChosenStandsBehindTheRows() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepInput in = input(new int[] {4}, new int[] {9}, new int[] {7});
+            StepShape shape = StepShape.sampling(3, 40);
+            assertEquals(new StepShape(4, 4, false, 64), shape);
+            assertEquals(new StepShape(16, 16, true, 1), StepShape.sampling(9, 1));
+            StepLayout layout = new StepLayout(shape, 0, 4);
+            MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
+            layout.write(in, 0, 3, memory);
+            layout.writeChoices(
+                    List.of(
+                            TokenChoice.GREEDY,
+                            new TokenChoice(0.5f, 40, 0.75f, 0.25f, 1L << 40, 3),
+                            new TokenChoice(0.5f, 7, 1, 0, 0, 0)),
+                    memory);
+            assertEquals(0, layout.choices() % 16);
+            int[] second = ints(memory, layout.choices() + 32, 8);
+            int[] expected = {
+                Float.floatToIntBits(0.5f),
+                40,
+                Float.floatToIntBits(0.75f),
+                Float.floatToIntBits(0.25f),
+                0,
+                1 << 8,
+                3,
+                0
+            };
+            assertArrayEquals(expected, second);
+            assertEquals(0, ints(memory, layout.choices() + 3 * 32, 1)[0], "temperature of a row without a sequence");
+            assertEquals(0, ints(memory, layout.steps(), 1)[0]);
+        }
+    }
+
+    @Test
+    void inAStepWithPromptsEachWantedRowHasAChoice() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepInput in = input(new int[] {4, 5, 6, 7, 8, 9}, new int[] {9});
+            StepShape shape = StepShape.of(in.tokenCount(), 2, 2).sampling(1);
+            StepLayout plain = new StepLayout(new StepShape(8, 2, false), 4, 4);
+            StepLayout layout = new StepLayout(shape, 4, 4);
+            assertEquals(plain.bytes() + 2 * 32 + 16, layout.bytes());
+            assertEquals(plain.bytes(), layout.choices());
+            MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
+            layout.write(in, 0, 2, memory);
+            layout.writeChoices(List.of(TokenChoice.GREEDY, new TokenChoice(0.5f, 1, 1, 0, 6, 2)), memory);
+            assertEquals(0, ints(memory, layout.choices(), 1)[0]);
+            assertArrayEquals(
+                    new int[] {Float.floatToIntBits(0.5f), 1, Float.floatToIntBits(1), 0, 6, 0, 2, 0},
+                    ints(memory, layout.choices() + 32, 8));
+        }
+    }
+
+    @Test
+    void tokensOfAStepAreReadFromItsPlaceInTheRing() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepShape shape = StepShape.sampling(3, 1);
+            MemorySegment memory = arena.allocate(TokenRing.bytes(shape.rows()), 64);
+            int step = 2 * TokenRing.STEPS + 5;
+            memory.set(ValueLayout.JAVA_INT, 0, step + 1);
+            for (int row = 0; row < 4; row++) {
+                memory.set(ValueLayout.JAVA_INT, TokenRing.ids() + 4 * (5 * 4 + row), 100 + row);
+            }
+            assertEquals(step + 1, TokenRing.arrived(memory));
+            int[] tokens = new int[3];
+            TokenRing.read(memory, step, shape, tokens, 3);
+            assertArrayEquals(new int[] {100, 101, 102}, tokens);
+            TokenRing.clear(memory);
+            assertEquals(0, TokenRing.arrived(memory));
+        }
+    }
+
+    @Test
+    void whatADeviceCanChoose() {
+        assertEquals(1, TokenRing.candidates(TokenChoice.GREEDY));
+        assertEquals(40, TokenRing.candidates(new TokenChoice(1, 40, 1, 0, 0, 0)));
+        assertEquals(0, TokenRing.candidates(new TokenChoice(1, 0, 0.9f, 0, 0, 0)), "all tokens");
+        assertEquals(0, TokenRing.candidates(new TokenChoice(1, 257, 1, 0, 0, 0)));
+    }
+
+    @Test
+    void onlyChangedPagesTravel() {
+        try (Arena arena = Arena.ofConfined()) {
+            PageTables tables = new PageTables(8);
+            MemorySegment memory = arena.allocate(2 * 8 * 4, 16);
+            StepInput in = new StepInput();
+            in.addSequence(new int[] {3, 5});
+            in.addToken(1, 70, true);
+            in.addSequence(new int[] {0, 6});
+            in.addToken(1, 64, true);
+            tables.write(in, 1, memory);
+            assertEquals(0, tables.from());
+            assertEquals((8 + 2) * 4, tables.bytes());
+            assertArrayEquals(new int[] {3, 5, 0, 0, 0, 0, 0, 0, 0, 6}, ints(memory, 0, 10));
+            tables.write(in, 1, memory);
+            assertEquals(0, tables.bytes());
+            in.clear();
+            in.addSequence(new int[] {3, 5, 7});
+            in.addToken(1, 70, true);
+            tables.write(in, 58, memory);
+            assertEquals(0, tables.bytes(), "57 positions further is still on page 1");
+            tables.write(in, 59, memory);
+            assertEquals(8, tables.from());
+            assertEquals(4, tables.bytes());
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.device.StepResult;
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.GenerationEvent;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.text.Sampler;
+import dev.tenon.api.text.StreamDecoder;
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.sampling.StopMatcher;
+
+/// Generates text: samples a token after each step, on the host where the device does not, and
+/// publishes what comes of it. It knows no thread of the consumer's.
+final class GenerationTask extends SequenceTask {
+    /// Tokens before a reply that its decoder is shown: more than enough for the bytes of a
+    /// character that is still cut.
+    private static final int DECODED_BEFORE = 64;
+
+    private final GenerationRequest request;
+    private final Tokenizer tokenizer;
+    private final StreamDecoder decoder;
+    private final StopMatcher stops;
+    private final Sampler sampler;
+    private final HostSampling host;
+    private final int contextLength;
+    private final int limit;
+    private final EventQueue events;
+    private final long start = System.nanoTime();
+    /// Tokens that the session had computed before.
+    private final int cached;
+    /// Tokens of the prompt that have to run.
+    private final int prompt;
+    /// Length of the sequence without the reply.
+    private final int promptEnd;
+
+    private boolean promptRan;
+    private int generated;
+    private long firstToken;
+    private long lastToken;
+    private FinishReason finish;
+
+    /// @param model the model
+    /// @param sequence the session's, with the prompt appended; at least one token is pending
+    /// @param request the request
+    /// @param cached tokens that were computed before
+    /// @param events takes the events
+    GenerationTask(
+            PlacedModel model, TokenSequence sequence, GenerationRequest request, int cached, EventQueue events) {
+        super(sequence);
+        this.request = request;
+        this.events = events;
+        this.cached = cached;
+        this.prompt = pending();
+        this.promptEnd = sequence.length();
+        this.tokenizer = model.tokenizer();
+        this.decoder = tokenizer.decoder();
+        this.stops = new StopMatcher(request.stop());
+        this.sampler = model.sampler(request.sampling());
+        this.host = new HostSampling(request, sampler, sequence, model.config().vocabSize());
+        this.contextLength = model.contextLength();
+        this.limit = request.maxNewTokens() < 0 ? Integer.MAX_VALUE : request.maxNewTokens();
+        for (int i = 0; i < promptEnd; i++) {
+            sampler.accept(sequence.token(i));
+        }
+        // So that the reply is decoded as what follows, not as a beginning.
+        for (int i = Math.max(0, promptEnd - DECODED_BEFORE); i < promptEnd; i++) {
+            decoder.next(sequence.token(i));
+        }
+        prepare();
+    }
+
+    @Override
+    boolean cancelled() {
+        return events.closed();
+    }
+
+    @Override
+    boolean stillPaused() {
+        return events.paused();
+    }
+
+    @Override
+    State stepped(StepResult result, int row) {
+        moved();
+        if (pending() > 0) {
+            promptRan(prompt - pending());
+            return next();
+        }
+        promptRan(prompt);
+        if (limit == 0) {
+            return State.ENDED;
+        }
+        int last = row + rows - 1;
+        int token = samplesAfter(sequence.length() - 1) ? result.token(last) : -1;
+        if (token >= 0) {
+            sampler.chosen(token);
+            sequence.append(token);
+            return emit(GeneratedToken.of(token));
+        }
+        GeneratedToken sampled = host.sample(result, last);
+        sampler.accept(sampled.id());
+        sequence.append(sampled.id());
+        return emit(sampled);
+    }
+
+    @Override
+    State took(int token) {
+        moved();
+        promptRan(prompt);
+        sampler.chosen(token);
+        return emit(GeneratedToken.of(token));
+    }
+
+    private void moved() {
+        String reason = sequence.takeMoved();
+        if (reason != null) {
+            events.publish(new GenerationEvent.Moved(reason));
+        }
+    }
+
+    private void promptRan(int done) {
+        if (!promptRan && done > 0) {
+            promptRan = done == prompt;
+            events.publish(new GenerationEvent.Prefill(done, prompt));
+        }
+    }
+
+    /// Publishes a token that has become part of the sequence.
+    private State emit(GeneratedToken token) {
+        generated++;
+        lastToken = System.nanoTime();
+        if (generated == 1) {
+            firstToken = lastToken;
+        }
+        if (!request.ignoreEndOfGeneration() && tokenizer.isEndOfGeneration(token.id())) {
+            finish = FinishReason.STOP;
+            return State.ENDED;
+        }
+        events.publish(new GenerationEvent.Token(token));
+        text(stops.next(decoder.next(token.id())));
+        if (stops.matched().isPresent()) {
+            finish = FinishReason.STOP;
+            return State.ENDED;
+        }
+        if (generated == limit || sequence.length() >= contextLength) {
+            return State.ENDED;
+        }
+        return next();
+    }
+
+    private void text(String piece) {
+        if (!piece.isEmpty()) {
+            events.publish(new GenerationEvent.Text(piece));
+        }
+    }
+
+    private State next() {
+        if (events.closed()) {
+            return State.ENDED;
+        }
+        prepare();
+        return events.pause() ? State.PAUSED : State.QUEUED;
+    }
+
+    /// Says what the next steps are for.
+    private void prepare() {
+        logitsFrom = limit == 0 ? NO_LOGITS : sequence.length() - 1;
+        mostTokens = Math.min(limit - generated, contextLength - sequence.length());
+        choice = mostTokens > 0 && !host.needed() ? sampler.choice().orElse(null) : null;
+    }
+
+    @Override
+    void end(RuntimeException failure) {
+        if (failure == null && !events.closed() && stops.matched().isEmpty()) {
+            text(stops.next(decoder.finish()) + stops.finish());
+        }
+        if (generated == 0) {
+            firstToken = System.nanoTime();
+            lastToken = firstToken;
+        }
+        FinishReason why = finish != null ? finish : events.closed() ? FinishReason.CANCELLED : FinishReason.LENGTH;
+        Usage usage = new Usage(prompt, cached, generated, firstToken - start, lastToken - firstToken, why);
+        events.end(failure == null ? usage : null, failure);
+    }
+
+    /// {@return length of the sequence without the reply}
+    int promptEnd() {
+        return promptEnd;
+    }
+}

@@ -1,0 +1,92 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.device.StepResult;
+import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.GeneratedToken.Alternative;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.text.LogitsProcessor;
+import dev.tenon.api.text.LogitsProcessor.TokenHistory;
+import dev.tenon.api.text.Sampler;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+
+/// Samples a token from logits on the host: log-probabilities first, then the request's processors,
+/// then its sampler.
+final class HostSampling {
+    private final GenerationRequest request;
+    private final Sampler sampler;
+    private final TokenHistory history;
+    private final int vocabularySize;
+    private float[] logits;
+    /// The model's own logits, where log-probabilities are wanted.
+    private float[] raw;
+
+    HostSampling(GenerationRequest request, Sampler sampler, TokenHistory history, int vocabularySize) {
+        this.request = request;
+        this.sampler = sampler;
+        this.history = history;
+        this.vocabularySize = vocabularySize;
+    }
+
+    /// {@return whether the request asks for something that only the host does}
+    boolean needed() {
+        return request.logProbabilities() >= 0 || !request.processors().isEmpty();
+    }
+
+    /// Samples a token.
+    ///
+    /// @param result has the logits
+    /// @param row where
+    /// @return the token
+    GeneratedToken sample(StepResult result, int row) {
+        if (logits == null) {
+            logits = new float[vocabularySize];
+        }
+        result.logits(row, logits);
+        if (request.logProbabilities() >= 0) {
+            raw = logits.clone();
+        }
+        for (LogitsProcessor processor : request.processors()) {
+            processor.process(history, logits);
+        }
+        int id = sampler.sample(logits);
+        return request.logProbabilities() < 0 ? GeneratedToken.of(id) : withLogProbabilities(id);
+    }
+
+    private GeneratedToken withLogProbabilities(int id) {
+        double max = Double.NEGATIVE_INFINITY;
+        for (float logit : raw) {
+            max = Math.max(max, logit);
+        }
+        double sum = 0;
+        for (float logit : raw) {
+            sum += Math.exp(logit - max);
+        }
+        double norm = max + Math.log(sum);
+        List<Alternative> top = new ArrayList<>();
+        for (int candidate : best(request.logProbabilities())) {
+            top.add(new Alternative(candidate, (float) (raw[candidate] - norm)));
+        }
+        return new GeneratedToken(id, (float) (raw[id] - norm), top);
+    }
+
+    /// {@return the tokens with the greatest logits, best first; of equal ones the lower id first}
+    private List<Integer> best(int count) {
+        Comparator<Integer> worstFirst =
+                Comparator.<Integer>comparingDouble(id -> raw[id]).thenComparing(Comparator.reverseOrder());
+        PriorityQueue<Integer> heap = new PriorityQueue<>(Math.max(1, count), worstFirst);
+        for (int id = 0; id < raw.length && count > 0; id++) {
+            if (heap.size() < count) {
+                heap.add(id);
+            } else if (raw[id] > raw[heap.element()]) {
+                heap.remove();
+                heap.add(id);
+            }
+        }
+        List<Integer> ids = new ArrayList<>(heap);
+        ids.sort(worstFirst.reversed());
+        return ids;
+    }
+}

@@ -1,0 +1,408 @@
+package dev.tenon.platform.core.engine;
+
+import static dev.tenon.platform.core.engine.EngineTests.MANY;
+import static dev.tenon.platform.core.engine.EngineTests.VOCAB;
+import static dev.tenon.platform.core.engine.EngineTests.generate;
+import static dev.tenon.platform.core.engine.EngineTests.greedy;
+import static dev.tenon.platform.core.engine.EngineTests.request;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.Generation;
+import dev.tenon.api.engine.GenerationEvent;
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
+import dev.tenon.platform.core.text.ByteLevelBpeProvider;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Generations as streams of events, what the host does between logits and token, and who waits for
+/// whom.
+@Timeout(600)
+class GenerationTests {
+    private static final int[] PROMPT = {5, 6, 7};
+
+    private final FakeBackend device = new FakeBackend("device", 1);
+    private final TenonEngine engine = engine();
+
+    private TenonEngine engine() {
+        ServiceRegistry registry = new ServiceRegistry();
+        registry.add(device);
+        registry.add(new FakeFormat());
+        registry.add(new FakeLlama());
+        registry.add(new ByteLevelBpeProvider());
+        registry.add(new DefaultSamplerProvider());
+        return new TenonEngine(registry, EngineConfig.of(Map.of(), Map.of()));
+    }
+
+    private LoadedModel model(int sequences) {
+        return engine.load(request().toBuilder()
+                .maxSequences(sequences)
+                .contextLength(4 * MANY)
+                .build());
+    }
+
+    /// Takes events, as many at once as it is told to ask for.
+    private static class Events implements Flow.Subscriber<GenerationEvent> {
+        final List<GenerationEvent> all = Collections.synchronizedList(new ArrayList<>());
+        final CompletableFuture<Void> end = new CompletableFuture<>();
+        final CompletableFuture<Flow.Subscription> subscription = new CompletableFuture<>();
+        private final long first;
+
+        Events(long first) {
+            this.first = first;
+        }
+
+        @Override
+        public void onSubscribe(Flow.Subscription to) {
+            subscription.complete(to);
+            if (first > 0) {
+                to.request(first);
+            }
+        }
+
+        @Override
+        public void onNext(GenerationEvent event) {
+            all.add(event);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            end.completeExceptionally(failure);
+        }
+
+        @Override
+        public void onComplete() {
+            end.complete(null);
+        }
+
+        List<Integer> tokens() {
+            return all.stream()
+                    .filter(GenerationEvent.Token.class::isInstance)
+                    .map(event -> ((GenerationEvent.Token) event).token().id())
+                    .toList();
+        }
+    }
+
+    private static Usage result(Generation generation) throws Exception {
+        return generation.result().toCompletableFuture().get();
+    }
+
+    @Test
+    void aSubscriberGetsWhatAListenerHears() throws Exception {
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            StringBuilder text = new StringBuilder();
+            session.generate(greedy(20, PROMPT), text::append);
+            session.truncate(0);
+            Generation generation = session.submit(greedy(20, PROMPT));
+            Events events = new Events(Long.MAX_VALUE);
+            generation.subscribe(events);
+            events.end.get();
+            assertEquals(20, result(generation).generatedTokens());
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 20), events.tokens());
+            assertInstanceOf(GenerationEvent.Prefill.class, events.all.getFirst());
+            StringBuilder streamed = new StringBuilder();
+            events.all.forEach(event -> event.tell(streamed::append));
+            assertEquals(text.toString(), streamed.toString());
+            assertEquals(23, session.length());
+        }
+    }
+
+    @Test
+    void withoutASubscriberAGenerationRunsToItsEndAndKeepsItsEvents() throws Exception {
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            Generation generation = session.submit(greedy(MANY, PROMPT));
+            assertEquals(MANY, result(generation).generatedTokens());
+            Events events = new Events(Long.MAX_VALUE);
+            generation.subscribe(events);
+            events.end.get();
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, MANY), events.tokens());
+        }
+    }
+
+    @Test
+    void aSubscriberThatAsksForNothingPausesItsOwnGenerationOnly() throws Exception {
+        try (LoadedModel model = model(2);
+                Session idle = model.newSession();
+                Session busy = model.newSession()) {
+            Generation generation = idle.submit(greedy(3 * MANY, PROMPT));
+            Events events = new Events(0);
+            generation.subscribe(events);
+            Flow.Subscription subscription = events.subscription.get();
+            for (int round = 0; round < 3; round++) {
+                assertEquals(FakeBackend.expected(PROMPT, VOCAB, 400), generate(busy, greedy(400, PROMPT)));
+                busy.truncate(0);
+            }
+            assertFalse(generation.result().toCompletableFuture().isDone());
+            assertTrue(idle.length() < 3 * MANY, "it ran to its end, " + idle.length() + " tokens");
+            assertEquals(List.of(), events.all);
+            subscription.request(Long.MAX_VALUE);
+            events.end.get();
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 3 * MANY), events.tokens());
+        }
+    }
+
+    @Test
+    void aSlowListenerHoldsUpNobodyElse() throws Exception {
+        try (LoadedModel model = model(2);
+                Session slow = model.newSession();
+                Session quick = model.newSession();
+                var threads = Executors.newSingleThreadExecutor()) {
+            CountDownLatch heard = new CountDownLatch(1);
+            CountDownLatch served = new CountDownLatch(1);
+            Future<Usage> usage =
+                    threads.submit(() -> slow.generate(greedy(10, PROMPT), GenerationListener.ofTokens(token -> {
+                        heard.countDown();
+                        Waiting.await(served);
+                    })));
+            Waiting.until(heard, usage);
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 50), generate(quick, greedy(50, PROMPT)));
+            served.countDown();
+            assertEquals(10, usage.get().generatedTokens());
+        }
+    }
+
+    @Test
+    void cancellingKeepsWhatWasDelivered() throws Exception {
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            Generation generation = session.submit(greedy(3 * MANY, PROMPT));
+            Events events = new Events(10);
+            generation.subscribe(events);
+            while (events.all.size() < 10) {
+                Thread.onSpinWait();
+            }
+            events.subscription.get().cancel();
+            Usage usage = result(generation);
+            assertEquals(FinishReason.CANCELLED, usage.finish());
+            List<Integer> tokens = events.tokens();
+            assertEquals(tokens.size(), usage.generatedTokens());
+            assertEquals(PROMPT.length + tokens.size(), session.length());
+            List<Integer> all = new ArrayList<>(tokens);
+            all.addAll(generate(session, greedy(5)));
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, all.size()), all);
+        }
+    }
+
+    @Test
+    void aFailedStepEndsTheStream() {
+        device.failing = true;
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            Generation generation = session.submit(greedy(5, PROMPT));
+            Events events = new Events(Long.MAX_VALUE);
+            generation.subscribe(events);
+            ExecutionException e = assertThrows(ExecutionException.class, events.end::get);
+            assertInstanceOf(BackendException.class, e.getCause());
+            assertThrows(ExecutionException.class, () -> result(generation));
+            device.failing = false;
+            session.truncate(0);
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 3), generate(session, greedy(3, PROMPT)));
+        }
+    }
+
+    @Test
+    void aBusySessionRefusesASecondGeneration() throws Exception {
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            Generation generation = session.submit(greedy(3 * MANY, PROMPT));
+            generation.subscribe(new Events(0)); // pauses it
+            TenonException e = assertThrows(TenonException.class, () -> session.submit(greedy(1, PROMPT)));
+            assertEquals(ErrorCode.BUSY, e.code());
+            generation.cancel();
+            assertEquals(FinishReason.CANCELLED, result(generation).finish());
+            e = assertThrows(
+                    TenonException.class,
+                    () -> session.generate(
+                            greedy(5, PROMPT), GenerationListener.ofTokens(token -> session.truncate(0))));
+            assertEquals(ErrorCode.BUSY, e.code());
+        }
+    }
+
+    @Test
+    void interruptingTheCallerCancels() throws Exception {
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            CountDownLatch started = new CountDownLatch(1);
+            CompletableFuture<Usage> usage = new CompletableFuture<>();
+            CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+            device.stepMillis = 1;
+            Thread caller = Thread.ofPlatform().start(() -> {
+                usage.complete(session.generate(
+                        greedy(3 * MANY, PROMPT), GenerationListener.ofTokens(token -> started.countDown())));
+                interrupted.complete(Thread.currentThread().isInterrupted());
+            });
+            Waiting.await(started);
+            caller.interrupt();
+            assertEquals(FinishReason.CANCELLED, usage.get().finish());
+            assertTrue(interrupted.get(), "the thread has lost its interruption");
+        }
+    }
+
+    @Test
+    void aProcessorSeesTheHistoryAndMasks() {
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            List<Integer> lengths = new ArrayList<>();
+            GenerationRequest request = GenerationRequest.builder()
+                    .prompt(PROMPT)
+                    .sampling(SamplingParams.greedy())
+                    .maxNewTokens(3)
+                    .ignoreEndOfGeneration(true)
+                    .processors(List.of((history, logits) -> {
+                        lengths.add(history.length());
+                        int after = (history.token(history.length() - 1) + 1) % VOCAB;
+                        Arrays.fill(logits, Float.NEGATIVE_INFINITY);
+                        logits[after] = 0;
+                    }))
+                    .build();
+            assertEquals(List.of(8, 9, 10), generate(session, request));
+            assertEquals(List.of(3, 4, 5), lengths);
+        }
+    }
+
+    @Test
+    void logProbabilitiesAreThoseOfTheModel() {
+        device.chooses = true; // the device could sample, but sends no probabilities
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            List<GeneratedToken> tokens = new ArrayList<>();
+            GenerationRequest request = GenerationRequest.builder()
+                    .prompt(PROMPT)
+                    .sampling(SamplingParams.greedy())
+                    .maxNewTokens(4)
+                    .ignoreEndOfGeneration(true)
+                    .logProbabilities(2)
+                    .build();
+            session.generate(request, GenerationListener.ofTokens(tokens::add));
+            // One logit is 1, the others are -1.
+            double best = 1 - Math.log(Math.exp(1) + (VOCAB - 1) * Math.exp(-1));
+            for (GeneratedToken token : tokens) {
+                assertEquals(best, token.logProbability(), 1e-6);
+                assertEquals(2, token.top().size());
+                assertEquals(token.id(), token.top().getFirst().id());
+                assertEquals(best - 2, token.top().getLast().logProbability(), 1e-6);
+            }
+            assertEquals(
+                    FakeBackend.expected(PROMPT, VOCAB, 4),
+                    tokens.stream().map(GeneratedToken::id).toList());
+        }
+    }
+
+    /// A wake-up that gets lost anywhere is a test that does not end.
+    @Test
+    void noWakeUpIsLostWhenSessionsComeAndGo() throws Exception {
+        int sessions = 6;
+        try (LoadedModel model = model(sessions);
+                var threads = Executors.newFixedThreadPool(sessions)) {
+            List<Future<Void>> results = new ArrayList<>();
+            for (int s = 0; s < sessions; s++) {
+                Random random = new Random(s);
+                results.add(threads.submit(() -> {
+                    for (int round = 0; round < 40; round++) {
+                        try (Session session = model.newSession()) {
+                            int[] prompt = {random.nextInt(VOCAB), random.nextInt(VOCAB)};
+                            int count = 1 + random.nextInt(20);
+                            List<Integer> expected = FakeBackend.expected(prompt, VOCAB, count);
+                            switch (random.nextInt(3)) {
+                                case 0 -> assertEquals(expected, generate(session, greedy(count, prompt)));
+                                case 1 ->
+                                    assertEquals(
+                                            count,
+                                            result(session.submit(greedy(count, prompt)))
+                                                    .generatedTokens());
+                                default -> {
+                                    int[] best = new int[1];
+                                    session.evaluate(prompt, LogitRows.LAST, (i, row) -> best[0] = best(row));
+                                    for (int i = 0; i < count; i++) {
+                                        assertEquals(expected.get(i), best[0]);
+                                        session.evaluate(
+                                                new int[] {best[0]}, LogitRows.LAST, (n, row) -> best[0] = best(row));
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (Future<Void> result : results) {
+                result.get();
+            }
+        }
+    }
+
+    private static int best(float[] logits) {
+        int best = 0;
+        for (int i = 1; i < logits.length; i++) {
+            best = logits[i] > logits[best] ? i : best;
+        }
+        return best;
+    }
+
+    @Test
+    void evaluationsInParallelShareSteps() throws Exception {
+        device.stepMillis = 2;
+        int sessions = 4;
+        int rounds = 30;
+        try (LoadedModel model = model(sessions);
+                var threads = Executors.newFixedThreadPool(sessions)) {
+            List<Future<Void>> results = new ArrayList<>();
+            for (int s = 0; s < sessions; s++) {
+                results.add(threads.submit(() -> {
+                    try (Session session = model.newSession()) {
+                        for (int i = 0; i < rounds; i++) {
+                            session.evaluate(new int[] {i}, LogitRows.LAST, (n, row) -> {});
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (Future<Void> result : results) {
+                result.get();
+            }
+            assertTrue(device.steps.get() < sessions * rounds, device.steps + " steps");
+        }
+    }
+
+    @Test
+    void closingTheModelEndsItsGenerationsAndItsThread() throws Exception {
+        LoadedModel model = model(1);
+        Session session = model.newSession();
+        Generation generation = session.submit(greedy(3 * MANY, PROMPT));
+        generation.subscribe(new Events(0));
+        model.close();
+        assertEquals(FinishReason.CANCELLED, result(generation).finish());
+        assertThrows(TenonException.class, () -> session.submit(greedy(1, PROMPT)));
+        assertEquals(0, device.open.get());
+    }
+}
