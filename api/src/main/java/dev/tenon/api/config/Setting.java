@@ -7,7 +7,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 
-/// A setting that a bundle reads: its name, what it takes, what it is without being set, and what it is for.
+/// A setting that a bundle reads: its name, what it takes, what it is without being set, and what
+/// it is for.
 ///
 /// ```java
 /// static final Setting GRAPHS = Setting.flag("cuda.graphs", true, "Launches a step as one captured graph.");
@@ -16,15 +17,17 @@ import java.util.Objects;
 ///                 .alsoFrom("MV_BLOCKSIZE");
 /// ```
 ///
-/// A user gives it, from weakest to strongest, in a file of `etc`, in the environment (see [#variable()]), or with
-/// `--set NAME=VALUE`. The value reaches its reader checked and in one spelling. Immutable.
+/// A user gives it, from weakest to strongest, in a file of `etc`, in the environment (see
+/// [#variable()]), or with `--set NAME=VALUE`. The value reaches its reader checked and in one
+/// spelling. Immutable.
 ///
 /// @param name unique among all settings: lower-case words with dots and dashes
 /// @param type what values it takes
 /// @param defaultValue the value that it has without being set; one of its type
 /// @param meaning one sentence, or two
 /// @param environment further environment variables, besides [#variable()]; unmodifiable
-/// @param atStart whether it is read once in a process, from a system property of its name or the environment only
+/// @param atStart whether it is read once in a process, from a system property of its name or the
+///     environment only
 public record Setting(
         String name, SettingType type, String defaultValue, String meaning, List<String> environment, boolean atStart) {
     private static final String PREFIX = "tenon.";
@@ -94,7 +97,8 @@ public record Setting(
         return of(name, new SettingType.FilePath(), defaultValue, meaning);
     }
 
-    /// {@return the same setting with further environment variables, which [#variable()] goes before}
+    /// {@return the same setting with further environment variables, which [#variable()] goes
+    /// before}
     ///
     /// @param variables their names
     public Setting alsoFrom(String... variables) {
@@ -106,7 +110,8 @@ public record Setting(
         return new Setting(name, type, defaultValue, meaning, environment, true);
     }
 
-    /// {@return its own environment variable: `TENON_` and the name in capitals, with underscores for dots and dashes}
+    /// {@return its own environment variable: `TENON_` and the name in capitals, with underscores
+    /// for dots and dashes}
     public String variable() {
         String rest = name.startsWith(PREFIX) ? name.substring(PREFIX.length()) : name;
         return "TENON_" + rest.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
@@ -141,9 +146,9 @@ public record Setting(
         return in(settings).equals("on");
     }
 
-    /// {@return the value that a setting of [#readAtStart] has in this process, from its system property or its
-    /// environment variables; in one spelling where it is of its type, and as it stands where it is not: its reader
-    /// says what it makes of that}
+    /// {@return the value that a setting of [#readAtStart] has in this process, from its system
+    /// property or its environment variables; in one spelling where it is of its type, and as it
+    /// stands where it is not: its reader says what it makes of that}
     public String ofProcess() {
         String text = System.getProperty(name);
         for (int i = -1; text == null && i < environment.size(); i++) {

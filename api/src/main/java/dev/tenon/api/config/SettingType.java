@@ -25,7 +25,9 @@ public sealed interface SettingType {
             if (text.equalsIgnoreCase("on") || text.equalsIgnoreCase("true")) {
                 return Optional.of("on");
             }
-            return text.equalsIgnoreCase("off") || text.equalsIgnoreCase("false") ? Optional.of("off") : Optional.empty();
+            return text.equalsIgnoreCase("off") || text.equalsIgnoreCase("false")
+                    ? Optional.of("off")
+                    : Optional.empty();
         }
     }
 

@@ -12,13 +12,12 @@ public interface Backend {
     /// {@return the id used in configuration, such as `cpu-vector` or `cuda`}
     String id();
 
-    /// {@return how much `auto` prefers it; the highest available rank wins. The CPU backend has 100, GPUs
-    /// have more; one below 0 is used only when it is named}
+    /// {@return how much `auto` prefers it; the highest available rank wins. The CPU backend has
+    /// 100, GPUs have more; one below 0 is used only when it is named}
     int rank();
 
-    /// Finds out whether it can work here. Cheap enough to be called for a listing; never throws for
-    /// missing
-    /// hardware.
+    /// Finds out whether it can work here. Cheap enough to be called for a listing; never throws
+    /// for missing hardware.
     ///
     /// @return available or not, with the reason
     Probe probe();
@@ -26,9 +25,10 @@ public interface Backend {
     /// {@return the devices, in a stable order; empty when the probe fails}
     List<DeviceInfo> devices();
 
-    /// {@return the settings that it reads from [DeviceOptions#settings()] and [PlanOptions#settings()], or once in a
-    /// process; a stable list. The platform lists them, refuses others in a request, and hands over each one's checked
-    /// value, the default where none is set}
+    /// {@return the settings that it reads from [DeviceOptions#settings()] and
+    /// [PlanOptions#settings()], or once in a process; a stable list. The platform lists them,
+    /// refuses others in a request, and hands over each one's checked value, or its default unless
+    /// that is empty}
     default List<Setting> settings() {
         return List.of();
     }
@@ -37,7 +37,7 @@ public interface Backend {
     ///
     /// @param options which one, and how
     /// @return the open device
-    /// @throws dev.tenon.api.error.BackendException (`BACKEND-001`) if it is not available or the device
-    ///     is unknown
+    /// @throws dev.tenon.api.error.BackendException (`BACKEND-001`) if it is not available or the
+    ///     device is unknown
     Device open(DeviceOptions options);
 }

@@ -39,8 +39,7 @@ class SettingTests {
         TenonException error = assertThrows(TenonException.class, () -> setting.parse(value));
         assertEquals(ErrorCode.CONFIG, error.code());
         String text = error.getMessage();
-        assertTrue(
-                text.contains(setting.name()) && text.contains("'" + value + "'") && text.contains(allowed), text);
+        assertTrue(text.contains(setting.name()) && text.contains("'" + value + "'") && text.contains(allowed), text);
     }
 
     @Test
