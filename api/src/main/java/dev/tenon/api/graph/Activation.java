@@ -7,5 +7,11 @@ public enum Activation {
     /// `0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`, GELU in its tanh form.
     GELU_TANH,
     /// `max(x, 0)`.
-    RELU
+    RELU,
+    /// `max(x, 0)^2`.
+    RELU_SQUARED,
+    /// `1 / (1 + exp(-x))`.
+    SIGMOID,
+    /// `tanh(x)`.
+    TANH
 }

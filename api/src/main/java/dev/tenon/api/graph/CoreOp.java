@@ -3,21 +3,30 @@ package dev.tenon.api.graph;
 import java.util.List;
 import java.util.Optional;
 
-/// The ops that every backend runs. All activations are float32 rows, one row a token: `x[t, i]`.
+/// The ops of usual decoders and encoders. All activations are float32 rows, one row a token: `x[t, i]`.
 ///
-/// Records here only describe; backends implement. `T` is the number of rows in a step.
-public final class CoreOp {
-    private CoreOp() {}
+/// Records here only describe; backends implement, and say of each op whether they do. `T` is the number of
+/// rows in a step, `L` of those whose logits are wanted. A record refuses values and weights that do not fit
+/// together with `IllegalArgumentException`.
+public sealed interface CoreOp extends Op {
+    /// {@return the value it defines}
+    Value out();
 
-    private static List<Weight> list(Weight first, Optional<Weight> second) {
-        return second.isPresent() ? List.of(first, second.get()) : List.of(first);
+    @Override
+    default List<Value> outputs() {
+        return List.of(out());
     }
 
     /// Looks up the row of each token of the step: `out[t] = table[token[t]]`.
     ///
     /// @param table `[nVocab, width]`
     /// @param out `[T, width]`
-    public record Embedding(Weight table, Value out) implements Op {
+    record Embedding(Weight table, Value out) implements CoreOp {
+        /// Checks the widths.
+        public Embedding {
+            lookUp("embedding", table, out);
+        }
+
         @Override
         public String kind() {
             return "embedding";
@@ -29,13 +38,68 @@ public final class CoreOp {
         }
 
         @Override
-        public List<Value> outputs() {
-            return List.of(out);
+        public List<Weight> weights() {
+            return List.of(table);
+        }
+    }
+
+    /// Looks up the row of each token's position: `out[t] = table[position[t]]`.
+    ///
+    /// @param table `[nPositions, width]`; later positions are refused when a step runs
+    /// @param out `[T, width]`
+    record PositionEmbedding(Weight table, Value out) implements CoreOp {
+        /// Checks the widths.
+        public PositionEmbedding {
+            lookUp("position_embedding", table, out);
+        }
+
+        @Override
+        public String kind() {
+            return "position_embedding";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of();
         }
 
         @Override
         public List<Weight> weights() {
             return List.of(table);
+        }
+    }
+
+    private static void lookUp(String kind, Weight table, Value out) {
+        Shapes.check(
+                table.slices() == 1 && table.cols() == out.width(),
+                kind,
+                "reads weight " + table + ", whose rows are not as wide as its result",
+                out);
+    }
+
+    /// Gives every token the same row: `out[t] = row`.
+    ///
+    /// @param row `[width]`, such as the row of a token type
+    /// @param out `[T, width]`
+    record Repeat(Weight row, Value out) implements CoreOp {
+        /// Checks the widths.
+        public Repeat {
+            Shapes.vector("repeat", row, out.width(), out);
+        }
+
+        @Override
+        public String kind() {
+            return "repeat";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of();
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of(row);
         }
     }
 
@@ -47,12 +111,10 @@ public final class CoreOp {
     /// @param weight `[group]`; `width` is a multiple of it
     /// @param eps added to the mean square
     /// @param out `[T, width]`
-    public record RmsNorm(Value x, Weight weight, float eps, Value out) implements Op {
+    record RmsNorm(Value x, Weight weight, float eps, Value out) implements CoreOp {
         /// Checks the widths.
         public RmsNorm {
-            if (x.width() != out.width() || x.width() % weight.cols() != 0 || weight.rows() != 1) {
-                throw new IllegalArgumentException("norm " + weight + " does not fit " + x + " -> " + out);
-            }
+            norm("rms_norm", x, weight, eps, out);
         }
 
         @Override
@@ -66,14 +128,51 @@ public final class CoreOp {
         }
 
         @Override
-        public List<Value> outputs() {
-            return List.of(out);
+        public List<Weight> weights() {
+            return List.of(weight);
+        }
+    }
+
+    /// Layer norm (Ba et al. 2016) over groups of a row, which are as long as the weight:
+    /// `out = (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * weight (+ bias)`.
+    ///
+    /// @param x `[T, width]`
+    /// @param weight `[group]`; `width` is a multiple of it
+    /// @param bias `[group]` or empty
+    /// @param eps added to the variance
+    /// @param out `[T, width]`
+    record LayerNorm(Value x, Weight weight, Optional<Weight> bias, float eps, Value out) implements CoreOp {
+        /// Checks the widths.
+        public LayerNorm {
+            norm("layer_norm", x, weight, eps, out);
+            bias.ifPresent(b -> Shapes.vector("layer_norm", b, weight.cols(), out));
+        }
+
+        @Override
+        public String kind() {
+            return "layer_norm";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
         }
 
         @Override
         public List<Weight> weights() {
-            return List.of(weight);
+            return with(weight, bias);
         }
+    }
+
+    private static void norm(String kind, Value x, Weight weight, float eps, Value out) {
+        Shapes.sameWidth(kind, out, x);
+        boolean groups = weight.isVector() && out.width() % weight.cols() == 0;
+        Shapes.check(groups, kind, "reads weight " + weight + "; expected a vector that divides the width", out);
+        Shapes.check(eps >= 0, kind, "has eps " + eps + "; expected at least 0", out);
+    }
+
+    private static List<Weight> with(Weight first, Optional<Weight> second) {
+        return second.isPresent() ? List.of(first, second.get()) : List.of(first);
     }
 
     /// Multiplies by a weight matrix: `out[t, r] = sum_c weight[r, c] * x[t, c] (+ bias[r])`.
@@ -82,12 +181,15 @@ public final class CoreOp {
     /// @param weight `[rows, cols]`
     /// @param bias `[rows]` or empty
     /// @param out `[T, rows]`
-    public record Linear(Value x, Weight weight, Optional<Weight> bias, Value out) implements Op {
+    record Linear(Value x, Weight weight, Optional<Weight> bias, Value out) implements CoreOp {
         /// Checks the shapes.
         public Linear {
-            if (x.width() != weight.cols() || out.width() != weight.rows()) {
-                throw new IllegalArgumentException("weight " + weight + " does not fit " + x + " -> " + out);
-            }
+            Shapes.check(
+                    weight.slices() == 1 && x.width() == weight.cols() && out.width() == weight.rows(),
+                    "linear",
+                    "has weight " + weight + ", which does not fit its input " + x,
+                    out);
+            bias.ifPresent(b -> Shapes.vector("linear", b, out.width(), out));
         }
 
         @Override
@@ -101,13 +203,8 @@ public final class CoreOp {
         }
 
         @Override
-        public List<Value> outputs() {
-            return List.of(out);
-        }
-
-        @Override
         public List<Weight> weights() {
-            return list(weight, bias);
+            return with(weight, bias);
         }
     }
 
@@ -116,12 +213,15 @@ public final class CoreOp {
     /// @param x `[T, heads * headDim]`
     /// @param params how
     /// @param out same shape
-    public record Rope(Value x, RopeParams params, Value out) implements Op {
+    record Rope(Value x, RopeParams params, Value out) implements CoreOp {
         /// Checks the widths.
         public Rope {
-            if (x.width() != out.width() || x.width() % params.headDim() != 0) {
-                throw new IllegalArgumentException("heads of " + params.headDim() + " do not fit " + x + " -> " + out);
-            }
+            Shapes.sameWidth("rope", out, x);
+            Shapes.check(
+                    out.width() % params.headDim() == 0,
+                    "rope",
+                    "does not consist of heads of " + params.headDim() + " elements",
+                    out);
         }
 
         @Override
@@ -135,25 +235,22 @@ public final class CoreOp {
         }
 
         @Override
-        public List<Value> outputs() {
-            return List.of(out);
-        }
-
-        @Override
         public List<Weight> weights() {
             return params.freqFactors().map(List::of).orElse(List.of());
         }
     }
 
-    /// Appends this step's keys and values to the KV cache of a layer, then attends causally within each
-    /// sequence.
+    /// Appends this step's keys and values to the KV cache of a layer, then attends within each sequence.
     ///
-    /// `out[t, h] = sum_p softmax_p(scale * q[t, h] . k[p, g]) * v[p, g]` over the positions `p` of the
-    /// token's
-    /// sequence
-    /// from `position[t] - slidingWindow + 1` (0 without a window) to `position[t]`, where `g = h /
-    /// (headCount /
-    /// headCountKv)`. With a soft cap `c`, a score `s` becomes `c * tanh(s / c)` before the softmax.
+    /// `out[t, h] = sum_p softmax_p(scale * q[t, h] . k[p, g]) * v[p, g]` with `g = h / (headCount /
+    /// headCountKv)`, over the positions `p` of the token's sequence that the token sees. With a soft cap
+    /// `c`, a score `s` becomes `c * tanh(s / c)` before the softmax. A sink is one more score of each head
+    /// in the denominator of the softmax, neither scaled nor capped, and without a value.
+    ///
+    /// A causal token sees the positions up to its own, the last `slidingWindow` of them, itself included,
+    /// if there is a window. A token of an encoder (not causal) sees all positions of its sequence up to the
+    /// last one of this step, with a window `w` those at most `w / 2` before or after its own: an encoder's
+    /// sequence has to be in one step, because nothing sees what a later step brings.
     ///
     /// @param q `[T, headCount * keyLength]`
     /// @param k `[T, headCountKv * keyLength]`
@@ -162,10 +259,12 @@ public final class CoreOp {
     /// @param headCount query heads, a multiple of `headCountKv`
     /// @param headCountKv key and value heads
     /// @param scale factor on scores, usually `1 / sqrt(keyLength)`
-    /// @param slidingWindow how many positions back a token sees, itself included; 0 sees all
+    /// @param slidingWindow how many positions a token sees; 0 sees all
     /// @param softCap cap on scores; 0 for none
+    /// @param causal whether a token sees only what is before it
+    /// @param sinks `[headCount]` or empty
     /// @param out `[T, headCount * valueLength]`
-    public record Attention(
+    record Attention(
             Value q,
             Value k,
             Value v,
@@ -175,18 +274,54 @@ public final class CoreOp {
             float scale,
             int slidingWindow,
             float softCap,
+            boolean causal,
+            Optional<Weight> sinks,
             Value out)
-            implements Op {
+            implements CoreOp {
         /// Checks the widths.
         public Attention {
-            if (headCount % headCountKv != 0
-                    || q.width() % headCount != 0
-                    || k.width() != q.width() / headCount * headCountKv
-                    || v.width() % headCountKv != 0
-                    || out.width() != v.width() / headCountKv * headCount) {
-                throw new IllegalArgumentException("attention of " + headCount + "/" + headCountKv
-                        + " heads does not fit " + q + ", " + k + ", " + v + " -> " + out);
-            }
+            boolean fits = headCountKv > 0
+                    && headCount > 0
+                    && headCount % headCountKv == 0
+                    && q.width() % headCount == 0
+                    && k.width() == q.width() / headCount * headCountKv
+                    && v.width() % headCountKv == 0
+                    && out.width() == v.width() / headCountKv * headCount;
+            String inputs = headCount + "/" + headCountKv + " heads, which do not fit " + q + ", " + k + ", " + v;
+            Shapes.check(fits, "attention", "has " + inputs, out);
+            Shapes.check(
+                    layer >= 0 && slidingWindow >= 0 && softCap >= 0,
+                    "attention",
+                    "has layer " + layer + ", window " + slidingWindow + ", soft cap " + softCap
+                            + "; expected none below 0",
+                    out);
+            sinks.ifPresent(s -> Shapes.vector("attention", s, headCount, out));
+        }
+
+        /// Causal attention without sinks.
+        ///
+        /// @param q queries
+        /// @param k keys
+        /// @param v values
+        /// @param layer index of the KV cache layer
+        /// @param headCount query heads
+        /// @param headCountKv key and value heads
+        /// @param scale factor on scores
+        /// @param slidingWindow how many positions a token sees, itself included; 0 sees all
+        /// @param softCap cap on scores; 0 for none
+        /// @param out the result
+        public Attention(
+                Value q,
+                Value k,
+                Value v,
+                int layer,
+                int headCount,
+                int headCountKv,
+                float scale,
+                int slidingWindow,
+                float softCap,
+                Value out) {
+            this(q, k, v, layer, headCount, headCountKv, scale, slidingWindow, softCap, true, Optional.empty(), out);
         }
 
         /// {@return elements of a key head}
@@ -197,6 +332,25 @@ public final class CoreOp {
         /// {@return elements of a value head}
         public int valueLength() {
             return v.width() / headCountKv;
+        }
+
+        /// {@return the first position that a token sees}
+        ///
+        /// @param position the token's
+        public int firstSeen(int position) {
+            int before = causal ? slidingWindow - 1 : slidingWindow / 2;
+            return slidingWindow == 0 ? 0 : Math.max(0, position - before);
+        }
+
+        /// {@return the last position that a token sees}
+        ///
+        /// @param position the token's
+        /// @param last the last position of its sequence in the step
+        public int lastSeen(int position, int last) {
+            if (causal) {
+                return position;
+            }
+            return slidingWindow == 0 ? last : (int) Math.min(last, (long) position + slidingWindow / 2);
         }
 
         @Override
@@ -210,13 +364,8 @@ public final class CoreOp {
         }
 
         @Override
-        public List<Value> outputs() {
-            return List.of(out);
-        }
-
-        @Override
         public List<Weight> weights() {
-            return List.of();
+            return sinks.map(List::of).orElse(List.of());
         }
     }
 
@@ -225,7 +374,12 @@ public final class CoreOp {
     /// @param a `[T, width]`
     /// @param b `[T, width]`
     /// @param out `[T, width]`
-    public record Add(Value a, Value b, Value out) implements Op {
+    record Add(Value a, Value b, Value out) implements CoreOp {
+        /// Checks the widths.
+        public Add {
+            Shapes.sameWidth("add", out, a, b);
+        }
+
         @Override
         public String kind() {
             return "add";
@@ -235,16 +389,6 @@ public final class CoreOp {
         public List<Value> inputs() {
             return List.of(a, b);
         }
-
-        @Override
-        public List<Value> outputs() {
-            return List.of(out);
-        }
-
-        @Override
-        public List<Weight> weights() {
-            return List.of();
-        }
     }
 
     /// `out = a * b`, element by element.
@@ -252,7 +396,12 @@ public final class CoreOp {
     /// @param a `[T, width]`
     /// @param b `[T, width]`
     /// @param out `[T, width]`
-    public record Multiply(Value a, Value b, Value out) implements Op {
+    record Multiply(Value a, Value b, Value out) implements CoreOp {
+        /// Checks the widths.
+        public Multiply {
+            Shapes.sameWidth("multiply", out, a, b);
+        }
+
         @Override
         public String kind() {
             return "multiply";
@@ -262,16 +411,6 @@ public final class CoreOp {
         public List<Value> inputs() {
             return List.of(a, b);
         }
-
-        @Override
-        public List<Value> outputs() {
-            return List.of(out);
-        }
-
-        @Override
-        public List<Weight> weights() {
-            return List.of();
-        }
     }
 
     /// `out = activation(x)`, element by element.
@@ -279,7 +418,12 @@ public final class CoreOp {
     /// @param x `[T, width]`
     /// @param activation the function
     /// @param out `[T, width]`
-    public record Activate(Value x, Activation activation, Value out) implements Op {
+    record Activate(Value x, Activation activation, Value out) implements CoreOp {
+        /// Checks the widths.
+        public Activate {
+            Shapes.sameWidth("activate", out, x);
+        }
+
         @Override
         public String kind() {
             return "activate";
@@ -289,15 +433,31 @@ public final class CoreOp {
         public List<Value> inputs() {
             return List.of(x);
         }
+    }
 
-        @Override
-        public List<Value> outputs() {
-            return List.of(out);
+    /// The gate of gpt-oss, element by element: `out = a / (1 + exp(-alpha a)) * (b + 1)` with
+    /// `a = min(gate, limit)` and `b = max(-limit, min(up, limit))`.
+    ///
+    /// @param gate `[T, width]`
+    /// @param up `[T, width]`
+    /// @param alpha slope of the sigmoid, 1.702
+    /// @param limit where both are clamped, 7
+    /// @param out `[T, width]`
+    record SwigluOai(Value gate, Value up, float alpha, float limit, Value out) implements CoreOp {
+        /// Checks the widths.
+        public SwigluOai {
+            Shapes.sameWidth("swiglu_oai", out, gate, up);
+            Shapes.check(limit > 0, "swiglu_oai", "has limit " + limit + "; expected more than 0", out);
         }
 
         @Override
-        public List<Weight> weights() {
-            return List.of();
+        public String kind() {
+            return "swiglu_oai";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(gate, up);
         }
     }
 
@@ -306,7 +466,12 @@ public final class CoreOp {
     /// @param x `[T, width]`
     /// @param factor the factor
     /// @param out `[T, width]`
-    public record Scale(Value x, float factor, Value out) implements Op {
+    record Scale(Value x, float factor, Value out) implements CoreOp {
+        /// Checks the widths.
+        public Scale {
+            Shapes.sameWidth("scale", out, x);
+        }
+
         @Override
         public String kind() {
             return "scale";
@@ -316,16 +481,6 @@ public final class CoreOp {
         public List<Value> inputs() {
             return List.of(x);
         }
-
-        @Override
-        public List<Value> outputs() {
-            return List.of(out);
-        }
-
-        @Override
-        public List<Weight> weights() {
-            return List.of();
-        }
     }
 
     /// `out = cap * tanh(x / cap)`.
@@ -333,7 +488,13 @@ public final class CoreOp {
     /// @param x `[T, width]`
     /// @param cap the cap, above 0
     /// @param out `[T, width]`
-    public record SoftCap(Value x, float cap, Value out) implements Op {
+    record SoftCap(Value x, float cap, Value out) implements CoreOp {
+        /// Checks the widths.
+        public SoftCap {
+            Shapes.sameWidth("soft_cap", out, x);
+            Shapes.check(cap > 0, "soft_cap", "has cap " + cap + "; expected more than 0", out);
+        }
+
         @Override
         public String kind() {
             return "soft_cap";
@@ -342,16 +503,6 @@ public final class CoreOp {
         @Override
         public List<Value> inputs() {
             return List.of(x);
-        }
-
-        @Override
-        public List<Value> outputs() {
-            return List.of(out);
-        }
-
-        @Override
-        public List<Weight> weights() {
-            return List.of();
         }
     }
 
@@ -363,7 +514,12 @@ public final class CoreOp {
     ///
     /// @param x `[T, width]`
     /// @param out `[L, width]`
-    public record SelectRows(Value x, Value out) implements Op {
+    record SelectRows(Value x, Value out) implements CoreOp {
+        /// Checks the widths.
+        public SelectRows {
+            Shapes.sameWidth("select_rows", out, x);
+        }
+
         @Override
         public String kind() {
             return "select_rows";
@@ -373,15 +529,28 @@ public final class CoreOp {
         public List<Value> inputs() {
             return List.of(x);
         }
+    }
 
-        @Override
-        public List<Value> outputs() {
-            return List.of(out);
+    /// Pools the rows of a sequence: each token whose logits are wanted gets one row made of all rows of its
+    /// sequence in this step. [SelectRows] of a sequence's last token is pooling by the last one.
+    ///
+    /// @param x `[T, width]`
+    /// @param pooling how
+    /// @param out `[L, width]`
+    record Pool(Value x, Pooling pooling, Value out) implements CoreOp {
+        /// Checks the widths.
+        public Pool {
+            Shapes.sameWidth("pool", out, x);
         }
 
         @Override
-        public List<Weight> weights() {
-            return List.of();
+        public String kind() {
+            return "pool";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
         }
     }
 }

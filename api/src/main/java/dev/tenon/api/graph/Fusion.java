@@ -8,10 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// Pure rewriting passes that a backend may use before it compiles a graph. They never change results
-/// beyond
-/// rounding:
-/// [Graph#expanded()] gives the original ops back.
+/// Pure rewriting passes that a backend may use before it compiles a graph. They never change results beyond
+/// rounding: [Graph#expanded()] gives the original ops back.
 public final class Fusion {
     private final Map<Integer, Op> producer = new HashMap<>();
     private final Map<Integer, Integer> readers = new HashMap<>();
@@ -36,6 +34,7 @@ public final class Fusion {
             op.inputs().forEach(v -> readers.merge(v.id(), 1, Integer::sum));
         }
         readers.merge(graph.output().id(), 1, Integer::sum);
+        graph.outputs().values().forEach(v -> readers.merge(v.id(), 1, Integer::sum));
         for (Op op : graph.ops()) {
             switch (op) {
                 case CoreOp.Attention attention -> matchQkv(attention);
@@ -63,7 +62,7 @@ public final class Fusion {
                 ops.add(op);
             }
         }
-        return new Graph(graph.name(), ops, graph.output());
+        return graph.withOps(ops);
     }
 
     private void matchQkv(CoreOp.Attention attention) {

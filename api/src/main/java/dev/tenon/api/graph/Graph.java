@@ -1,44 +1,55 @@
 package dev.tenon.api.graph;
 
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 
 /// An immutable list of ops in an order that can run: each value is defined once, before it is read.
 ///
 /// @param name what reports call it, such as `llama`
 /// @param ops the ops
-/// @param output the logits, `[L, nVocab]`
-public record Graph(String name, List<Op> ops, Value output) {
-    /// Checks that each value is defined once and before its use.
+/// @param output the default output: the logits, `[L, nVocab]`, or an encoder's embeddings
+/// @param outputs further outputs by name, such as hidden states, in an order that stays; may hold rows of
+///     all tokens, `[T, width]`, or those of the default output
+public record Graph(String name, List<Op> ops, Value output, Map<String, Value> outputs) {
+    /// Checks that each value is defined once and before its use, always with one width, that a tensor has one
+    /// shape, and that the expansion of each [CustomOp] defines it.
+    ///
+    /// @throws IllegalArgumentException if not, naming op and value
     public Graph {
+        Objects.requireNonNull(name, "name");
         ops = List.copyOf(ops);
-        Set<Integer> defined = new HashSet<>();
-        for (Op op : ops) {
-            for (Value input : op.inputs()) {
-                if (!defined.contains(input.id())) {
-                    throw new IllegalArgumentException(op.kind() + " reads " + input + " before it is defined");
-                }
-            }
-            for (Value out : op.outputs()) {
-                if (!defined.add(out.id())) {
-                    throw new IllegalArgumentException(op.kind() + " defines " + out + " a second time");
-                }
-            }
-        }
-        if (!defined.contains(output.id())) {
-            throw new IllegalArgumentException("nothing defines the output " + output);
-        }
+        outputs = Collections.unmodifiableMap(new LinkedHashMap<>(outputs));
+        GraphCheck check = new GraphCheck("graph " + name);
+        ops.forEach(check::op);
+        check.reads("the default output", output);
+        outputs.forEach((key, value) -> check.reads("output " + key, value));
     }
 
-    /// {@return all weights, each once, in the order of their first use}
+    /// A graph with its default output only.
+    ///
+    /// @param name what reports call it
+    /// @param ops the ops
+    /// @param output the default output
+    public Graph(String name, List<Op> ops, Value output) {
+        this(name, ops, output, Map.of());
+    }
+
+    /// {@return a graph of other ops that define the same outputs}
+    ///
+    /// @param others the ops
+    public Graph withOps(List<Op> others) {
+        return new Graph(name, others, output, outputs);
+    }
+
+    /// {@return all tensors that are used, whole or in part, each once, in the order of their first use}
     public List<Weight> weights() {
         Map<String, Weight> weights = new LinkedHashMap<>();
         for (Op op : ops) {
-            op.weights().forEach(w -> weights.putIfAbsent(w.name(), w));
+            op.weights().forEach(w -> weights.putIfAbsent(w.name(), w.tensor()));
         }
         return List.copyOf(weights.values());
     }
@@ -66,11 +77,11 @@ public record Graph(String name, List<Op> ops, Value output) {
         return max + 1;
     }
 
-    /// {@return the same graph with every [CustomOp] replaced by its expansion, down to core ops}
+    /// {@return the same graph with every [CustomOp] replaced by its expansion, down to other ops}
     public Graph expanded() {
         List<Op> flat = new ArrayList<>();
         ops.forEach(op -> expandInto(op, flat));
-        return new Graph(name, flat, output);
+        return withOps(flat);
     }
 
     private static void expandInto(Op op, List<Op> target) {

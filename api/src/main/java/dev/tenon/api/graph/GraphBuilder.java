@@ -1,14 +1,18 @@
 package dev.tenon.api.graph;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
-/// Builds a [Graph] op by op; each method adds one op and returns the value it defines. Not safe for
-/// several threads.
+/// Builds a [Graph] op by op; each method adds one op and returns the value it defines. Values and weights
+/// that do not fit together are refused with `IllegalArgumentException`, naming them. Not safe for several
+/// threads.
 public final class GraphBuilder {
     private final String name;
     private final List<Op> ops = new ArrayList<>();
+    private final Map<String, Value> outputs = new LinkedHashMap<>();
     private int nextId;
 
     /// Starts an empty graph.
@@ -45,6 +49,28 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [CoreOp.PositionEmbedding].
+    ///
+    /// @param valueName name of the result
+    /// @param table `[nPositions, width]`
+    /// @return `[T, width]`
+    public Value positionEmbedding(String valueName, Weight table) {
+        Value out = value(valueName, table.cols());
+        add(new CoreOp.PositionEmbedding(table, out));
+        return out;
+    }
+
+    /// Adds a [CoreOp.Repeat].
+    ///
+    /// @param valueName name of the result
+    /// @param row `[width]`
+    /// @return `[T, width]`
+    public Value repeat(String valueName, Weight row) {
+        Value out = value(valueName, row.cols());
+        add(new CoreOp.Repeat(row, out));
+        return out;
+    }
+
     /// Adds a [CoreOp.RmsNorm].
     ///
     /// @param valueName name of the result
@@ -55,6 +81,20 @@ public final class GraphBuilder {
     public Value rmsNorm(String valueName, Value x, Weight weight, float eps) {
         Value out = value(valueName, x.width());
         add(new CoreOp.RmsNorm(x, weight, eps, out));
+        return out;
+    }
+
+    /// Adds a [CoreOp.LayerNorm].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, width]`
+    /// @param weight `[group]`
+    /// @param bias `[group]` or empty
+    /// @param eps added to the variance
+    /// @return `[T, width]`
+    public Value layerNorm(String valueName, Value x, Weight weight, Optional<Weight> bias, float eps) {
+        Value out = value(valueName, x.width());
+        add(new CoreOp.LayerNorm(x, weight, bias, eps, out));
         return out;
     }
 
@@ -172,11 +212,88 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [CoreOp.Pool].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, width]`
+    /// @param pooling how
+    /// @return `[L, width]`
+    public Value pool(String valueName, Value x, Pooling pooling) {
+        Value out = value(valueName, x.width());
+        add(new CoreOp.Pool(x, pooling, out));
+        return out;
+    }
+
+    /// Adds a [CoreOp.SwigluOai].
+    ///
+    /// @param valueName name of the result
+    /// @param gate `[T, width]`
+    /// @param up `[T, width]`
+    /// @param alpha slope of the sigmoid
+    /// @param limit where both are clamped
+    /// @return `[T, width]`
+    public Value swigluOai(String valueName, Value gate, Value up, float alpha, float limit) {
+        Value out = value(valueName, gate.width());
+        add(new CoreOp.SwigluOai(gate, up, alpha, limit, out));
+        return out;
+    }
+
+    /// Adds an [ExpertOp.Router].
+    ///
+    /// @param valueName name of the results
+    /// @param logits `[T, experts]`
+    /// @param params how to choose
+    /// @return the op, which holds its two results
+    public ExpertOp.Router router(String valueName, Value logits, RouterParams params) {
+        Value chosen = value(valueName + ".chosen", params.used());
+        Value shares = value(valueName + ".shares", params.used());
+        ExpertOp.Router router = new ExpertOp.Router(logits, params, chosen, shares);
+        add(router);
+        return router;
+    }
+
+    /// Adds an [ExpertOp.ExpertLinear].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, cols]`, or `[T, used * cols]`
+    /// @param chosen `[T, used]`
+    /// @param weight `[experts, rows, cols]`
+    /// @param bias `[experts, rows]` or empty
+    /// @return `[T, used * rows]`
+    public Value expertLinear(String valueName, Value x, Value chosen, Weight weight, Optional<Weight> bias) {
+        Value out = value(valueName, Math.multiplyExact(chosen.width(), weight.rows()));
+        add(new ExpertOp.ExpertLinear(x, chosen, weight, bias, out));
+        return out;
+    }
+
+    /// Adds an [ExpertOp.WeightedSum].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, used * width]`
+    /// @param shares `[T, used]`
+    /// @return `[T, width]`
+    public Value weightedSum(String valueName, Value x, Value shares) {
+        Value out = value(valueName, Math.max(1, x.width() / shares.width()));
+        add(new ExpertOp.WeightedSum(x, shares, out));
+        return out;
+    }
+
+    /// Makes a value an output beside the default one.
+    ///
+    /// @param outputName what callers ask for, such as `hidden`
+    /// @param value a value of this graph
+    /// @throws IllegalArgumentException if there is an output of that name
+    public void output(String outputName, Value value) {
+        if (outputs.putIfAbsent(outputName, value) != null) {
+            throw new IllegalArgumentException("graph " + name + " has two outputs " + outputName);
+        }
+    }
+
     /// Ends the graph.
     ///
-    /// @param output the logits
+    /// @param output the default output: logits or embeddings
     /// @return the graph
     public Graph build(Value output) {
-        return new Graph(name, ops, output);
+        return new Graph(name, ops, output, outputs);
     }
 }

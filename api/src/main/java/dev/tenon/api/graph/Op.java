@@ -5,10 +5,9 @@ import org.osgi.annotation.versioning.ConsumerType;
 
 /// One operation of a graph. Immutable.
 ///
-/// The set is open: [CoreOp] holds the ops that every backend runs, [CustomOp] is for everything else. A
-/// backend
-/// that meets
-/// an op it does not know asks whether it is a [CustomOp] and expands it, or refuses it with a reason.
+/// The set is open: [CoreOp] holds the ops of usual decoders and encoders, [ExpertOp] those of mixtures of
+/// experts, [CustomOp] is for everything that these express. A backend that meets an op it does not know
+/// asks whether it is a [CustomOp] and expands it, or refuses it with a reason.
 @ConsumerType
 public interface Op {
     /// {@return the kind, such as `linear`; stable, used in reports and kernel look-up}
@@ -21,5 +20,7 @@ public interface Op {
     List<Value> outputs();
 
     /// {@return the weights it reads, in a fixed order; empty for most ops}
-    List<Weight> weights();
+    default List<Weight> weights() {
+        return List.of();
+    }
 }

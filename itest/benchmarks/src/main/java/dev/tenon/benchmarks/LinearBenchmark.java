@@ -2,10 +2,10 @@ package dev.tenon.benchmarks;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
-import dev.tenon.backend.cpu.vector.kernel.LinearKernel;
-import dev.tenon.backend.cpu.vector.kernel.ScalarLinear;
-import dev.tenon.backend.cpu.vector.kernel.Scratch;
-import dev.tenon.backend.cpu.vector.kernel.VectorKernels;
+import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
+import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
+import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
+import dev.tenon.backend.cpu.vector.selection.VectorKernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;

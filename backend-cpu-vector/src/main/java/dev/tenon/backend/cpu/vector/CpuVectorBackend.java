@@ -10,6 +10,9 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
+import dev.tenon.backend.cpu.vector.selection.KernelSet;
+import dev.tenon.backend.cpu.vector.threads.CpuPinning;
+import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,7 +31,7 @@ public final class CpuVectorBackend implements Backend {
     /// The backend's id.
     static final String ID = "cpu-vector";
     /// The kind of its only device.
-    static final String KIND = "cpu";
+    public static final String KIND = "cpu";
 
     private static final String DEVICE = "0";
     private static final Logger LOG = LoggerFactory.getLogger(CpuVectorBackend.class);

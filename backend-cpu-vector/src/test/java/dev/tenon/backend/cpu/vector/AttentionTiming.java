@@ -11,6 +11,7 @@ import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.Locale;

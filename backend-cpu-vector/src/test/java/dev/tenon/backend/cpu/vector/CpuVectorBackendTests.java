@@ -11,6 +11,8 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
+import dev.tenon.backend.cpu.vector.op.OpTests;
+import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;

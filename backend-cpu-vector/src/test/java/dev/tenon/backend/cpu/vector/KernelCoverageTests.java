@@ -19,6 +19,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import dev.tenon.quant.formats.F32Format;
 import java.io.IOException;
 import java.net.URI;

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.Random;
 
 /// Weights made by a test, in memory that the garbage collector frees.
-final class TestWeights implements Weights {
+public final class TestWeights implements Weights {
     private final Map<String, Entry> entries = new HashMap<>();
     private final Arena arena = Arena.ofAuto();
 
@@ -23,7 +23,7 @@ final class TestWeights implements Weights {
     /// Adds a weight; the values are encoded by the format.
     ///
     /// @return the values that the format decodes, `[rows, cols]`
-    float[] put(Weight weight, QuantFormat format, float[] values) {
+    public float[] put(Weight weight, QuantFormat format, float[] values) {
         long rowBytes = format.bytesFor(weight.cols());
         MemorySegment data = arena.allocate(rowBytes * weight.rows(), 64);
         format.quantizer().orElseThrow().quantize(values, 0, data, 0, values.length);
@@ -51,7 +51,7 @@ final class TestWeights implements Weights {
     }
 
     /// {@return random values of about unit size over the square root of the row length}
-    static float[] random(Random random, Weight weight) {
+    public static float[] random(Random random, Weight weight) {
         float[] values = new float[weight.cols() * weight.rows()];
         float scale = (float) (weight.rows() == 1 ? 0.3 : 1 / Math.sqrt(weight.cols()));
         for (int i = 0; i < values.length; i++) {
@@ -92,7 +92,7 @@ final class TestWeights implements Weights {
     }
 
     /// Float32, written for these tests alone.
-    static final QuantFormat F32 = new QuantFormat() {
+    public static final QuantFormat F32 = new QuantFormat() {
         private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
         @Override

@@ -14,12 +14,12 @@ import java.util.Random;
 ///
 /// @param graph the graph
 /// @param weights its weights
-record TinyModel(Graph graph, TestWeights weights) {
-    static final int VOCABULARY = 97;
-    static final int WIDTH = 256;
+public record TinyModel(Graph graph, TestWeights weights) {
+    public static final int VOCABULARY = 97;
+    public static final int WIDTH = 256;
     static final int HEADS = 4;
-    static final int HEADS_KV = 2;
-    static final int HEAD_DIM = 64;
+    public static final int HEADS_KV = 2;
+    public static final int HEAD_DIM = 64;
     static final int FEED_FORWARD = 512;
     static final float EPS = 1e-5f;
 
@@ -28,7 +28,7 @@ record TinyModel(Graph graph, TestWeights weights) {
     /// @param seed of the weights
     /// @param matrixFormat format of the matrices
     /// @param qkNorm whether heads are normed; then pairs are half-split too
-    static TinyModel create(long seed, QuantFormat matrixFormat, boolean qkNorm) {
+    public static TinyModel create(long seed, QuantFormat matrixFormat, boolean qkNorm) {
         Random random = new Random(seed);
         TestWeights weights = new TestWeights();
         GraphBuilder b = new GraphBuilder("tiny");

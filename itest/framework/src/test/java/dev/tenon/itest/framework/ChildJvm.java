@@ -53,10 +53,15 @@ final class ChildJvm {
         return java(options);
     }
 
-    /// Runs `java` with options, at most ten minutes.
+    /// Runs the `java` of this JVM with options, at most ten minutes.
     static Result java(List<String> options) throws IOException, InterruptedException {
+        return java(Path.of(System.getProperty("java.home")), options);
+    }
+
+    /// Runs the `java` of a runtime with options, at most ten minutes.
+    static Result java(Path home, List<String> options) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add(home.resolve("bin/java").toString());
         command.add("-Xmx512m");
         command.addAll(options);
         Path output = Files.createTempFile("child", ".txt");

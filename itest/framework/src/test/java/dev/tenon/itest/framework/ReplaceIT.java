@@ -230,7 +230,7 @@ class ReplaceIT {
                                     backend,
                                     folder.resolve("wrong-backend.jar"),
                                     "0.2.3",
-                                    "dev.tenon.backend.cpu.vector.RmsNormMath",
+                                    "dev.tenon.backend.cpu.vector.op.RmsNormMath",
                                     "groups"),
                             "dev.tenon.backend.cpu.vector 0.2.3 failed its self-check: .*logits of a tiny model.*"),
                     Map.entry(

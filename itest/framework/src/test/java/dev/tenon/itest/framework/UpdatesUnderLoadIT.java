@@ -205,7 +205,7 @@ class UpdatesUnderLoadIT {
                         Jars.ours("backend-cpu-vector"),
                         folder.resolve("broken-backend.jar"),
                         "2.0.0",
-                        "dev.tenon.backend.cpu.vector.RmsNormMath",
+                        "dev.tenon.backend.cpu.vector.op.RmsNormMath",
                         "groups");
             // It passes its self-check and starts, but no loaded model can move to it.
             case MODELS ->

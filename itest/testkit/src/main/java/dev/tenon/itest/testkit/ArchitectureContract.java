@@ -25,6 +25,7 @@ import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
+import dev.tenon.itest.testkit.reference.Reference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -136,6 +137,7 @@ public abstract class ArchitectureContract {
     void everyValueOfTheGraphIsUsed() {
         Graph graph = define().graph().expanded();
         Set<Integer> read = new HashSet<>(Set.of(graph.output().id()));
+        graph.outputs().values().forEach(value -> read.add(value.id()));
         graph.ops().forEach(op -> op.inputs().forEach(value -> read.add(value.id())));
         for (Op op : graph.ops()) {
             for (Value value : op.outputs()) {
@@ -157,13 +159,14 @@ public abstract class ArchitectureContract {
     private static void weightsMatch(Graph graph, Map<String, List<Long>> tensors) {
         Map<String, Weight> seen = new HashMap<>();
         for (Op op : graph.expanded().ops()) {
-            for (Weight weight : op.weights()) {
+            for (Weight used : op.weights()) {
+                Weight weight = used.tensor();
                 assertEquals(seen.computeIfAbsent(weight.name(), name -> weight), weight, "one name, two shapes");
                 List<Long> shape = tensors.get(weight.name());
                 assertTrue(shape != null, "the file has no tensor " + weight.name());
                 assertEquals(shape.getFirst(), weight.cols(), "columns of " + weight.name());
                 long rows = shape.stream().skip(1).reduce(1L, Math::multiplyExact);
-                assertEquals(rows, weight.rows(), "rows of " + weight.name());
+                assertEquals(rows, (long) weight.rows() * weight.slices(), "rows of " + weight.name());
             }
         }
     }

@@ -15,6 +15,7 @@ import dev.tenon.itest.testkit.PlanDriver.Chunk;
 import dev.tenon.itest.testkit.PlanDriver.Settings;
 import dev.tenon.itest.testkit.RandomModels.Model;
 import dev.tenon.itest.testkit.RandomModels.Shape;
+import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

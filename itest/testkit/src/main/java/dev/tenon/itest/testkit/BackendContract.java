@@ -33,6 +33,7 @@ import dev.tenon.itest.testkit.PlanDriver.Chunk;
 import dev.tenon.itest.testkit.PlanDriver.Settings;
 import dev.tenon.itest.testkit.RandomModels.Model;
 import dev.tenon.itest.testkit.RandomModels.Shape;
+import dev.tenon.itest.testkit.reference.Reference;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -14,6 +14,7 @@ import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.itest.testkit.RandomModels.Model;
+import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -16,6 +16,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.itest.testkit.PlanDriver.Chunk;
 import dev.tenon.itest.testkit.PlanDriver.Settings;
 import dev.tenon.itest.testkit.RandomModels.Model;
+import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -15,9 +15,11 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.Support;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
@@ -25,6 +27,7 @@ import dev.tenon.itest.testkit.PlanDriver.Chunk;
 import dev.tenon.itest.testkit.PlanDriver.Settings;
 import dev.tenon.itest.testkit.RandomModels.Model;
 import dev.tenon.itest.testkit.RandomModels.Shape;
+import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -181,7 +184,32 @@ public abstract class BackendNumbersContract {
         return OpCases.all().stream()
                 .map(c -> DynamicTest.dynamicTest(c.name(), () -> {
                     try (Model model = c.model().get()) {
-                        compare(model, tokens(3, 40, model.vocabSize()), c.n());
+                        if (c.optional()) {
+                            assumeSupported(model);
+                        }
+                        int[] chunks = c.oneStep() ? new int[] {40} : new int[] {40, 17, 1};
+                        compareChunks(model, tokens(3, 40, model.vocabSize()), chunks, tolerance(kind(model), c.n()));
+                    }
+                }));
+    }
+
+    /// Skips a test where the backend says that it does not run one of the ops.
+    private void assumeSupported(Model model) {
+        for (Op op : model.graph().ops()) {
+            Support support = device.compiler().supports(op, model.weights(), kernels());
+            assumeTrue(support.level() != Support.Level.NONE, () -> backend.id() + ": " + support.reason());
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> expertsMatchTheReferenceInEveryFormat() {
+        return formats().stream()
+                .map(format -> DynamicTest.dynamicTest("experts " + format.id(), () -> {
+                    int unit = Math.max(32, format.blockSize());
+                    try (Model model = OptionalOpCases.experts(format, 2 * unit, unit)) {
+                        assumeSupported(model);
+                        double allowed = tolerance("experts", format, 4 * unit);
+                        compareChunks(model, tokens(3, 40, model.vocabSize()), new int[] {40, 17, 1}, allowed);
                     }
                 }));
     }
@@ -376,14 +404,12 @@ public abstract class BackendNumbersContract {
             input.addSequence(
                     IntStream.range(0, driver.plan().kvPages().pageCount()).toArray());
             input.addToken(5, position, true);
-            double[] expected = new Reference(model.graph(), model.weights()).evaluate(5, position, null);
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).evaluate(new int[] {5}, new int[] {position}, null);
             float[][] got = driver.rows(driver.plan().run(input));
             // Angles that are computed in float32 lose 2^-24 of the position.
             assertClose(
-                    model.name() + " position=" + position,
-                    new double[][] {expected},
-                    got,
-                    tolerance("rope", 16) + position * 0x1p-24);
+                    model.name() + " position=" + position, expected, got, tolerance("rope", 16) + position * 0x1p-24);
         }
     }
 
@@ -432,16 +458,23 @@ public abstract class BackendNumbersContract {
     /// @param format format of the weights, or null for float32
     /// @param n terms of the longest sum
     protected final void compare(Model model, int[] tokens, QuantFormat format, int n) {
+        String kind = kind(model);
+        double allowed = format == null ? tolerance(kind, n) : tolerance(kind, format, n);
+        compareChunks(model, tokens, new int[] {tokens.length, 17, 1}, allowed);
+    }
+
+    private static String kind(Model model) {
+        return model.graph().weights().size() > 6 ? "model" : model.graph().name();
+    }
+
+    private void compareChunks(Model model, int[] tokens, int[] chunks, double allowed) {
         double[][] expected =
                 new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
-        String kind =
-                model.graph().weights().size() > 6 ? "model" : model.graph().name();
         try (PlanDriver driver = new PlanDriver(device, model, settings(tokens.length, 1, tokens.length))) {
-            for (int chunk : new int[] {tokens.length, 17, 1}) {
+            for (int chunk : chunks) {
                 PlanDriver.Sequence s = driver.open();
                 float[][] got = driver.feed(s, tokens, chunk);
                 driver.release(s);
-                double allowed = format == null ? tolerance(kind, n) : tolerance(kind, format, n);
                 assertClose(model.name() + " chunk=" + chunk, expected, got, allowed);
             }
         }

@@ -11,14 +11,14 @@ import java.util.List;
 public final class Cut {
     private Cut() {}
 
-    /// {@return the graph up to an op, with that op's output as its own}
+    /// {@return the graph up to an op, with that op's first output as its own}
     ///
     /// @param graph a graph of core ops
     /// @param index number of the op, 0-based
     public static Graph behind(Graph graph, int index) {
         List<Op> ops = new ArrayList<>(graph.ops().subList(0, index + 1));
         Value output = ops.getLast().outputs().getFirst();
-        if (ops.stream().noneMatch(CoreOp.SelectRows.class::isInstance)) {
+        if (ops.stream().noneMatch(op -> op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool)) {
             Value rows = new Value(graph.valueCount(), "rows", output.width());
             ops.add(new CoreOp.SelectRows(output, rows));
             output = rows;

@@ -28,12 +28,12 @@ public final class MemoryWeights implements Weights, AutoCloseable {
     /// Adds a weight in blocks. The bytes stand 32 bytes behind a 64-byte boundary, the least that a GGUF
     /// file promises.
     ///
-    /// @param weight name and shape
+    /// @param weight name and shape of the whole tensor
     /// @param format its format
     /// @param blocks the blocks, row after row; copied
     /// @throws IllegalArgumentException if the size is not that of the shape, or the name is there already
     public void add(Weight weight, QuantFormat format, byte[] blocks) {
-        long bytes = Math.multiplyExact(format.bytesFor(weight.cols()), weight.rows());
+        long bytes = Math.multiplyExact(format.bytesFor(weight.cols()), (long) weight.rows() * weight.slices());
         if (bytes != blocks.length) {
             throw new IllegalArgumentException(
                     weight + " takes " + bytes + " bytes in " + format.id() + ", not " + blocks.length);
@@ -43,9 +43,11 @@ public final class MemoryWeights implements Weights, AutoCloseable {
         }
         MemorySegment data = arena.allocate(32 + bytes, 64).asSlice(32, bytes);
         MemorySegment.copy(blocks, 0, data, java.lang.foreign.ValueLayout.JAVA_BYTE, 0, blocks.length);
-        List<Long> shape = weight.rows() == 1
-                ? List.of((long) weight.cols())
-                : List.of((long) weight.cols(), (long) weight.rows());
+        List<Long> shape = weight.slices() > 1
+                ? List.of((long) weight.cols(), (long) weight.rows(), (long) weight.slices())
+                : weight.rows() > 1
+                        ? List.of((long) weight.cols(), (long) weight.rows())
+                        : List.of((long) weight.cols());
         TensorInfo info = new TensorInfo(weight.name(), format.ggmlType(), shape, 0, offsetBytes, bytes);
         offsetBytes += (bytes + 31) / 32 * 32;
         entries.put(weight.name(), new Entry(info, format, data.asReadOnly()));

@@ -13,16 +13,21 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
-/// Single ops in odd shapes: what [BackendNumbersContract] runs one by one.
+/// Single ops in odd shapes: what [BackendNumbersContract] runs one by one. Here are those that every backend has;
+/// [OptionalOpCases] follow them.
 final class OpCases {
     /// An op in a shape.
     ///
     /// @param name names the case
     /// @param n how many terms its longest sum has; error bounds grow with it
+    /// @param optional whether a backend may refuse the op
+    /// @param oneStep whether results depend on which tokens come in one step
     /// @param model makes the graph; the caller closes it
-    record Case(String name, int n, Supplier<Model> model) {}
+    record Case(String name, int n, boolean optional, boolean oneStep, Supplier<Model> model) {}
 
-    private static final int[] WIDTHS = {1, 2, 3, 7, 8, 31, 64, 65, 100, 259};
+    private static final List<Activation> BASIC = List.of(Activation.SILU, Activation.GELU_TANH, Activation.RELU);
+
+    static final int[] WIDTHS = {1, 2, 3, 7, 8, 31, 64, 65, 100, 259};
 
     private final List<Case> cases = new ArrayList<>();
 
@@ -35,11 +40,12 @@ final class OpCases {
         all.norms();
         all.ropes();
         all.attentions();
+        all.cases.addAll(OptionalOpCases.all());
         return List.copyOf(all.cases);
     }
 
     private void add(String name, int n, int width, BiFunction<GraphBuilder, Value, Value> ops) {
-        cases.add(new Case(name, n, () -> RandomModels.ops(name, 11, width, TestFormats.F32, ops)));
+        cases.add(new Case(name, n, false, false, () -> RandomModels.ops(name, 11, width, TestFormats.F32, ops)));
     }
 
     private void elementwise() {
@@ -49,7 +55,7 @@ final class OpCases {
             add("multiply width=" + width, 1, width, (b, x) -> b.multiply("m", x, b.scale("half", x, 0.5f)));
             add("scale width=" + width, 1, width, (b, x) -> b.scale("s", x, -1.75f));
             add("soft_cap width=" + width, 1, width, (b, x) -> b.softCap("c", b.scale("s", x, 20), 30));
-            for (Activation activation : Activation.values()) {
+            for (Activation activation : BASIC) {
                 add(
                         "activate " + activation + " width=" + width,
                         1,
@@ -137,7 +143,7 @@ final class OpCases {
         });
     }
 
-    private static Value project(GraphBuilder b, Value x, String name, int rows) {
+    static Value project(GraphBuilder b, Value x, String name, int rows) {
         return b.linear(name, x, new Weight(name + ".weight", x.width(), rows), Optional.empty());
     }
 }

@@ -22,7 +22,7 @@ public class PlainElements implements ElementKernel {
 
     @Override
     public boolean accepts(Activation activation) {
-        return activation != Activation.RELU;
+        return activation == Activation.SILU || activation == Activation.GELU_TANH;
     }
 
     @Override

@@ -154,12 +154,24 @@ public final class RandomModels {
     /// @return the model; the caller closes it
     public static Model ops(
             String name, long seed, int width, QuantFormat format, BiFunction<GraphBuilder, Value, Value> ops) {
+        return whole(name, seed, width, format, (b, x) -> b.selectRows("rows", ops.apply(b, x)));
+    }
+
+    /// Makes a graph of an F32 embedding and the given ops.
+    ///
+    /// @param name what a failure calls it
+    /// @param seed seed of the weights
+    /// @param width width of the embedding
+    /// @param format format of the matrices of the ops
+    /// @param ops adds ops behind the embedding and returns the graph's output
+    /// @return the model; the caller closes it
+    static Model whole(
+            String name, long seed, int width, QuantFormat format, BiFunction<GraphBuilder, Value, Value> ops) {
         int vocab = 41;
         GraphBuilder b = new GraphBuilder(name);
         Weight table = new Weight("token_embd.weight", width, vocab);
-        Value out = ops.apply(b, b.embedding("embd", table));
-        Graph graph = b.build(b.selectRows("rows", out));
-        Function<Weight, QuantFormat> formats = w -> w.rows() == 1 || w.equals(table) ? TestFormats.F32 : format;
+        Graph graph = b.build(ops.apply(b, b.embedding("embd", table)));
+        Function<Weight, QuantFormat> formats = w -> isSmall(w) || w.equals(table) ? TestFormats.F32 : format;
         return new Model(name + " seed=" + seed, graph, weightsFor(graph, formats, seed), vocab);
     }
 
@@ -206,7 +218,7 @@ public final class RandomModels {
     /// @param seed seed of the weights
     /// @return the weights; the caller closes them
     public static MemoryWeights weightsFor(Graph graph, QuantFormat format, long seed) {
-        return weightsFor(graph, w -> w.rows() == 1 ? TestFormats.F32 : format, seed);
+        return weightsFor(graph, w -> isSmall(w) ? TestFormats.F32 : format, seed);
     }
 
     /// Makes random weights for any graph.
@@ -236,9 +248,14 @@ public final class RandomModels {
         return weights;
     }
 
+    /// Vectors, and the biases of experts, which are a matrix.
+    private static boolean isSmall(Weight weight) {
+        return weight.isVector() || weight.name().endsWith(".bias");
+    }
+
     private static byte[] blocks(Weight weight, QuantFormat format, double size, Random random) {
-        int n = Math.multiplyExact(weight.cols(), weight.rows());
-        if (weight.rows() == 1 && format.blockSize() == 1 && format.quantizer().isPresent()) {
+        int n = Math.toIntExact(weight.elements());
+        if (weight.isVector() && format.blockSize() == 1 && format.quantizer().isPresent()) {
             float[] values = new float[n];
             for (int i = 0; i < n; i++) {
                 values[i] = (float) (0.5 + random.nextDouble());

@@ -31,9 +31,12 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
+import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.itest.testkit.reference.KvStore;
+import dev.tenon.itest.testkit.reference.Reference;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -213,7 +216,7 @@ public final class ReferenceBackend implements Backend {
 
         @Override
         public Support supports(Op op, Weights weights, Collection<KernelProvider> kernels) {
-            boolean known = op instanceof CustomOp || op.getClass().getEnclosingClass() == CoreOp.class;
+            boolean known = op instanceof CustomOp || op instanceof CoreOp || op instanceof ExpertOp;
             return known || fault == Fault.SUPPORTS_SAYS_YES_TO_ALL
                     ? new Support(Support.Level.GENERIC, "interpreted")
                     : new Support(Support.Level.NONE, "unknown op " + op.kind());
@@ -329,15 +332,13 @@ public final class ReferenceBackend implements Backend {
             check(in);
             List<TokenChoice> choices = new ArrayList<>();
             List<double[]> rows = new ArrayList<>();
-            for (int t = 0; t < in.tokenCount(); t++) {
-                int[] table = in.pageTable(in.sequence(t));
-                int token = fault == Fault.PLANS_SHARE_THEIR_SCRATCH ? throughScratch(in.token(t)) : in.token(t);
-                boolean late = fault == Fault.LATE_ROWS_MISS_THE_FIRST && t > 8;
-                double[] row =
-                        reference.evaluate(Math.floorMod(token, vocab), in.position(t), new PagedStore(table, late));
-                if (in.wantsLogits(t) || fault == Fault.LOGITS_OF_EVERY_ROW) {
-                    rows.add(row);
-                    choices.add(in.choice(t));
+            for (int from = 0; from < in.tokenCount(); from = end(in, from)) {
+                double[][] computed = rows(in, from, end(in, from));
+                for (int t = from; t < from + computed.length; t++) {
+                    if (in.wantsLogits(t) || fault == Fault.LOGITS_OF_EVERY_ROW) {
+                        rows.add(computed[t - from]);
+                        choices.add(in.choice(t));
+                    }
                 }
             }
             return new StepResult() {
@@ -367,12 +368,35 @@ public final class ReferenceBackend implements Backend {
             };
         }
 
+        /// {@return the token after those that are computed together: one sequence's}
+        private int end(StepInput in, int from) {
+            int end = from + 1;
+            while (fault != Fault.LATE_ROWS_MISS_THE_FIRST
+                    && end < in.tokenCount()
+                    && in.sequence(end) == in.sequence(from)) {
+                end++;
+            }
+            return end;
+        }
+
+        private double[][] rows(StepInput in, int from, int to) {
+            int[] tokens = new int[to - from];
+            int[] positions = new int[to - from];
+            for (int t = from; t < to; t++) {
+                int token = fault == Fault.PLANS_SHARE_THEIR_SCRATCH ? throughScratch(in.token(t)) : in.token(t);
+                tokens[t - from] = Math.floorMod(token, vocab);
+                positions[t - from] = in.position(t);
+            }
+            boolean late = fault == Fault.LATE_ROWS_MISS_THE_FIRST && from > 8;
+            return reference.evaluate(tokens, positions, new PagedStore(in.pageTable(in.sequence(from)), late));
+        }
+
         @Override
         public Optional<TokenGenerator> generator() {
             return Optional.of(new HostGenerator(this, vocab));
         }
 
-        private final class PagedStore implements Reference.KvStore {
+        private final class PagedStore implements KvStore {
             private final int[] table;
             private final boolean late;
 

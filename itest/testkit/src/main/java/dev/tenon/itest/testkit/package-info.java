@@ -3,7 +3,8 @@
 /// itself.
 ///
 /// Extend [QuantFormatContract], [ArchitectureContract] or [BackendContract], implement the hooks, and run
-/// the class with JUnit Jupiter 6. [Reference] is the truth that numbers are compared with, [PlainAttention]
+/// the class with JUnit Jupiter 6. [dev.tenon.itest.testkit.reference.Reference] is the truth that numbers are compared
+/// with, [PlainAttention]
 /// that of attention kernels; [RandomModels], [PlanDriver], [ReferenceBackend] and [TinyGguf] serve tests of a
 /// bundle's own.
 @Version("1.0.0")

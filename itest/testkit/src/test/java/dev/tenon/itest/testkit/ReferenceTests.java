@@ -12,6 +12,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.itest.testkit.reference.Reference;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -1,5 +1,17 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.kernels.x86.block.BlockCode;
+import dev.tenon.kernels.x86.cpu.FeatureSet;
+import dev.tenon.kernels.x86.format.Q2_KCode;
+import dev.tenon.kernels.x86.format.Q3_KCode;
+import dev.tenon.kernels.x86.format.Q4_0Code;
+import dev.tenon.kernels.x86.format.Q4_KCode;
+import dev.tenon.kernels.x86.format.Q5_KCode;
+import dev.tenon.kernels.x86.format.Q6_KCode;
+import dev.tenon.kernels.x86.format.Q8_0Code;
+import dev.tenon.kernels.x86.linear.F16Linear;
+import dev.tenon.kernels.x86.linear.LinearKernel;
+import dev.tenon.kernels.x86.linear.QuantizedLinear;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -22,9 +34,9 @@ final class Formats {
     /// {@return one kernel of each format, without code yet}
     ///
     /// @param set which instructions may be used
-    static List<MachineKernel> kernels(FeatureSet set) {
-        Stream<MachineKernel> quantised = quantised().stream().map(format -> new PackedLinear(format, set));
-        Stream<MachineKernel> floats = Stream.of(new HalfLinear(false, set), new HalfLinear(true, set));
+    static List<LinearKernel> kernels(FeatureSet set) {
+        Stream<LinearKernel> quantised = quantised().stream().map(format -> new QuantizedLinear(format, set));
+        Stream<LinearKernel> floats = Stream.of(new F16Linear(false, set), new F16Linear(true, set));
         return Stream.concat(quantised, floats).toList();
     }
 }

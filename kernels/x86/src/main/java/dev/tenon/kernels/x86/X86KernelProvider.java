@@ -5,6 +5,13 @@ import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.kernels.x86.attention.AttentionShape;
+import dev.tenon.kernels.x86.attention.MachineAttention;
+import dev.tenon.kernels.x86.cpu.CpuFeatures;
+import dev.tenon.kernels.x86.cpu.FeatureSet;
+import dev.tenon.kernels.x86.cpu.Settings;
+import dev.tenon.kernels.x86.element.MachineElements;
+import dev.tenon.kernels.x86.linear.LinearKernel;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -21,14 +28,14 @@ import org.slf4j.LoggerFactory;
 /// `TENON_KERNELS_X86_FORMATS`) lists the formats of weights to serve, with commas between them; without it all
 /// are served. `tenon.kernels.x86.attention` (or `TENON_KERNELS_X86_ATTENTION`) is `off` to leave attention to
 /// the backend, `tenon.kernels.x86.elements` (or `TENON_KERNELS_X86_ELEMENTS`) to leave norms and activations to
-/// it. `tenon.kernels.x86.prefetch` is described at [Prefetch]. Stopping the bundle frees the code after running calls
+/// it. `tenon.kernels.x86.prefetch` is described at `Prefetch`. Stopping the bundle frees the code after running calls
 /// have returned; kernels that somebody
 /// still holds then throw [dev.tenon.api.error.BackendException] with [dev.tenon.api.error.ErrorCode#CLOSED].
 @Component(service = KernelProvider.class, property = "kernels.id=x86")
 @ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
 public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// The name of the setting.
-    static final String SETTING = "tenon.kernels.x86";
+    static final String SETTING = Settings.PREFIX;
 
     /// The name of the setting that lists formats.
     static final String FORMATS = SETTING + ".formats";
@@ -52,19 +59,10 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// Creates the provider; nothing is looked for yet.
     public X86KernelProvider() {
         this(
-                setting(SETTING, "auto"),
-                setting(FORMATS, DEFAULT_FORMATS),
-                !"off".equals(setting(ATTENTION, "on")),
-                !"off".equals(setting(ELEMENTS, "on")));
-    }
-
-    /// {@return a setting's value}
-    ///
-    /// @param name the system property; the variable has its name in capitals with underscores
-    /// @param fallback what it is if neither is set
-    static String setting(String name, String fallback) {
-        String variable = name.toUpperCase(Locale.ROOT).replace('.', '_');
-        return System.getProperty(name, System.getenv().getOrDefault(variable, fallback));
+                Settings.of(SETTING, "auto"),
+                Settings.of(FORMATS, DEFAULT_FORMATS),
+                !"off".equals(Settings.of(ATTENTION, "on")),
+                !"off".equals(Settings.of(ELEMENTS, "on")));
     }
 
     /// Creates the provider with given settings.
@@ -111,8 +109,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
             return List.of();
         }
         state = cpu.name() + ", " + set.id;
-        Stream<MachineKernel> linear =
-                Formats.kernels(set).stream().filter(kernel -> formats.contains(kernel.format()));
+        Stream<LinearKernel> linear = Formats.kernels(set).stream().filter(kernel -> formats.contains(kernel.format()));
         Stream<Kernel> others = Stream.concat(
                 attention ? attention(set) : Stream.empty(),
                 elements ? Stream.of(new MachineElements(set)) : Stream.empty());
@@ -147,7 +144,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
         state = "stopped";
         for (Kernel kernel : kernels) {
             switch (kernel) {
-                case MachineKernel linear -> linear.close();
+                case LinearKernel linear -> linear.close();
                 case MachineAttention attend -> attend.close();
                 case MachineElements own -> own.close();
                 default -> throw new IllegalStateException(kernel.name() + " has no code to free");

@@ -1,6 +1,7 @@
 package dev.tenon.platform.contracts;
 
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
@@ -181,7 +182,14 @@ final class Comparison {
                         "linear",
                         left.weights().format(l.weight().name()),
                         l.weight().cols());
+            case ExpertOp.ExpertLinear l ->
+                tolerances.of(
+                        "linear",
+                        left.weights().format(l.weight().name()),
+                        l.weight().cols());
             case CoreOp.RmsNorm n -> tolerances.exact(n.weight().cols());
+            case CoreOp.LayerNorm n -> tolerances.exact(n.weight().cols());
+            case CoreOp.Pool _ -> tolerances.exact(tokens.length);
             case CoreOp.Attention a -> tolerances.exact(Math.max(a.keyLength(), tokens.length));
             // Angles that are computed in float32 lose 2^-24 of the position.
             case CoreOp.Rope r -> tolerances.exact(2) + tokens.length * 0x1p-24;

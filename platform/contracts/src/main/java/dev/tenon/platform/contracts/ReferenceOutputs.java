@@ -5,7 +5,8 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
-import dev.tenon.itest.testkit.Reference;
+import dev.tenon.itest.testkit.reference.Reference;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -15,18 +16,23 @@ final class ReferenceOutputs implements OpOutputs {
 
     ReferenceOutputs(Graph graph, Weights weights, int[] tokens) {
         Reference.Sequence sequence = new Reference(graph, weights).newSequence();
-        for (int t = 0; t < tokens.length; t++) {
-            int token = t;
-            sequence.feed(tokens[t], (value, row) -> keep(tokens.length, token, value, row));
+        // The steps of PlanOutputs: what an encoder's token sees depends on them.
+        int prefill = Math.max(1, tokens.length - 1);
+        sequence.feed(Arrays.copyOf(tokens, prefill), (value, row) -> keep(tokens.length, 0, value, row));
+        if (prefill < tokens.length) {
+            int[] last = {tokens[prefill]};
+            sequence.feed(last, (value, row) -> keep(tokens.length, prefill, value, row));
         }
     }
 
-    private void keep(int tokens, int token, Value value, double[] row) {
-        float[] narrow = new float[row.length];
-        for (int i = 0; i < row.length; i++) {
-            narrow[i] = (float) row[i];
+    private void keep(int tokens, int from, Value value, double[][] computed) {
+        float[][] kept = rows.computeIfAbsent(value.id(), id -> new float[tokens][]);
+        for (int t = 0; t < computed.length; t++) {
+            kept[from + t] = new float[computed[t].length];
+            for (int i = 0; i < computed[t].length; i++) {
+                kept[from + t][i] = (float) computed[t][i];
+            }
         }
-        rows.computeIfAbsent(value.id(), id -> new float[tokens][])[token] = narrow;
     }
 
     @Override

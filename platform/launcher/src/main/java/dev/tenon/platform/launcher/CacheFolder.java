@@ -85,9 +85,8 @@ record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
     static void sweep() {
         sweep(temporary());
         // Whether or not it has room now: an earlier process may have found some.
-        String memory = System.getProperty("tenon.work");
-        if (memory != null && !Path.of(memory).equals(temporary())) {
-            sweep(Path.of(memory));
+        if (!memory().equals(temporary())) {
+            sweep(memory());
         }
         String cache = System.getProperty("tenon.cache");
         if (cache != null && !cache.isBlank()) {
@@ -103,9 +102,9 @@ record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
         }
     }
 
-    /// Removes files that the start script makes for a moment, with its process's number at the end.
+    /// Removes pipes that the start script makes for a moment, with its process's number at the end.
     private static void sweepScripts(Path cache) {
-        for (Path file : list(cache, "{jdk,stderr}.[0-9]*")) {
+        for (Path file : list(cache, "stderr.[0-9]*")) {
             String name = file.getFileName().toString();
             String pid = name.substring(name.lastIndexOf('.') + 1);
             if (pid.matches("[0-9]{1,18}")
@@ -170,9 +169,16 @@ record CacheFolder(Path path, FileChannel lock) implements AutoCloseable {
     }
 
     private static Path parent() {
-        String memory = System.getProperty("tenon.work");
+        Path memory = memory();
+        File folder = memory.toFile();
         // Not through java.nio.file.FileStore, which reads the list of all mounts.
-        return memory != null && new File(memory).getUsableSpace() >= ROOM ? Path.of(memory) : temporary();
+        return folder.canWrite() && folder.getUsableSpace() >= ROOM ? memory : temporary();
+    }
+
+    /// The folder in memory, if one is named and not empty, or else that for temporary files.
+    private static Path memory() {
+        String named = System.getProperty("tenon.work", "");
+        return named.isEmpty() ? temporary() : Path.of(named);
     }
 
     private static Path temporary() {

@@ -5,6 +5,7 @@ import java.io.ByteArrayInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.xml.parsers.FactoryConfigurationError;
@@ -40,6 +41,7 @@ public final class Main {
         LogProvider.select();
         int code;
         try {
+            checkMachine(System.getProperty("sun.arch.data.model", "64"), ByteOrder.nativeOrder());
             code = run(args, begin, VectorModule.loadBeside());
             VectorModule.load("last");
         } catch (PlatformException e) {
@@ -57,6 +59,19 @@ public final class Main {
         System.out.flush();
         System.err.flush();
         System.exit(code);
+    }
+
+    /// Refuses a machine on which no backend can work.
+    ///
+    /// @param bits system property `sun.arch.data.model`
+    /// @throws PlatformException (`ENV-001`)
+    static void checkMachine(String bits, ByteOrder order) {
+        if (!bits.equals("64") || order != ByteOrder.LITTLE_ENDIAN) {
+            throw new PlatformException(
+                    "This Java is for " + System.getProperty("os.arch") + ", " + bits + " bits, " + order
+                            + ". Tenon needs a 64-bit little-endian one, such as for x86-64 or AArch64.",
+                    "ENV-001");
+        }
     }
 
     /// Writes standard error to another descriptor: the start script's filter holds number 2.
@@ -127,6 +142,7 @@ public final class Main {
             Thread.currentThread().setContextClassLoader(cli.getClass().getClassLoader());
             return cli.run(args);
         } finally {
+            StartCache.refresh();
             Thread.currentThread().setContextClassLoader(Main.class.getClassLoader());
             platform.close();
         }

@@ -252,6 +252,7 @@ final class Platform implements AutoCloseable {
                 Thread.sleep(delay);
                 if (watchFolders()) {
                     CacheFolder.sweep();
+                    StartCache.refresh();
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

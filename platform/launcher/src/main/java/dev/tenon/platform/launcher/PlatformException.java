@@ -1,6 +1,6 @@
 package dev.tenon.platform.launcher;
 
-/// The platform did not start; the message is meant for the user and ends with the code `ENV-003`.
+/// The platform did not start; the message is meant for the user and ends with a code, `ENV-003` unless said.
 ///
 /// The launcher knows no type of the api, because the api is a bundle; so this error is its own.
 final class PlatformException extends RuntimeException {
@@ -10,6 +10,10 @@ final class PlatformException extends RuntimeException {
     static final String CODE = "ENV-003";
 
     PlatformException(String text) {
-        super(text + " [" + CODE + "]");
+        this(text, CODE);
+    }
+
+    PlatformException(String text, String code) {
+        super(text + " [" + code + "]");
     }
 }

@@ -1,11 +1,15 @@
 package dev.tenon.platform.launcher;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -317,12 +321,13 @@ class LauncherIT {
     void startUpCacheIsMadeUsedAndMadeAgainWhenAJarChanges() throws Exception {
         Files.writeString(home.resolve("bin/aot-training"), "# comment\nexit 3\necho trained\n");
         Path cache = home.resolve("cache/tenon.aot");
-        Path lock = Files.createDirectories(home.resolve("cache/aot.lock"));
-        Path maker = Files.createFile(
-                lock.resolve(Long.toString(ProcessHandle.current().pid())));
-        assertEquals(1, finish(start(List.of(script()), "", "TENON_AOT=make")).code, "another process makes it");
-        assertTrue(Files.exists(maker) && !Files.exists(cache));
-        Files.move(maker, lock.resolve("999999999")); // nobody's number: it was killed
+        Path making = Files.createDirectories(cache.getParent()).resolve("making");
+        try (FileChannel other = FileChannel.open(making, CREATE, WRITE)) {
+            FileLock lock = other.lock();
+            assertEquals(1, finish(start(List.of(script()), "", "TENON_AOT=make")).code, "another process makes it");
+            lock.release();
+        }
+        assertFalse(Files.exists(cache));
         assertEquals(0, finish(start(List.of(script()), "", "TENON_AOT=make")).code);
         assertTrue(Files.size(cache) > 1_000_000);
         List<String> classes = Files.readAllLines(home.resolve("cache/classes"));
@@ -349,8 +354,8 @@ class LauncherIT {
             Thread.sleep(100);
         }
         assertFalse(made.equals(Files.getLastModifiedTime(cache)));
-        while (Files.exists(home.resolve("cache/aot.lock"))) {
-            Thread.sleep(50);
+        try (FileChannel other = FileChannel.open(making, WRITE)) {
+            other.lock(); // the process that makes it has ended
         }
     }
 

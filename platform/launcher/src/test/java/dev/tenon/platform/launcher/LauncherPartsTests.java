@@ -2,6 +2,7 @@ package dev.tenon.platform.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -9,6 +10,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import java.io.IOException;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -19,6 +21,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.osgi.framework.BundleException;
 
@@ -104,8 +107,8 @@ class LauncherPartsTests {
         @Test
         void sweepRemovesWhatKilledStartScriptsLeft() throws IOException {
             long own = ProcessHandle.current().pid();
-            List<String> stay = List.of("jdk", "jdk." + own, "stderr." + own, "jdk.7x", "tenon.aot", "aot.999999999");
-            List<String> go = List.of("jdk.999999999", "stderr.999999999");
+            List<String> stay = List.of("stderr." + own, "stderr.7x", "tenon.aot", "aot.999999999");
+            List<String> go = List.of("stderr.999999999");
             for (String name : stay) {
                 Files.createFile(folder.resolve(name));
             }
@@ -159,6 +162,25 @@ class LauncherPartsTests {
 
             assertEquals("WARN Name - a 1 b", lines.get(0));
             assertEquals("java.lang.IllegalStateException: why", lines.get(1));
+        }
+    }
+
+    @Nested
+    class Machines {
+        @Test
+        void littleEndianMachineOf64BitsWillDo() {
+            Main.checkMachine("64", ByteOrder.LITTLE_ENDIAN);
+        }
+
+        @Test
+        void otherMachinesAreToldWhatIsNeeded() {
+            for (Executable refused : List.<Executable>of(
+                    () -> Main.checkMachine("32", ByteOrder.LITTLE_ENDIAN),
+                    () -> Main.checkMachine("64", ByteOrder.BIG_ENDIAN))) {
+                String message = assertThrows(PlatformException.class, refused).getMessage();
+                assertTrue(message.contains("64-bit little-endian"), message);
+                assertTrue(message.endsWith("[ENV-001]"), message);
+            }
         }
     }
 

@@ -1,459 +1,356 @@
 package dev.tenon.platform.templates;
 
-import com.hubspot.jinjava.el.ext.ExtendedParser;
-import java.math.BigInteger;
+import dev.tenon.platform.templates.Token.Kind;
+import dev.tenon.platform.templates.values.Comparison;
+import dev.tenon.platform.templates.values.Filters;
+import dev.tenon.platform.templates.values.None;
+import dev.tenon.platform.templates.values.Operator;
+import dev.tenon.platform.templates.values.Tests;
 import java.util.ArrayList;
 import java.util.List;
-import jinjava.de.odysseus.el.tree.impl.Builder;
-import jinjava.de.odysseus.el.tree.impl.Parser;
-import jinjava.de.odysseus.el.tree.impl.Scanner;
-import jinjava.de.odysseus.el.tree.impl.Scanner.Symbol;
 
-/// Python's expression grammar over the engine's expression tokens; see [JinjaMends] for what the engine's
-/// own grammar
-/// reads otherwise.
-final class ExpressionParser extends ExtendedParser {
-    private static final int MAX_NESTING = 200;
+/// Reads Jinja2's expressions; each method reads one level of the grammar.
+final class ExpressionParser {
+    private final Tokens tokens;
+    private int specialNames;
 
-    private int nesting;
-
-    private ExpressionParser(String expression) {
-        super(new Builder(Builder.Feature.METHOD_INVOCATIONS), "#{" + expression + "}");
+    /// Reads from tokens.
+    ExpressionParser(Tokens tokens) {
+        this.tokens = tokens;
     }
 
-    /// Reads part of a tag with the parser.
-    ///
-    /// @param <T> what comes out
-    @FunctionalInterface
-    interface Reader<T> {
-        /// {@return what was read}
-        ///
-        /// @param parser stands before the first token
-        /// @throws Scanner.ScanException if a token is broken
-        /// @throws Parser.ParseException if the grammar is broken
-        T read(ExpressionParser parser) throws Scanner.ScanException, Parser.ParseException;
-    }
-
-    /// Parses a whole text.
-    ///
-    /// @param text an expression or the inside of a tag
-    /// @param reader reads it; everything must be used up
-    /// @param <T> what comes out
-    /// @return what the reader gave
-    static <T> T parse(String text, Reader<T> reader) {
-        try {
-            ExpressionParser parser = new ExpressionParser(text);
-            parser.consumeToken();
-            parser.consumeToken(Symbol.START_EVAL_DEFERRED);
-            T result = reader.read(parser);
-            parser.consumeToken(Symbol.END_EVAL);
-            return result;
-        } catch (Scanner.ScanException | Parser.ParseException | NumberFormatException e) {
-            throw new TemplateFailure(
-                    "the expression '" + shorten(text.strip()) + "' does not parse: " + e.getMessage());
-        }
-    }
-
-    private static String shorten(String text) {
-        return text.length() <= 120 ? text : text.substring(0, 117) + "...";
-    }
-
-    @Override
-    protected Scanner createScanner(String expression) {
-        return new PythonScanner(expression);
-    }
-
-    /// {@return whether the next token is written like this}
-    ///
-    /// @param image the text
-    boolean at(String image) {
-        return getToken().getSymbol() != Symbol.STRING
-                && image.equals(getToken().getImage());
-    }
-
-    /// Takes the next token if it is written like this.
-    ///
-    /// @param image the text
-    /// @return whether it was
-    boolean take(String image) throws Scanner.ScanException, Parser.ParseException {
-        if (at(image)) {
-            consumeToken();
-            return true;
-        }
-        return false;
-    }
-
-    /// Takes a token that must be there.
-    ///
-    /// @param image the text
-    void need(String image) throws Scanner.ScanException, Parser.ParseException {
-        if (!take(image)) {
-            fail(image);
-        }
-    }
-
-    /// {@return the next token, which must be a name}
-    String name() throws Scanner.ScanException, Parser.ParseException {
-        if (!isName(getToken())) {
-            fail(Symbol.IDENTIFIER);
-        }
-        return consumeToken().getImage();
-    }
-
-    /// {@return whether everything is used up}
-    boolean atEnd() {
-        return getToken().getSymbol() == Symbol.END_EVAL;
-    }
-
-    private static boolean isName(Scanner.Token token) {
-        String image = token.getImage();
-        return token.getSymbol() != Symbol.STRING
-                && !image.isEmpty()
-                && Character.isJavaIdentifierStart(image.charAt(0));
-    }
-
-    /// {@return the names that a `for` or `set` assigns}
-    List<String> targets() throws Scanner.ScanException, Parser.ParseException {
-        boolean bracket = take("(");
-        List<String> names = new ArrayList<>();
-        do {
-            if (bracket && at(")")) {
-                break;
-            }
-            names.add(name());
-        } while (take(","));
-        if (bracket) {
-            need(")");
-        }
-        return names;
+    /// {@return how often `varargs` or `kwargs` was read so far}
+    int specialNames() {
+        return specialNames;
     }
 
     /// {@return an expression; with commas, a tuple}
     ///
     /// @param conditional whether `a if b else c` is read
-    Eval tuple(boolean conditional) throws Scanner.ScanException, Parser.ParseException {
-        Eval first = conditional ? expression() : disjunction();
-        if (!at(",")) {
+    Expression tuple(boolean conditional) {
+        Expression first = conditional ? expression() : or();
+        if (!tokens.at(",")) {
             return first;
         }
-        List<Eval> items = new ArrayList<>(List.of(first));
-        while (take(",")) {
-            if (atEnd() || at(")")) {
-                break;
-            }
-            items.add(conditional ? expression() : disjunction());
+        List<Expression> items = new ArrayList<>(List.of(first));
+        while (tokens.take(",") && !atEnd()) {
+            items.add(conditional ? expression() : or());
         }
-        return Nodes.list(items, true);
+        return new Expression.Sequence(items, true);
+    }
+
+    private boolean atEnd() {
+        return tokens.at(Kind.EXPRESSION_END) || tokens.at(Kind.TAG_END) || tokens.at(")") || tokens.at("recursive");
     }
 
     /// {@return an expression}
-    Eval expression() throws Scanner.ScanException, Parser.ParseException {
-        if (++nesting > MAX_NESTING) {
-            throw new TemplateFailure("an expression is nested more than " + MAX_NESTING + " levels deep");
+    Expression expression() {
+        tokens.enter();
+        Expression value = or();
+        while (tokens.take("if")) {
+            Expression condition = or();
+            value = new Expression.Choice(condition, value, tokens.take("else") ? expression() : null);
         }
-        Eval value = disjunction();
-        while (take("if")) {
-            Eval condition = disjunction();
-            Eval otherwise = take("else") ? expression() : f -> new Undefined("an inline if has no else");
-            value = Nodes.choice(condition, value, otherwise);
-        }
-        nesting--;
+        tokens.leave();
         return value;
     }
 
-    /// {@return an expression without inline `if`}
-    Eval disjunction() throws Scanner.ScanException, Parser.ParseException {
-        Eval left = conjunction();
-        while (take("or")) {
-            left = Nodes.or(left, conjunction());
+    private Expression or() {
+        Expression left = and();
+        while (tokens.take("or")) {
+            left = new Expression.Or(left, and());
         }
         return left;
     }
 
-    private Eval conjunction() throws Scanner.ScanException, Parser.ParseException {
-        Eval left = negation();
-        while (take("and")) {
-            left = Nodes.and(left, negation());
+    private Expression and() {
+        Expression left = not();
+        while (tokens.take("and")) {
+            left = new Expression.And(left, not());
         }
         return left;
     }
 
-    private Eval negation() throws Scanner.ScanException, Parser.ParseException {
-        boolean negative = false;
-        while (take("not")) {
-            negative = !negative;
-            if (!negative) {
-                return Nodes.truth(negation(), true);
-            }
+    private Expression not() {
+        if (!tokens.take("not")) {
+            return comparison();
         }
-        Eval value = comparison();
-        return negative ? Nodes.truth(value, false) : value;
+        tokens.enter();
+        Expression value = new Expression.Not(not());
+        tokens.leave();
+        return value;
     }
 
-    private Eval comparison() throws Scanner.ScanException, Parser.ParseException {
-        Eval left = sum();
-        List<String> operators = new ArrayList<>();
-        List<Eval> operands = new ArrayList<>();
-        while (true) {
-            String image =
-                    getToken().getSymbol() == Symbol.STRING ? "" : getToken().getImage();
-            String operator = switch (image) {
-                case "==", "!=", "<", "<=", ">", ">=", "in" -> image;
-                case "not" -> "in".equals(lookahead(0).getImage()) ? "not in" : null;
-                default -> null;
-            };
-            if (operator == null) {
-                return operators.isEmpty() ? left : Nodes.compare(left, operators, operands);
-            }
-            consumeToken();
-            if (operator.equals("not in")) {
-                consumeToken();
-            }
-            operators.add(operator);
+    private Expression comparison() {
+        Expression first = sum();
+        List<Comparison> operators = new ArrayList<>();
+        List<Expression> operands = new ArrayList<>();
+        for (Comparison next = comparisonOperator(); next != null; next = comparisonOperator()) {
+            operators.add(next);
             operands.add(sum());
         }
+        return operators.isEmpty() ? first : new Expression.Compare(first, operators, operands);
     }
 
-    private Eval sum() throws Scanner.ScanException, Parser.ParseException {
-        Eval left = concatenation();
-        while (at("+") || at("-")) {
-            String operator = consumeToken().getImage();
-            left = Nodes.binary(operator, left, concatenation());
+    private Comparison comparisonOperator() {
+        if (tokens.at("not") && tokens.then("in")) {
+            tokens.next();
+            tokens.next();
+            return Comparison.NOT_IN;
+        }
+        for (Comparison each : Comparison.values()) {
+            if (tokens.take(each.symbol())) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private Operator operator(Operator... any) {
+        for (Operator each : any) {
+            if (tokens.take(each.symbol())) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private Expression sum() {
+        Expression left = concatenation();
+        Operator next;
+        while ((next = operator(Operator.ADD, Operator.SUBTRACT)) != null) {
+            left = new Expression.Binary(next, left, concatenation());
         }
         return left;
     }
 
-    private Eval concatenation() throws Scanner.ScanException, Parser.ParseException {
-        Eval first = product();
-        if (!at("~")) {
+    private Expression concatenation() {
+        Expression first = product();
+        if (!tokens.at("~")) {
             return first;
         }
-        List<Eval> parts = new ArrayList<>(List.of(first));
-        while (take("~")) {
+        List<Expression> parts = new ArrayList<>(List.of(first));
+        while (tokens.take("~")) {
             parts.add(product());
         }
-        return Nodes.concat(parts);
+        return new Expression.Concatenation(parts);
     }
 
-    private Eval product() throws Scanner.ScanException, Parser.ParseException {
-        Eval left = power();
-        while (at("*") || at("/") || at("//") || at("%")) {
-            String operator = consumeToken().getImage();
-            left = Nodes.binary(operator, left, power());
+    private Expression product() {
+        Expression left = power();
+        Operator next;
+        while ((next = operator(Operator.MULTIPLY, Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO)) != null) {
+            left = new Expression.Binary(next, left, power());
         }
         return left;
     }
 
-    private Eval power() throws Scanner.ScanException, Parser.ParseException {
-        Eval left = sign(true);
-        while (take("**")) {
-            left = Nodes.binary("**", left, sign(true));
+    private Expression power() {
+        Expression left = unary(true);
+        while (tokens.take("**")) {
+            left = new Expression.Binary(Operator.POWER, left, unary(true));
         }
         return left;
     }
 
-    private Eval sign(boolean filters) throws Scanner.ScanException, Parser.ParseException {
-        if (++nesting > MAX_NESTING) {
-            throw new TemplateFailure("an expression is nested more than " + MAX_NESTING + " levels deep");
-        }
-        Eval value;
-        if (take("-")) {
-            value = Nodes.negate(sign(false));
-        } else if (take("+")) {
-            value = sign(false);
+    private Expression unary(boolean filters) {
+        tokens.enter();
+        Expression value;
+        if (tokens.take("-")) {
+            value = new Expression.Negative(unary(false));
+        } else if (tokens.take("+")) {
+            value = unary(false);
         } else {
             value = primary();
         }
         value = postfix(value);
-        if (filters) {
-            value = filters(value);
+        while (filters) {
+            if (tokens.take("|")) {
+                value = new Expression.Filtered(value, filter());
+            } else if (tokens.take("is")) {
+                value = test(value);
+            } else if (tokens.at("(")) {
+                value = new Expression.Call(value, arguments());
+            } else {
+                break;
+            }
         }
-        nesting--;
+        tokens.leave();
         return value;
     }
 
-    private Eval primary() throws Scanner.ScanException, Parser.ParseException {
-        Scanner.Token token = getToken();
-        if (token.getSymbol() == Symbol.STRING) {
-            StringBuilder text = new StringBuilder(consumeToken().getImage());
-            while (getToken().getSymbol() == Symbol.STRING) {
-                text.append(consumeToken().getImage());
+    private Expression primary() {
+        Token token = tokens.peek();
+        switch (token.kind()) {
+            case STRING -> {
+                StringBuilder text = new StringBuilder();
+                while (tokens.at(Kind.STRING)) {
+                    text.append(tokens.next());
+                }
+                return new Expression.Literal(text.toString());
             }
-            return Nodes.constant(text.toString());
-        }
-        if (token.getSymbol() == Symbol.INTEGER) {
-            BigInteger value = new BigInteger(consumeToken().getImage());
-            if (value.bitLength() > 63) {
-                throw new TemplateFailure("the number " + value + " has more than 64 bits");
+            case INTEGER -> {
+                return new Expression.Literal(integer());
             }
-            return Nodes.constant(value.longValue());
-        }
-        if (token.getSymbol() == Symbol.FLOAT) {
-            return Nodes.constant(Double.parseDouble(consumeToken().getImage()));
-        }
-        if (take("(")) {
-            if (take(")")) {
-                return Nodes.list(List.of(), true);
+            case FLOAT -> {
+                return new Expression.Literal(Double.valueOf(tokens.next()));
             }
-            Eval value = tuple(true);
-            need(")");
+            case NAME -> {
+                return name(tokens.next());
+            }
+            default -> {
+                return bracketed();
+            }
+        }
+    }
+
+    private Expression bracketed() {
+        List<Expression> items = new ArrayList<>();
+        if (tokens.take("(")) {
+            Expression value = tokens.at(")") ? new Expression.Sequence(items, true) : tuple(true);
+            tokens.need(")");
             return value;
         }
-        if (take("[")) {
-            List<Eval> items = new ArrayList<>();
-            while (!at("]")) {
-                items.add(expression());
-                if (!take(",")) {
-                    break;
-                }
-            }
-            need("]");
-            return Nodes.list(items, false);
+        boolean dict = tokens.at("{");
+        if (!dict && !tokens.at("[")) {
+            throw tokens.expected("an expression");
         }
-        if (take("{")) {
-            List<Eval> items = new ArrayList<>();
-            while (!at("}")) {
+        tokens.next();
+        String close = dict ? "}" : "]";
+        while (!tokens.at(close)) {
+            items.add(expression());
+            if (dict) {
+                tokens.need(":");
                 items.add(expression());
-                need(":");
-                items.add(expression());
-                if (!take(",")) {
-                    break;
-                }
             }
-            need("}");
-            return Nodes.dict(items);
+            if (!tokens.take(",")) {
+                break;
+            }
         }
-        return Nodes.name(name());
+        tokens.need(close);
+        return dict ? new Expression.Dict(items) : new Expression.Sequence(items, false);
     }
 
-    private Eval postfix(Eval start) throws Scanner.ScanException, Parser.ParseException {
-        Eval value = start;
+    private Long integer() {
+        try {
+            return Long.valueOf(tokens.peek().text());
+        } catch (NumberFormatException e) {
+            throw tokens.failure("the number " + tokens.peek().text() + " has more than 64 bits");
+        } finally {
+            tokens.next();
+        }
+    }
+
+    private Expression name(String name) {
+        return switch (name) {
+            case "true", "True" -> new Expression.Literal(true);
+            case "false", "False" -> new Expression.Literal(false);
+            case "none", "None" -> new Expression.Literal(None.NONE);
+            default -> {
+                specialNames += name.equals("varargs") || name.equals("kwargs") ? 1 : 0;
+                yield new Expression.Name(name);
+            }
+        };
+    }
+
+    private Expression postfix(Expression start) {
+        Expression value = start;
         while (true) {
-            if (take(".")) {
-                if (getToken().getSymbol() == Symbol.INTEGER) {
-                    value = Nodes.item(
-                            value, Nodes.constant(Long.parseLong(consumeToken().getImage())));
-                } else {
-                    value = Nodes.attribute(value, name());
-                }
-            } else if (getToken().getSymbol() == Symbol.FLOAT
-                    && getToken().getImage().startsWith(".")) {
-                value = Nodes.item(
-                        value,
-                        Nodes.constant(Long.parseLong(consumeToken().getImage().substring(1))));
-            } else if (take("[")) {
+            if (tokens.take(".")) {
+                value = tokens.at(Kind.INTEGER)
+                        ? new Expression.Item(value, new Expression.Literal(integer()))
+                        : new Expression.Attribute(value, tokens.name());
+            } else if (tokens.take("[")) {
                 value = subscript(value);
-            } else if (at("(")) {
-                value = Nodes.call(value, arguments());
+            } else if (tokens.at("(")) {
+                value = new Expression.Call(value, arguments());
             } else {
                 return value;
             }
         }
     }
 
-    private Eval subscript(Eval base) throws Scanner.ScanException, Parser.ParseException {
-        Eval[] bounds = new Eval[3];
-        int n = 0;
-        if (!at(":")) {
-            bounds[0] = expression();
-            if (take("]")) {
-                return Nodes.item(base, bounds[0]);
+    private Expression subscript(Expression base) {
+        Expression[] bounds = new Expression[3];
+        if (!tokens.at(":")) {
+            bounds[0] = tuple(true);
+            if (tokens.take("]")) {
+                return new Expression.Item(base, bounds[0]);
             }
         }
-        while (n < 2 && take(":")) {
-            n++;
-            if (!at(":") && !at("]")) {
-                bounds[n] = expression();
-            }
+        for (int n = 1; n < 3 && tokens.take(":"); n++) {
+            bounds[n] = tokens.at(":") || tokens.at("]") ? null : expression();
         }
-        need("]");
-        return Nodes.slice(base, bounds);
+        tokens.need("]");
+        return new Expression.Slice(base, bounds[0], bounds[1], bounds[2]);
     }
 
-    private Eval filters(Eval start) throws Scanner.ScanException, Parser.ParseException {
-        Eval value = start;
-        while (true) {
-            if (take("|")) {
-                value = filter(value);
-            } else if (take("is")) {
-                value = test(value);
-            } else if (at("(")) {
-                value = Nodes.call(value, arguments());
-            } else {
-                return value;
-            }
+    private String dottedName() {
+        StringBuilder name = new StringBuilder(tokens.name());
+        while (tokens.take(".")) {
+            name.append('.').append(tokens.name());
         }
+        return name.toString();
     }
 
-    /// {@return a filter applied to a value}
-    ///
-    /// @param value what is filtered
-    Eval filter(Eval value) throws Scanner.ScanException, Parser.ParseException {
-        String name = name();
-        Callable filter = Filters.get(name);
-        if (filter == null) {
-            throw new TemplateFailure("there is no filter '" + name + "'");
-        }
-        return Nodes.filter(filter, value, at("(") ? arguments() : Nodes.NO_ARGUMENTS);
+    /// {@return a filter's name and arguments}
+    Expression.Use filter() {
+        String name = Filters.named(dottedName());
+        return new Expression.Use(name, tokens.at("(") ? arguments() : Expression.Inputs.NONE);
     }
 
-    private Eval test(Eval value) throws Scanner.ScanException, Parser.ParseException {
-        boolean negated = take("not");
-        String name = at("==") || at("!=") || at("<") || at(">") || at("<=") || at(">=")
-                ? consumeToken().getImage()
-                : name();
-        Callable test = TestFunctions.get(name);
-        if (test == null) {
-            throw new TemplateFailure("there is no test '" + name + "'");
-        }
-        Nodes.Arguments arguments = Nodes.NO_ARGUMENTS;
-        if (at("(")) {
+    private Expression test(Expression value) {
+        boolean negated = tokens.take("not");
+        String name = Tests.named(dottedName());
+        Expression.Inputs arguments = Expression.Inputs.NONE;
+        if (tokens.at("(")) {
             arguments = arguments();
         } else if (startsOperand()) {
-            arguments = Nodes.oneArgument(postfix(primary()));
+            arguments = new Expression.Inputs(List.of(postfix(primary())), List.of(), List.of(), null, null);
         }
-        return Nodes.test(test, value, arguments, negated);
+        Expression test = new Expression.Tested(value, new Expression.Use(name, arguments));
+        return negated ? new Expression.Not(test) : test;
     }
 
     private boolean startsOperand() {
-        return switch (getToken().getSymbol()) {
+        return switch (tokens.peek().kind()) {
             case STRING, INTEGER, FLOAT -> true;
-            default ->
-                at("[")
-                        || at("{")
-                        || (isName(getToken())
-                                && !at("and")
-                                && !at("or")
-                                && !at("not")
-                                && !at("else")
-                                && !at("if")
-                                && !at("is")
-                                && !at("in")
-                                && !at("recursive"));
+            case NAME ->
+                switch (tokens.peek().text()) {
+                    case "and", "or", "not", "if", "else", "is", "in", "recursive" -> false;
+                    default -> true;
+                };
+            default -> tokens.at("[") || tokens.at("{");
         };
     }
 
     /// {@return the arguments of a call, from bracket to bracket}
-    Nodes.Arguments arguments() throws Scanner.ScanException, Parser.ParseException {
-        need("(");
-        Nodes.Arguments arguments = new Nodes.Arguments();
-        while (!at(")")) {
-            if (take("*")) {
-                arguments.spread(expression());
-            } else if (take("**")) {
-                arguments.spreadNamed(expression());
-            } else if (isName(getToken()) && "=".equals(lookahead(0).getImage())) {
-                String name = name();
-                need("=");
-                arguments.named(name, expression());
+    Expression.Inputs arguments() {
+        tokens.need("(");
+        List<Expression> positional = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        List<Expression> named = new ArrayList<>();
+        Expression spread = null;
+        Expression spreadNamed = null;
+        while (!tokens.at(")")) {
+            if (tokens.take("*")) {
+                spread = expression();
+            } else if (tokens.take("**")) {
+                spreadNamed = expression();
+            } else if (tokens.at(Kind.NAME) && tokens.then("=")) {
+                names.add(tokens.name());
+                tokens.need("=");
+                named.add(expression());
+            } else if (names.isEmpty() && spreadNamed == null) {
+                positional.add(expression());
             } else {
-                arguments.positional(expression());
+                throw tokens.failure("a positional argument follows a named one");
             }
-            if (!take(",")) {
+            if (!tokens.take(",")) {
                 break;
             }
         }
-        need(")");
-        return arguments;
+        tokens.need(")");
+        return new Expression.Inputs(positional, names, named, spread, spreadNamed);
     }
 }

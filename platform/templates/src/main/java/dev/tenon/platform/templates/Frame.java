@@ -1,48 +1,34 @@
 package dev.tenon.platform.templates;
 
-import com.hubspot.jinjava.interpret.JinjavaInterpreter;
-import com.hubspot.jinjava.tree.Node;
+import dev.tenon.platform.templates.values.Budget;
+import dev.tenon.platform.templates.values.Function;
 import java.time.Clock;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
-/// One rendering: scopes of names, the text written so far, the budget. Not safe for several threads.
+/// One rendering: scopes of names, the text written so far, the budget. A failure ends it, so scopes and captures need
+/// not be undone then. Not safe for several threads.
 final class Frame {
     /// The limits.
     final Budget budget = new Budget();
-    /// The time that `strftime_now` sees.
-    final Clock clock;
-    /// The engine's interpreter, handed to its nodes.
-    final JinjavaInterpreter interpreter;
-    /// What the template's positions stand for.
-    final Prepared prepared;
 
+    private final Clock clock;
     private Scope scope;
     private StringBuilder out = new StringBuilder();
 
     /// Starts a rendering.
     ///
-    /// @param prepared the compiled template
-    /// @param interpreter the engine's interpreter
-    /// @param clock the time
-    /// @param variables converted variables
-    Frame(Prepared prepared, JinjavaInterpreter interpreter, Clock clock, Map<String, Object> variables) {
-        this.prepared = prepared;
-        this.interpreter = interpreter;
+    /// @param clock the time that `strftime_now` sees
+    /// @param variables a template's values by name; may be changed
+    Frame(Clock clock, Map<String, Object> variables) {
         this.clock = clock;
-        this.scope = new Scope(null, new HashMap<>(variables));
+        this.scope = new Scope(null, variables);
     }
 
-    /// Names that are visible together, inside those of the parent.
-    ///
-    /// @param parent outer scope, or null
-    /// @param names the names set here
+    /// Names that are visible together, inside those of the parent, which may be null.
     record Scope(Scope parent, Map<String, Object> names) {}
 
-    /// {@return value of a name, or null}
-    ///
-    /// @param name variable or function
+    /// {@return value of a variable or function, or null}
     Object lookUp(String name) {
         for (Scope s = scope; s != null; s = s.parent) {
             Object value = s.names.get(name);
@@ -50,13 +36,10 @@ final class Frame {
                 return value;
             }
         }
-        return Globals.get(name);
+        return Function.of(name, clock);
     }
 
-    /// Sets a name in the innermost scope.
-    ///
-    /// @param name variable
-    /// @param value its value
+    /// Sets a variable in the innermost scope.
     void set(String name, Object value) {
         scope.names.put(name, value);
     }
@@ -66,61 +49,44 @@ final class Frame {
         return scope;
     }
 
-    /// Runs something in a new scope.
+    /// {@return the scope before, for [#leave(Scope)]}
     ///
-    /// @param parent the scope around it
-    /// @param names its first names; may be changed
-    /// @param body what to run
-    void inScope(Scope parent, Map<String, Object> names, Runnable body) {
-        Scope before = scope;
-        scope = new Scope(parent, names);
+    /// @param parent what the new scope is inside of
+    Scope enter(Scope parent) {
         budget.enter();
-        try {
-            body.run();
-        } finally {
-            budget.leave();
-            scope = before;
-        }
+        Scope before = scope;
+        scope = new Scope(parent, new HashMap<>());
+        return before;
+    }
+
+    /// Leaves a scope.
+    void leave(Scope before) {
+        budget.leave();
+        scope = before;
     }
 
     /// Writes text.
-    ///
-    /// @param text the text
     void write(String text) {
-        budget.string((long) out.length() + text.length() > Budget.MAX_LENGTH ? Long.MAX_VALUE : text.length());
+        budget.string(text.length());
         out.append(text);
+        Budget.check(out);
     }
 
-    /// Runs something and catches what it writes.
-    ///
-    /// @param body what to run
-    /// @return the text
-    String capture(Runnable body) {
+    /// {@return the text written before, for [#captured(StringBuilder)]; what is written from now on is kept apart}
+    StringBuilder capture() {
         StringBuilder before = out;
         out = new StringBuilder();
-        try {
-            body.run();
-            budget.string(out.length());
-            return out.toString();
-        } finally {
-            out = before;
-        }
+        return before;
     }
 
-    /// Renders nodes in order.
-    ///
-    /// @param nodes the engine's nodes
-    void render(List<Node> nodes) {
-        for (Node node : nodes) {
-            budget.step(1);
-            String text = node.render(interpreter).getValue();
-            if (!text.isEmpty()) {
-                write(text);
-            }
-        }
+    /// {@return the text written since the capture began}
+    String captured(StringBuilder before) {
+        String text = budget.made(out.toString());
+        out = before;
+        return text;
     }
 
-    /// {@return the text written so far}
+    /// {@return the text written}
     String text() {
         return out.toString();
     }

@@ -1,42 +1,30 @@
 package dev.tenon.platform.templates;
 
-import com.hubspot.jinjava.interpret.InterpretException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.platform.templates.values.TemplateFailure;
+import dev.tenon.platform.templates.values.Values;
 import java.time.Clock;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
-/// A compiled chat template. Each rendering has an interpreter and a [Budget] of its own.
-final class JinjaTemplate implements ChatTemplate {
-    private final Prepared prepared;
-    private final Clock clock;
-
-    /// Makes a template.
-    ///
-    /// @param prepared the compiled form
-    /// @param clock the time that templates see
-    JinjaTemplate(Prepared prepared, Clock clock) {
-        this.prepared = prepared;
-        this.clock = clock;
-    }
-
+/// A compiled chat template.
+///
+/// @param body its statements
+/// @param clock the time that it sees
+record JinjaTemplate(List<Statement> body, Clock clock) implements ChatTemplate {
     @Override
     public String render(Map<String, Object> variables) {
         Map<String, Object> converted = HashMap.newHashMap(variables.size());
-        variables.forEach((name, value) -> converted.put(name, Variables.fromJava(value, 0)));
-        FrameInterpreter interpreter = new FrameInterpreter(JinjaMends.engine());
-        Frame frame = new Frame(prepared, interpreter, clock, converted);
-        interpreter.frame(frame);
+        variables.forEach((name, value) -> converted.put(name, Values.fromJava(value, 0)));
+        Frame frame = new Frame(clock, converted);
         try {
-            frame.render(prepared.nodes());
+            Statement.renderAll(body, frame);
             return frame.text();
         } catch (TemplateFailure e) {
-            throw failed(e.text(), e);
-        } catch (InterpretException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw failed(cause.getMessage(), e);
+            throw failed(e.getMessage(), e);
         } catch (StackOverflowError e) {
             throw failed("it is nested too deeply", e);
         }

@@ -6,14 +6,14 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.ChatTemplateEngine;
+import dev.tenon.platform.templates.values.TemplateFailure;
 import java.time.Clock;
 import java.util.Objects;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 
-/// Compiles chat templates with a Jinja engine, mended to render as Hugging Face's `transformers` does; see
-/// [JinjaMends]. The engine starts with the first template. Safe for any thread.
+/// Compiles chat templates, which render as Hugging Face's `transformers` renders them. Safe for any thread.
 @Component(service = ChatTemplateEngine.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 @ServiceProvider(value = ChatTemplateEngine.class, resolution = Resolution.OPTIONAL)
 public final class JinjaTemplateEngine implements ChatTemplateEngine {
@@ -41,10 +41,8 @@ public final class JinjaTemplateEngine implements ChatTemplateEngine {
             if (source.length() > MAX_SOURCE) {
                 throw new TemplateFailure("it has " + source.length() + " characters; at most " + MAX_SOURCE);
             }
-            return new JinjaTemplate(TemplateCompiler.compile(source), clock);
+            return new JinjaTemplate(TemplateParser.parse(source), clock);
         } catch (TemplateFailure e) {
-            throw broken(e.text(), e);
-        } catch (com.hubspot.jinjava.interpret.InterpretException e) {
             throw broken(e.getMessage(), e);
         } catch (StackOverflowError e) {
             throw broken("it is nested too deeply", e);

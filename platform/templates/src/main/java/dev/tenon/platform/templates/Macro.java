@@ -1,72 +1,86 @@
 package dev.tenon.platform.templates;
 
-import com.hubspot.jinjava.tree.Node;
-import java.util.ArrayList;
-import java.util.HashMap;
+import dev.tenon.platform.templates.values.Arguments;
+import dev.tenon.platform.templates.values.Budget;
+import dev.tenon.platform.templates.values.Callable;
+import dev.tenon.platform.templates.values.TemplateFailure;
+import dev.tenon.platform.templates.values.TemplateObject;
+import dev.tenon.platform.templates.values.Tuple;
+import dev.tenon.platform.templates.values.Undefined;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// A macro, or the body of a `call` block.
+/// A macro, or the body of a `call` block, in a rendering.
 ///
-/// @param name its name
-/// @param parameters its parameters
-/// @param body the engine's nodes
+/// @param signature what was parsed
+/// @param frame the rendering
 /// @param scope where it was defined
-/// @param usesVarargs whether the body reads `varargs`
-/// @param usesKwargs whether the body reads `kwargs`
-record Macro(
-        String name,
-        List<Parameter> parameters,
-        List<Node> body,
-        Frame.Scope scope,
-        boolean usesVarargs,
-        boolean usesKwargs)
-        implements Callable {
-
-    /// One parameter.
+record Macro(Signature signature, Frame frame, Frame.Scope scope) implements Callable, TemplateObject {
+    /// A macro as it was parsed.
     ///
-    /// @param name its name
-    /// @param otherwise its default, or null
-    record Parameter(String name, Eval otherwise) {}
+    /// @param parameters names
+    /// @param defaults for each parameter its default or null
+    /// @param takesMore whether the body reads `varargs` or `kwargs`
+    record Signature(
+            String name,
+            List<String> parameters,
+            List<Expression> defaults,
+            List<Statement> body,
+            boolean takesMore) {}
 
     @Override
-    public Object call(Frame frame, Args args) {
-        Map<String, Object> names = new HashMap<>();
+    public String type() {
+        return "Macro";
+    }
+
+    @Override
+    public Object attribute(String name) {
+        return name.equals("name") ? signature.name : null;
+    }
+
+    @Override
+    public Object call(Budget budget, Arguments args) {
         Map<String, Object> named = new LinkedHashMap<>(args.named());
         List<Object> positional = args.positional();
         Object caller = named.remove("caller");
-        for (int i = 0; i < parameters.size(); i++) {
-            String parameter = parameters.get(i).name();
-            if (i < positional.size()) {
-                names.put(parameter, positional.get(i));
-            } else if (named.containsKey(parameter)) {
-                names.put(parameter, named.remove(parameter));
+        int n = signature.parameters.size();
+        StringBuilder text = frame.capture();
+        Frame.Scope before = frame.enter(scope);
+        for (int i = 0; i < n; i++) {
+            Object value = i < positional.size() ? positional.get(i) : named.remove(signature.parameters.get(i));
+            if (value != null) {
+                frame.set(signature.parameters.get(i), value);
             }
         }
-        List<Object> rest =
-                new ArrayList<>(positional.subList(Math.min(parameters.size(), positional.size()), positional.size()));
-        if (!rest.isEmpty() && !usesVarargs) {
-            throw new TemplateFailure("macro '" + name + "' takes not more than " + parameters.size() + " argument(s)");
+        checkRest(positional.size(), named);
+        for (int i = positional.size(); i < n; i++) {
+            String parameter = signature.parameters.get(i);
+            if (!frame.scope().names().containsKey(parameter)) {
+                Expression otherwise = signature.defaults.get(i);
+                frame.set(
+                        parameter,
+                        otherwise == null
+                                ? new Undefined("parameter '" + parameter + "' was not provided")
+                                : otherwise.eval(frame));
+            }
         }
-        if (!named.isEmpty() && !usesKwargs) {
-            throw new TemplateFailure("macro '" + name + "' takes no keyword argument '"
+        frame.set("varargs", new Tuple(positional.subList(Math.min(n, positional.size()), positional.size())));
+        frame.set("kwargs", named);
+        frame.set("caller", caller == null ? new Undefined("No caller defined") : caller);
+        Statement.renderAll(signature.body, frame);
+        frame.leave(before);
+        return frame.captured(text);
+    }
+
+    private void checkRest(int given, Map<String, Object> named) {
+        if (!signature.takesMore && given > signature.parameters.size()) {
+            throw new TemplateFailure("macro '" + signature.name + "' takes not more than "
+                    + signature.parameters.size() + " argument(s)");
+        }
+        if (!signature.takesMore && !named.isEmpty()) {
+            throw new TemplateFailure("macro '" + signature.name + "' takes no keyword argument '"
                     + named.keySet().iterator().next() + "'");
         }
-        names.put("varargs", new PyTuple(rest));
-        names.put("kwargs", new LinkedHashMap<Object, Object>(named));
-        names.put("caller", caller == null ? new Undefined("No caller defined") : caller);
-        return frame.capture(() -> frame.inScope(scope, names, () -> {
-            for (Parameter parameter : parameters) {
-                if (!names.containsKey(parameter.name())) {
-                    names.put(
-                            parameter.name(),
-                            parameter.otherwise() == null
-                                    ? new Undefined("parameter '" + parameter.name() + "' was not provided")
-                                    : parameter.otherwise().eval(frame));
-                }
-            }
-            frame.render(body);
-        }));
     }
 }

@@ -5,7 +5,7 @@ package dev.tenon.backend.cpu.vector.kernel;
 /// `e^x = 2^n * e^r` with `n = round(x / ln 2)` and `|r| <= ln(2) / 2`; `e^r` is its Taylor polynomial of
 /// degree 6, whose relative error there is 1.3e-7. `n` comes from the low bits of `x / ln 2 + 1.5 * 2^23`,
 /// and is added to the exponent's bits.
-final class Exp {
+public final class Exp {
     /// Below this the result is 0 (`e^LOW` is 2.7e-38).
     static final float LOW = -86.5f;
     /// Above this the result is infinite.
@@ -31,7 +31,7 @@ final class Exp {
     /// {@return e to the power of x; relative error at most 3e-7, 0 below [#LOW], infinite above [#HIGH]}
     ///
     /// @param x argument
-    static float exp(float x) {
+    public static float exp(float x) {
         if (x < LOW) {
             return 0;
         }

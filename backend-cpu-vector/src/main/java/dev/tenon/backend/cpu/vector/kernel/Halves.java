@@ -5,9 +5,9 @@ package dev.tenon.backend.cpu.vector.kernel;
 /// A conversion and what makes a vector of it take five instructions, three of which a processor
 /// does one after the other with everything that moves lanes. A load from here can be the source
 /// of a broadcast, which takes none of those.
-final class Halves {
+public final class Halves {
     /// Number `i & 0xFFFF` is that of the bits `i`.
-    static final float[] FLOATS = floats();
+    public static final float[] FLOATS = floats();
 
     private Halves() {}
 

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
@@ -12,14 +13,15 @@ import java.util.Objects;
 ///
 /// Where native access is not enabled, or for memory on the heap, nothing changes but the
 /// speed: offsets then are relative to the segment itself.
-final class Memory {
+@ForceInline
+public final class Memory {
     /// Bits that an address may have. `address & ADDRESS` tells C2 that a load near it lies in
     /// [#base], and no check is left.
-    static final long ADDRESS = (1L << 56) - 1;
+    public static final long ADDRESS = (1L << 56) - 1;
 
     /// All of memory, or null where native access is not enabled. Kernels at the limit of what
     /// C2 inlines write out what [#base] does.
-    static final MemorySegment ALL =
+    public static final MemorySegment ALL =
             Memory.class.getModule().isNativeAccessEnabled() ? MemorySegment.NULL.reinterpret(Long.MAX_VALUE) : null;
 
     private Memory() {}
@@ -27,7 +29,7 @@ final class Memory {
     /// {@return the segment to read from, at what [#at] returned}
     ///
     /// @param weights the segment that was given to [#at]
-    static MemorySegment base(MemorySegment weights) {
+    public static MemorySegment base(MemorySegment weights) {
         return ALL == null ? weights : ALL;
     }
 
@@ -39,7 +41,7 @@ final class Memory {
     /// @return where it begins in [#base]
     /// @throws IndexOutOfBoundsException if it is not within the segment
     /// @throws IllegalArgumentException if the segment is on the heap
-    static long at(MemorySegment weights, long offset, long bytes) {
+    public static long at(MemorySegment weights, long offset, long bytes) {
         Objects.checkFromIndexSize(offset, bytes, weights.byteSize());
         if (ALL == null) {
             return offset;

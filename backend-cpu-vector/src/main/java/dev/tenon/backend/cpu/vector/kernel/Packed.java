@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
@@ -10,14 +11,15 @@ import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
 /// What the packed formats share: vectors for unpacking, and the 6-bit scales and minima of Q4_K and Q5_K.
-final class Packed {
+@ForceInline
+public final class Packed {
     /// Vectors for unpacking: 32 bytes, or 16 where that is the widest.
     private static final VectorSpecies<Integer> INTS =
             Species.BITS == 128 ? IntVector.SPECIES_128 : IntVector.SPECIES_256;
     /// Whether unpacking 32 bytes takes two vectors.
-    static final boolean TWICE = Species.BITS == 128;
+    public static final boolean TWICE = Species.BITS == 128;
     /// Low four bits of each byte.
-    static final int LOW_4 = 0x0F0F0F0F;
+    public static final int LOW_4 = 0x0F0F0F0F;
 
     /// Which words the low bits of four results come from, how far they are shifted, and which bits count.
     /// The words of
@@ -46,7 +48,7 @@ final class Packed {
     ///
     /// @param w where they are
     /// @param at offset of the first
-    static IntVector load(MemorySegment w, long at) {
+    public static IntVector load(MemorySegment w, long at) {
         return IntVector.fromMemorySegment(INTS, w, at, Species.LE);
     }
 
@@ -54,7 +56,7 @@ final class Packed {
     ///
     /// @param v ints
     /// @param bits how far
-    static IntVector right(IntVector v, int bits) {
+    public static IntVector right(IntVector v, int bits) {
         return v.lanewise(VectorOperators.LSHR, bits);
     }
 
@@ -62,7 +64,7 @@ final class Packed {
     ///
     /// @param v ints
     /// @param bits how far
-    static IntVector left(IntVector v, int bits) {
+    public static IntVector left(IntVector v, int bits) {
         return v.lanewise(VectorOperators.LSHL, bits);
     }
 
@@ -81,7 +83,7 @@ final class Packed {
     /// @param p where the block starts, of at least 16 bytes
     /// @param out receives the sixteen numbers
     /// @param at index of the first
-    static void scalesAndOffsets(MemorySegment w, long p, float[] out, int at) {
+    public static void scalesAndOffsets(MemorySegment w, long p, float[] out, int at) {
         float d = Species.half(w, p);
         float dmin = -Species.half(w, p + 2);
         IntVector v = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p, Species.LE);
@@ -111,7 +113,7 @@ final class Packed {
     /// @param factor the factor
     /// @param out receives the products
     /// @param at index of the first
-    static void multiply(ByteVector bytes, float factor, float[] out, int at) {
+    public static void multiply(ByteVector bytes, float factor, float[] out, int at) {
         floats(bytes, 0).mul(factor).intoArray(out, at);
         if (Species.LANES < 16) {
             floats(bytes, 1).mul(factor).intoArray(out, at + Species.LANES);

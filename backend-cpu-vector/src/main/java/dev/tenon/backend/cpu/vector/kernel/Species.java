@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -14,25 +15,26 @@ import jdk.incubator.vector.VectorSpecies;
 ///
 /// Everything is `static final`, so that the JIT compiler sees constants and drops the branches for other
 /// widths.
-final class Species {
+@ForceInline
+public final class Species {
     /// Bits of a vector.
-    static final int BITS = VectorWidth.bits();
+    public static final int BITS = VectorWidth.bits();
     /// Floats in a vector.
-    static final int LANES = BITS / Float.SIZE;
+    public static final int LANES = BITS / Float.SIZE;
     /// Vectors of [#LANES] floats.
-    static final VectorSpecies<Float> F =
+    public static final VectorSpecies<Float> F =
             BITS == 512 ? FloatVector.SPECIES_512 : BITS == 256 ? FloatVector.SPECIES_256 : FloatVector.SPECIES_128;
     /// Vectors of [#LANES] ints.
-    static final VectorSpecies<Integer> I =
+    public static final VectorSpecies<Integer> I =
             BITS == 512 ? IntVector.SPECIES_512 : BITS == 256 ? IntVector.SPECIES_256 : IntVector.SPECIES_128;
     /// Byte vectors of [#LANES] bytes; 128 bits have no smaller relative, there 16 bytes of which 4 are
     /// used.
-    static final VectorSpecies<Byte> B = BITS == 256 ? ByteVector.SPECIES_64 : ByteVector.SPECIES_128;
+    public static final VectorSpecies<Byte> B = BITS == 256 ? ByteVector.SPECIES_64 : ByteVector.SPECIES_128;
     /// Vectors of [#LANES] shorts.
     static final VectorSpecies<Short> S =
             BITS == 512 ? ShortVector.SPECIES_256 : BITS == 256 ? ShortVector.SPECIES_128 : ShortVector.SPECIES_64;
     /// Byte order of files, and of all machines that this runs on.
-    static final ByteOrder LE = ByteOrder.LITTLE_ENDIAN;
+    public static final ByteOrder LE = ByteOrder.LITTLE_ENDIAN;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(LE);
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(LE);
@@ -43,7 +45,7 @@ final class Species {
     ///
     /// @param bytes where they are, read no further than the last of them
     /// @param offset of the first
-    static FloatVector floats(MemorySegment bytes, long offset) {
+    public static FloatVector floats(MemorySegment bytes, long offset) {
         return (FloatVector) bytes(bytes, offset).convertShape(VectorOperators.B2F, F, 0);
     }
 
@@ -62,7 +64,7 @@ final class Species {
     ///
     /// @param bytes where they are; at 128 bits, twelve more are read
     /// @param at index of the first
-    static FloatVector floats(byte[] bytes, int at) {
+    public static FloatVector floats(byte[] bytes, int at) {
         return (FloatVector) ByteVector.fromArray(B, bytes, at).convertShape(VectorOperators.B2F, F, 0);
     }
 
@@ -70,7 +72,7 @@ final class Species {
     ///
     /// @param bytes where they are
     /// @param offset of the first
-    static ShortVector shorts(MemorySegment bytes, long offset) {
+    public static ShortVector shorts(MemorySegment bytes, long offset) {
         return ShortVector.fromMemorySegment(S, bytes, offset, LE);
     }
 
@@ -78,7 +80,7 @@ final class Species {
     ///
     /// @param bytes where it is
     /// @param offset of its first byte
-    static float half(MemorySegment bytes, long offset) {
+    public static float half(MemorySegment bytes, long offset) {
         return Float.float16ToFloat(bytes.get(SHORT, offset));
     }
 
@@ -86,7 +88,7 @@ final class Species {
     ///
     /// @param bytes where it is
     /// @param at index of its first byte
-    static float half(byte[] bytes, int at) {
+    public static float half(byte[] bytes, int at) {
         return Float.float16ToFloat((short) (bytes[at] & 0xFF | bytes[at + 1] << 8));
     }
 }

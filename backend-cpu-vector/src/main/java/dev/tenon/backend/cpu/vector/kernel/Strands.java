@@ -3,10 +3,12 @@ package dev.tenon.backend.cpu.vector.kernel;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
+import dev.tenon.api.kernel.cpu.ForceInline;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorShuffle;
 
-/// The order in which dot products of this backend are summed, except those of [PermutedLinear].
+/// The order in which dot products of this backend are summed, except those of `PermutedLinear`.
 ///
 /// Element `i` is multiplied and added (fused, one rounding) to strand `i % 32`, in ascending order; at
 /// the end the 32
@@ -14,9 +16,11 @@ import jdk.incubator.vector.VectorShuffle;
 /// rows that are
 /// computed together, so that decode and prefill, and machines with wide and narrow vectors, give the same
 /// bits.
-final class Strands {
+@CompileThresholdScaling(0.03)
+@ForceInline
+public final class Strands {
     /// Number of strands.
-    static final int COUNT = 32;
+    public static final int COUNT = 32;
 
     private static final VectorShuffle<Float> BY_8 = by(8);
     private static final VectorShuffle<Float> BY_4 = by(4);
@@ -36,7 +40,7 @@ final class Strands {
     /// @param strands holds them
     /// @param at index of the first
     /// @return the sum
-    static float sum(float[] strands, int at) {
+    public static float sum(float[] strands, int at) {
         if (LANES == 16) {
             return fold(load(strands, at, 0).add(load(strands, at, 1)));
         }
@@ -54,7 +58,7 @@ final class Strands {
     /// {@return the sum of the lanes, as a tree: halves, quarters, and so on}
     ///
     /// @param v a vector of [Species#LANES] lanes
-    static float fold(FloatVector v) {
+    public static float fold(FloatVector v) {
         FloatVector s = v;
         if (LANES == 16) {
             s = s.add(s.rearrange(BY_8));

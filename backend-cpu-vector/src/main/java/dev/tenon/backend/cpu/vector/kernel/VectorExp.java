@@ -1,10 +1,14 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
+import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
+import dev.tenon.api.kernel.cpu.ForceInline;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 
 /// The exponential function of [Exp] on vectors: the same operations in the same order, so the same bits.
-final class VectorExp {
+@CompileThresholdScaling(0.03)
+@ForceInline
+public final class VectorExp {
     private static final FloatVector LOG2_E = all(Exp.LOG2_E);
     private static final FloatVector ROUND = all(Exp.ROUND);
     private static final FloatVector MINUS_LN2_HIGH = all(-Exp.LN2_HIGH);
@@ -25,14 +29,14 @@ final class VectorExp {
     /// {@return e to the power of each lane}
     ///
     /// @param x arguments
-    static FloatVector exp(FloatVector x) {
+    public static FloatVector exp(FloatVector x) {
         return nonPositive(x).blend(Float.POSITIVE_INFINITY, x.compare(VectorOperators.GT, Exp.HIGH));
     }
 
     /// {@return e to the power of each lane, which is at most [Exp#HIGH] or NaN}
     ///
     /// @param x arguments
-    static FloatVector nonPositive(FloatVector x) {
+    public static FloatVector nonPositive(FloatVector x) {
         FloatVector shifted = x.fma(LOG2_E, ROUND);
         FloatVector n = shifted.sub(ROUND);
         FloatVector r = n.fma(MINUS_LN2_HIGH, x);

@@ -15,7 +15,6 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Op;
 import java.lang.foreign.Arena;
@@ -132,7 +131,7 @@ final class PlainDevice implements Device, Compiler, Allocator {
 
     // --- compiler
 
-    /// Every core op runs, and every op that expands into core ops; formats run through their decoder.
+    /// The ops of [PlainOps] run, and every op that expands into them; formats run through their decoder.
     @Override
     public Support supports(Op op, Weights weights, Collection<KernelProvider> kernels) {
         if (op instanceof CustomOp custom) {
@@ -144,9 +143,9 @@ final class PlainDevice implements Device, Compiler, Allocator {
             }
             return new Support(Support.Level.GENERIC, "plain Java, through its expansion");
         }
-        return op.getClass().getEnclosingClass() == CoreOp.class
+        return PlainOps.knows(op)
                 ? new Support(Support.Level.GENERIC, "plain Java")
-                : new Support(Support.Level.NONE, "backend " + ${className}.ID + " does not know the op " + op.kind());
+                : new Support(Support.Level.NONE, "backend " + ${className}.ID + " does not run the op " + op.kind() + " as it is asked for");
     }
 
     @Override

@@ -13,7 +13,7 @@ import java.util.function.DoubleBinaryOperator;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.IntFunction;
 
-/// The core ops for a single row, in float64. Weights are decoded when they are first used, and kept.
+/// The ops of a usual decoder for a single row, in float64. Weights are decoded when they are first used, and kept.
 final class PlainOps {
     private final Weights weights;
     private final Map<String, float[]> decoded = new HashMap<>();
@@ -22,7 +22,27 @@ final class PlainOps {
         this.weights = weights;
     }
 
-    /// Computes any core op but attention.
+    /// {@return whether an op runs here; a backend refuses what it does not compute, for a wrong result is worse}
+    ///
+    /// @param op any op
+    static boolean knows(Op op) {
+        return switch (op) {
+            case CoreOp.Attention a -> a.causal() && a.sinks().isEmpty();
+            case CoreOp.Embedding _,
+                    CoreOp.RmsNorm _,
+                    CoreOp.Linear _,
+                    CoreOp.Rope _,
+                    CoreOp.Add _,
+                    CoreOp.Multiply _,
+                    CoreOp.Activate _,
+                    CoreOp.Scale _,
+                    CoreOp.SoftCap _,
+                    CoreOp.SelectRows _ -> op.weights().stream().noneMatch(Weight::isView);
+            default -> false;
+        };
+    }
+
+    /// Computes any known op but attention.
     ///
     /// @param op the op
     /// @param rows the row of each value so far, by the value's id
@@ -102,10 +122,11 @@ final class PlainOps {
             for (int i = 0; i < pairs; i++) {
                 int first = head + (interleaved ? 2 * i : i);
                 int second = head + (interleaved ? 2 * i + 1 : i + pairs);
-                double frequency = params.freqScale() * Math.pow(params.freqBase(), -2.0 * i / params.ropeDim());
-                double angle = position * frequency / (factors == null ? 1 : factors[i]);
-                out[first] = x[first] * Math.cos(angle) - x[second] * Math.sin(angle);
-                out[second] = x[first] * Math.sin(angle) + x[second] * Math.cos(angle);
+                double angle = position * params.frequency(i) / (factors == null ? 1 : factors[i]);
+                double cos = Math.cos(angle) * params.attentionFactor();
+                double sin = Math.sin(angle) * params.attentionFactor();
+                out[first] = x[first] * cos - x[second] * sin;
+                out[second] = x[first] * sin + x[second] * cos;
             }
         }
         return out;
@@ -160,6 +181,9 @@ final class PlainOps {
             case GELU_TANH ->
                 x -> 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x)));
             case RELU -> x -> Math.max(x, 0);
+            case RELU_SQUARED -> x -> Math.max(x, 0) * Math.max(x, 0);
+            case SIGMOID -> x -> 1 / (1 + Math.exp(-x));
+            case TANH -> Math::tanh;
         };
     }
 

@@ -45,7 +45,7 @@ final class FusedOpFilter {
                 ops.addAll(((CustomOp) op).expand());
             }
         }
-        return new Graph(graph.name(), ops, graph.output());
+        return graph.withOps(ops);
     }
 
     private static boolean same(Weight a, Weight b, Weights weights, Map<String, CudaFragment> fragments) {

@@ -47,6 +47,10 @@ public final class KernelSupport {
     }
 
     private static Support of(Op op, Weights weights, Map<String, CudaFragment> fragments) {
+        Optional<String> refusal = NoKernelYet.reason(op);
+        if (refusal.isPresent()) {
+            return new Support(Support.Level.NONE, refusal.get());
+        }
         return switch (op) {
             case CoreOp.Linear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
             case CoreOp.Embedding embedding -> matrix(embedding.kind(), embedding.table(), weights, fragments);

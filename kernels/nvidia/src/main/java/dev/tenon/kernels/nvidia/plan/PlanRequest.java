@@ -102,7 +102,7 @@ public record PlanRequest(
     private static Graph withKnownOps(Graph graph) {
         List<Op> ops = new ArrayList<>();
         graph.ops().forEach(op -> expandUnknown(op, ops));
-        return new Graph(graph.name(), ops, graph.output());
+        return graph.withOps(ops);
     }
 
     private static void expandUnknown(Op op, List<Op> target) {
@@ -127,6 +127,13 @@ public record PlanRequest(
                             + "; prebuilt kernels take the same type for both, and here none can be compiled:"
                             + " take one type, or, on the CUDA backend, install NVRTC (see cuda.nvrtc)",
                     "kv"));
+        }
+        if (!graph.outputs().isEmpty()) {
+            issues.add(Issue.error(
+                    ErrorCode.BACKEND_UNSUPPORTED,
+                    "outputs beside the default one (" + String.join(", ", graph.outputs().keySet())
+                            + ") are not supported by NVIDIA kernels yet",
+                    "outputs"));
         }
         Set<Integer> selected = new HashSet<>();
         for (Op op : graph.ops()) {

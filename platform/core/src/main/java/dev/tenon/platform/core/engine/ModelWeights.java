@@ -42,11 +42,11 @@ final class ModelWeights implements Weights {
                 continue;
             }
             TensorInfo info = found.get();
-            if (info.cols() != weight.cols() || info.rows() != weight.rows()) {
+            if (!fits(info, weight)) {
                 broken.add(Issue.error(
                         ErrorCode.MODEL_TENSOR_SHAPE,
-                        "tensor " + weight.name() + " has shape " + info.shape() + "; the metadata asks for ["
-                                + weight.cols() + ", " + weight.rows() + "]",
+                        "tensor " + weight.name() + " has shape " + info.shape() + "; the metadata asks for "
+                                + shape(weight),
                         weight.name()));
                 continue;
             }
@@ -77,6 +77,18 @@ final class ModelWeights implements Weights {
             throw new UnsupportedModelException(file.path().getFileName() + " cannot be loaded", unsupported);
         }
         return new ModelWeights(entries);
+    }
+
+    /// Matrices may have lengths of 1 in any place; the matrices of experts are one dimension of their own.
+    private static boolean fits(TensorInfo info, Weight weight) {
+        return weight.slices() == 1
+                ? info.cols() == weight.cols() && info.rows() == weight.rows()
+                : info.shape().equals(shape(weight));
+    }
+
+    private static List<Long> shape(Weight weight) {
+        List<Long> matrix = List.of((long) weight.cols(), (long) weight.rows());
+        return weight.slices() == 1 ? matrix : List.of(matrix.get(0), matrix.get(1), (long) weight.slices());
     }
 
     @Override

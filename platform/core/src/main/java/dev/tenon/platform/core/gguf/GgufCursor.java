@@ -2,6 +2,7 @@ package dev.tenon.platform.core.gguf;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -14,6 +15,7 @@ import java.util.HexFormat;
 ///
 /// It reads from a block of the file that it has copied: a header has some hundred thousand short strings, and code
 /// that has run a few times only is slow with memory segments. Belongs to one thread.
+@CompileThresholdScaling(10)
 final class GgufCursor {
     static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

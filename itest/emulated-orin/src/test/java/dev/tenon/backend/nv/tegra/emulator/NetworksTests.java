@@ -14,7 +14,7 @@ import dev.tenon.itest.testkit.PlanDriver;
 import dev.tenon.itest.testkit.RandomModels;
 import dev.tenon.itest.testkit.RandomModels.Model;
 import dev.tenon.itest.testkit.RandomModels.Shape;
-import dev.tenon.itest.testkit.Reference;
+import dev.tenon.itest.testkit.reference.Reference;
 import dev.tenon.itest.testkit.TestFormats;
 import java.util.List;
 import java.util.Map;

@@ -1,0 +1,146 @@
+package dev.tenon.api.graph;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.graph.RouterParams.Gating;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/// Every op refuses widths that do not fit together, and names itself and its result.
+class OpShapeTests {
+    private static final Value X = new Value(0, "x", 12);
+    private static final Value Y = new Value(1, "y", 8);
+    private static final Value OUT = new Value(2, "blk.3.out", 12);
+    private static final Value TWO = new Value(3, "two", 2);
+    private static final Optional<Weight> NONE = Optional.empty();
+
+    private static Weight vector(int length) {
+        return Weight.vector("v", length);
+    }
+
+    private static Optional<Weight> some(int length) {
+        return Optional.of(vector(length));
+    }
+
+    private static CoreOp.Attention attention(int heads, int headsKv, Optional<Weight> sinks) {
+        return new CoreOp.Attention(X, X, X, 0, heads, headsKv, 1, 0, 0, true, sinks, OUT);
+    }
+
+    private static ExpertOp.Router router(RouterParams params, Value chosen) {
+        return new ExpertOp.Router(X, params, chosen, new Value(2, "blk.3.out", params.used()));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> widthsThatDoNotFitAreRefused() {
+        RouterParams two = new RouterParams(Gating.SOFTMAX, 2, true);
+        RouterParams four = new RouterParams(Gating.SIGMOID, 4, true, 1, NONE, 6, 1);
+        RouterParams odd = new RouterParams(Gating.SIGMOID, 2, true, 1, NONE, 5, 5);
+        RouterParams biased = new RouterParams(Gating.SIGMOID, 2, true, 1, some(11), 1, 1);
+        Value pair = new Value(4, "blk.3.out", 2);
+        Weight experts = new Weight("e", 12, 6, 5);
+        Map<String, List<Runnable>> wrong = Map.ofEntries(
+                Map.entry(
+                        "embedding",
+                        List.of(
+                                () -> new CoreOp.Embedding(new Weight("w", 8, 50), OUT),
+                                () -> new CoreOp.Embedding(new Weight("w", 12, 50, 2), OUT))),
+                Map.entry(
+                        "position_embedding", List.of(() -> new CoreOp.PositionEmbedding(new Weight("w", 8, 50), OUT))),
+                Map.entry("repeat", List.of(() -> new CoreOp.Repeat(new Weight("w", 12, 2), OUT))),
+                Map.entry(
+                        "rms_norm",
+                        List.of(
+                                () -> new CoreOp.RmsNorm(Y, vector(4), 0, OUT),
+                                () -> new CoreOp.RmsNorm(X, vector(5), 0, OUT),
+                                () -> new CoreOp.RmsNorm(X, vector(12), Float.NaN, OUT))),
+                Map.entry(
+                        "layer_norm",
+                        List.of(
+                                () -> new CoreOp.LayerNorm(Y, vector(4), NONE, 0, OUT),
+                                () -> new CoreOp.LayerNorm(X, vector(12), some(4), 0, OUT),
+                                () -> new CoreOp.LayerNorm(X, vector(12), NONE, -1, OUT))),
+                Map.entry(
+                        "linear",
+                        List.of(
+                                () -> new CoreOp.Linear(Y, new Weight("w", 12, 12), NONE, OUT),
+                                () -> new CoreOp.Linear(Y, new Weight("w", 8, 11), NONE, OUT),
+                                () -> new CoreOp.Linear(Y, new Weight("w", 8, 12, 2), NONE, OUT),
+                                () -> new CoreOp.Linear(Y, new Weight("w", 8, 12), some(8), OUT))),
+                Map.entry(
+                        "attention",
+                        List.of(
+                                () -> attention(5, 5, NONE),
+                                () -> attention(4, 0, NONE),
+                                () -> attention(4, 2, NONE),
+                                () -> attention(4, 4, some(3)))),
+                Map.entry("add", List.of(() -> new CoreOp.Add(X, Y, OUT), () -> new CoreOp.Add(Y, Y, OUT))),
+                Map.entry("multiply", List.of(() -> new CoreOp.Multiply(Y, X, OUT))),
+                Map.entry("activate", List.of(() -> new CoreOp.Activate(Y, Activation.SILU, OUT))),
+                Map.entry("swiglu_oai", List.of(() -> new CoreOp.SwigluOai(X, Y, 1, 7, OUT))),
+                Map.entry("scale", List.of(() -> new CoreOp.Scale(Y, 2, OUT))),
+                Map.entry(
+                        "soft_cap", List.of(() -> new CoreOp.SoftCap(Y, 2, OUT), () -> new CoreOp.SoftCap(X, 0, OUT))),
+                Map.entry("select_rows", List.of(() -> new CoreOp.SelectRows(Y, OUT))),
+                Map.entry("pool", List.of(() -> new CoreOp.Pool(Y, Pooling.MEAN, OUT))),
+                Map.entry(
+                        "router",
+                        List.of(
+                                () -> router(two, OUT),
+                                () -> router(four, new Value(4, "blk.3.out", 4)),
+                                () -> router(odd, pair),
+                                () -> router(biased, pair))),
+                Map.entry(
+                        "expert_linear",
+                        List.of(
+                                () -> new ExpertOp.ExpertLinear(Y, TWO, experts, NONE, OUT),
+                                () -> new ExpertOp.ExpertLinear(X, X, experts, NONE, OUT),
+                                () -> new ExpertOp.ExpertLinear(X, TWO, experts, some(6), OUT))),
+                Map.entry("weighted_sum", List.of(() -> new ExpertOp.WeightedSum(Y, TWO, OUT))));
+        return wrong.entrySet().stream()
+                .map(entry -> DynamicTest.dynamicTest(entry.getKey(), () -> {
+                    for (Runnable op : entry.getValue()) {
+                        var e = assertThrows(IllegalArgumentException.class, op::run);
+                        assertTrue(e.getMessage().contains("op " + entry.getKey() + " -> blk.3.out"), e.getMessage());
+                    }
+                }));
+    }
+
+    @Test
+    void whatFitsIsTaken() {
+        Weight down = new Weight("e", 4, 6, 5);
+        Value eight = new Value(5, "eight", 8);
+        assertEquals(true, new ExpertOp.ExpertLinear(eight, TWO, down, NONE, OUT).ownInputs());
+        Weight bias = new Weight("b", 6, 5);
+        assertEquals(
+                List.of(down, bias), new ExpertOp.ExpertLinear(eight, TWO, down, Optional.of(bias), OUT).weights());
+        assertEquals(3, attention(4, 4, some(4)).keyLength());
+        RouterParams grouped = new RouterParams(Gating.SIGMOID, 2, true, 2.5f, some(12), 4, 1);
+        assertEquals(
+                2,
+                new ExpertOp.Router(X, grouped, TWO, new Value(4, "shares", 2))
+                        .outputs()
+                        .size());
+    }
+
+    @Test
+    void windowsCountTheTokenItselfOrHalfOnEachSide() {
+        CoreOp.Attention causal = new CoreOp.Attention(X, X, X, 0, 4, 4, 1, 5, 0, OUT);
+        assertEquals(6, causal.firstSeen(10));
+        assertEquals(0, causal.firstSeen(3));
+        assertEquals(10, causal.lastSeen(10, 99));
+        CoreOp.Attention encoder = new CoreOp.Attention(X, X, X, 0, 4, 4, 1, 5, 0, false, NONE, OUT);
+        assertEquals(8, encoder.firstSeen(10));
+        assertEquals(12, encoder.lastSeen(10, 99));
+        assertEquals(11, encoder.lastSeen(10, 11));
+        CoreOp.Attention all = new CoreOp.Attention(X, X, X, 0, 4, 4, 1, 0, 0, false, NONE, OUT);
+        assertEquals(0, all.firstSeen(10));
+        assertEquals(99, all.lastSeen(10, 99));
+    }
+}

@@ -1,0 +1,105 @@
+package dev.tenon.backend.cpu.vector.kernel.elements;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.backend.cpu.vector.kernel.Exp;
+import dev.tenon.backend.cpu.vector.kernel.Strands;
+
+/// Activations and norms over ranges of arrays. An element's bits depend neither on the range that it is
+/// computed with nor on the vector width. Stateless and safe for any thread.
+public interface ElementMath {
+    /// Computes `out[i] = f(x[i])` for `i` in `[from, to)`.
+    ///
+    /// @param activation which function
+    /// @param x arguments
+    /// @param out results; may be `x`
+    /// @param from first index
+    /// @param to index after the last
+    void activate(Activation activation, float[] x, float[] out, int from, int to);
+
+    /// Computes `gate[i] = f(gate[i]) * up[i]` for `i` in `[from, to)`.
+    ///
+    /// @param activation which function
+    /// @param gate arguments and results
+    /// @param up factors
+    /// @param from first index
+    /// @param to index after the last
+    void gate(Activation activation, float[] gate, float[] up, int from, int to);
+
+    /// {@return the sum of squares of some elements: each added, fused, to strand `i % 32` in ascending
+    /// order, the strands as a tree}
+    ///
+    /// @param x the elements
+    /// @param from index of the first
+    /// @param n how many
+    float squares(float[] x, int from, int n);
+
+    /// Computes `out[i] = x[i] * factor * weight[i]`.
+    ///
+    /// @param x source
+    /// @param from its first index
+    /// @param factor common factor
+    /// @param weight `[n]`
+    /// @param out target; may be `x`
+    /// @param at its first index
+    default void scale(float[] x, int from, float factor, float[] weight, float[] out, int at) {
+        for (int i = 0; i < weight.length; i++) {
+            out[at + i] = x[from + i] * factor * weight[i];
+        }
+    }
+
+    /// {@return the value of an activation function; relative error at most 2e-6, or absolute error 1e-12}
+    ///
+    /// SiLU is `x / (1 + e^-x)`; GELU in its tanh form is the same as `x / (1 + e^-2u)` with `u = sqrt(2 /
+    /// pi) *
+    /// (x + 0.044715 x^3)`.
+    ///
+    /// @param activation which
+    /// @param x argument
+    static float activate(Activation activation, float x) {
+        return switch (activation) {
+            case SILU -> x / (Exp.exp(-x) + 1);
+            case GELU_TANH -> x / (Exp.exp(x * Math.fma(x * x, GELU_CUBE, GELU_LINEAR)) + 1);
+            case RELU -> Math.max(x, 0);
+            case RELU_SQUARED -> Math.max(x, 0) * Math.max(x, 0);
+            case SIGMOID -> 1 / (Exp.exp(-x) + 1);
+            case TANH -> (float) Math.tanh(x);
+        };
+    }
+
+    /// `-2 sqrt(2 / pi)`.
+    float GELU_LINEAR = (float) (-2 * Math.sqrt(2 / Math.PI));
+    /// `-2 sqrt(2 / pi) * 0.044715`.
+    float GELU_CUBE = (float) (-2 * Math.sqrt(2 / Math.PI) * 0.044715);
+
+    /// The plain Java form; the same bits as the vector form.
+    ElementMath SCALAR = new ElementMath() {
+        @Override
+        public void activate(Activation activation, float[] x, float[] out, int from, int to) {
+            for (int i = from; i < to; i++) {
+                out[i] = ElementMath.activate(activation, x[i]);
+            }
+        }
+
+        @Override
+        public void gate(Activation activation, float[] gate, float[] up, int from, int to) {
+            for (int i = from; i < to; i++) {
+                gate[i] = ElementMath.activate(activation, gate[i]) * up[i];
+            }
+        }
+
+        @Override
+        public float squares(float[] x, int from, int n) {
+            float[] strands = new float[Strands.COUNT];
+            for (int i = 0; i < n; i++) {
+                float value = x[from + i];
+                strands[i % Strands.COUNT] = Math.fma(value, value, strands[i % Strands.COUNT]);
+            }
+            for (int half = Strands.COUNT / 2; half > 0; half /= 2) {
+                for (int i = 0; i < half; i++) {
+                    strands[i] += strands[i + half];
+                }
+            }
+            return strands[0];
+        }
+    };
+}

@@ -1,0 +1,105 @@
+package dev.tenon.backend.cpu.vector.kernel.linear;
+
+import static dev.tenon.backend.cpu.vector.kernel.Species.F;
+import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
+
+import dev.tenon.api.kernel.cpu.ForceInline;
+import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.backend.cpu.vector.kernel.Species;
+import dev.tenon.backend.cpu.vector.kernel.Strands;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorOperators;
+
+/// F16: IEEE float16.
+///
+/// ```
+/// byte 2i       2i + 2
+///      | w:f16  |            value[i] = w
+/// ```
+public final class F16Linear extends VectorLinear {
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(Species.LE);
+
+    /// 2 to the difference of the two formats' exponent biases.
+    private static final float EXPONENT = 0x1p112f;
+
+    public F16Linear() {
+        super("f16");
+    }
+
+    /// The same sum in plain Java, in ascending order and double.
+    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += (double) value(w, offset + 2L * i) * x[xOffset + i];
+        }
+        return (float) sum;
+    }
+
+    @ForceInline
+    private static float value(MemorySegment w, long offset) {
+        return Float.float16ToFloat(w.get(SHORT, offset));
+    }
+
+    /// Moves sign, exponent and fraction to their places in float32. The multiplication puts the exponent
+    /// right and
+    /// makes normal numbers of subnormal ones, exactly; infinity and NaN get the exponent that means them.
+    @ForceInline
+    private static FloatVector values(MemorySegment w, long offset) {
+        IntVector bits = (IntVector) Species.shorts(w, offset).convertShape(VectorOperators.S2I, Species.I, 0);
+        IntVector magnitude = bits.and(0x7FFF);
+        IntVector number = magnitude
+                .lanewise(VectorOperators.LSHL, 13)
+                .reinterpretAsFloats()
+                .mul(EXPONENT)
+                .reinterpretAsInts();
+        VectorMask<Integer> special = magnitude.compare(VectorOperators.GE, 0x7C00);
+        IntVector sign = bits.and(0x8000).lanewise(VectorOperators.LSHL, 16);
+        return number.lanewise(VectorOperators.OR, 0x7F800000, special).or(sign).reinterpretAsFloats();
+    }
+
+    @Override
+    long spanBytes(int elements) {
+        return 2L * elements;
+    }
+
+    @Override
+    void add(MemorySegment weights, long at, long apart, int streams, float[] x, int xOffset, int n, Scratch scratch) {
+        for (int s = 0; s < streams; s++) {
+            add(Memory.base(weights), at + s * apart, x, xOffset, n, scratch.floats(), s * Strands.COUNT);
+        }
+    }
+
+    private static void add(MemorySegment w, long offset, float[] x, int xOffset, int n, float[] strands, int at) {
+        int whole = n - n % Strands.COUNT;
+        for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+            FloatVector a0 = FloatVector.fromArray(F, strands, at + s);
+            FloatVector a1 = FloatVector.fromArray(F, strands, at + s + LANES);
+            for (int i = s; i < whole; i += Strands.COUNT) {
+                a0 = values(w, offset + 2L * i).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
+                a1 = values(w, offset + 2L * (i + LANES)).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
+            }
+            a0.intoArray(strands, at + s);
+            a1.intoArray(strands, at + s + LANES);
+        }
+        for (int i = whole; i < n; i++) {
+            int strand = at + i - whole;
+            strands[strand] = Math.fma(value(w, offset + 2L * i), x[xOffset + i], strands[strand]);
+        }
+    }
+
+    @Override
+    void expand(MemorySegment w, long offset, int n, Scratch scratch, int at) {
+        float[] out = scratch.floats();
+        int i = 0;
+        for (; i + LANES <= n; i += LANES) {
+            values(w, offset + 2L * i).intoArray(out, at + i);
+        }
+        for (; i < n; i++) {
+            out[at + i] = value(w, offset + 2L * i);
+        }
+    }
+}

@@ -1,0 +1,284 @@
+package dev.tenon.backend.cpu.vector.kernel.linear;
+
+import static dev.tenon.backend.cpu.vector.kernel.Species.F;
+import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
+
+import dev.tenon.api.kernel.cpu.ForceInline;
+import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.backend.cpu.vector.kernel.Species;
+import dev.tenon.backend.cpu.vector.kernel.Strands;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.FloatVector;
+
+/// Frame of the kernels for formats with packed levels: unpack 256 weights of each row into int8 levels and
+/// float32 scales, then multiply.
+///
+/// The two halves meet in memory that the first-level cache holds, not in vectors. So each is a small loop
+/// that the JIT
+/// compiler handles well by itself, and the second half serves all formats. Scales lie from [Panel#SCRATCH]
+/// on, 32 floats a row.
+abstract class LevelLinear extends VectorLinear {
+    /// How levels become values.
+    enum Kind {
+        /// `value = scale[i / 16] * level`.
+        SCALE_16,
+        /// `value = scale[i / 32] * level + offset[i / 32]`, fused; for each 256 elements eight scales,
+        /// then eight offsets.
+        SCALE_OFFSET_32,
+        /// `value = scale[i / 16] * level + offset[i / 16]`, fused; for each 256 elements sixteen scales,
+        /// then sixteen offsets.
+        SCALE_OFFSET_16
+    }
+
+    /// Elements of a span.
+    private static final int SPAN = 256;
+    /// Bytes behind levels that narrow vectors load and do not use.
+    private static final int PADDING = 16;
+
+    /// A part of the work on a span that the JIT compiler shall compile by itself.
+    ///
+    /// Inlined into one method, the parts exceed C2's limit of nodes, and vectors of the part that no
+    /// longer fits are then made on the heap, ten times slower. A call that meets three classes in turn is
+    /// never inlined.
+    interface Part {
+        /// Does its part.
+        ///
+        /// @param w weights; the part reads them through [Memory#base]
+        /// @param at where the first row's span starts
+        /// @param apart bytes to the next row's span
+        /// @param streams number of rows
+        /// @param n elements, whole blocks, at most 256
+        /// @param levels 256 levels a row
+        /// @param floats 32 strands a row, and behind them scales
+        /// @param x activations, or the memory for decoded values
+        /// @param xOffset index of the first of those
+        void run(
+                MemorySegment w,
+                long at,
+                long apart,
+                int streams,
+                int n,
+                byte[] levels,
+                float[] floats,
+                float[] x,
+                int xOffset);
+    }
+
+    private final int block;
+    private final int blockBytes;
+    private final Part[] dot;
+    private final Part[] expand;
+
+    /// Creates a kernel.
+    ///
+    /// @param format format id in lower case
+    /// @param kind how levels become values
+    /// @param block elements in a block
+    /// @param blockBytes bytes of a block
+    /// @param scales unpacks scales, from [#scalesAt] on; a class of its own for each format, since two formats
+    /// behind one call would be inlined into one method, which then exceeds the limit
+    /// @param levels unpacks levels, from [#levelsAt] on; the same holds
+    LevelLinear(String format, Kind kind, int block, int blockBytes, Part scales, Part levels) {
+        super(format);
+        this.block = block;
+        this.blockBytes = blockBytes;
+        dot = new Part[] {
+            scales,
+            levels,
+            switch (kind) {
+                case SCALE_16 -> LevelLinear::dotScaled;
+                case SCALE_OFFSET_32 -> LevelLinear::dotOffset32;
+                case SCALE_OFFSET_16 -> LevelLinear::dotOffset16;
+            }
+        };
+        expand = new Part[] {
+            scales,
+            levels,
+            switch (kind) {
+                case SCALE_16 -> LevelLinear::expandScaled;
+                case SCALE_OFFSET_32 -> LevelLinear::expandOffset32;
+                case SCALE_OFFSET_16 -> LevelLinear::expandOffset16;
+            }
+        };
+    }
+
+    /// {@return index of a row's first scale in the thread's floats}
+    ///
+    /// @param stream which row
+    static int scalesAt(int stream) {
+        return Panel.SCRATCH + stream * (SCALES / STREAMS);
+    }
+
+    /// {@return index of a row's first level}
+    ///
+    /// @param stream which row
+    static int levelsAt(int stream) {
+        return stream * SPAN;
+    }
+
+    @Override
+    public final int scratchBytes(int n) {
+        return STREAMS * SPAN + PADDING;
+    }
+
+    @Override
+    final int span() {
+        return SPAN;
+    }
+
+    @Override
+    final long spanBytes(int elements) {
+        return (long) elements / block * blockBytes;
+    }
+
+    @Override
+    final void add(
+            MemorySegment weights, long at, long apart, int streams, float[] x, int xOffset, int n, Scratch scratch) {
+        run(dot, weights, at, apart, streams, n, scratch, x, xOffset);
+    }
+
+    @Override
+    final void expand(MemorySegment w, long offset, int n, Scratch scratch, int at) {
+        long p = Memory.at(w, offset, spanBytes(n));
+        for (int i = 0; i < n; i += SPAN) {
+            int count = Math.min(SPAN, n - i);
+            run(expand, w, p, 0, 1, count, scratch, scratch.floats(), at + i);
+            p += spanBytes(count);
+        }
+    }
+
+    private static void run(
+            Part[] parts,
+            MemorySegment w,
+            long at,
+            long apart,
+            int streams,
+            int n,
+            Scratch scratch,
+            float[] x,
+            int xOffset) {
+        for (Part part : parts) {
+            part.run(w, at, apart, streams, n, scratch.levels(), scratch.floats(), x, xOffset);
+        }
+    }
+
+    @ForceInline
+    private static FloatVector level(byte[] levels, int i) {
+        return Species.floats(levels, i);
+    }
+
+    private static void dotScaled(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
+        for (int stream = 0; stream < streams; stream++) {
+            for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+                int strands = stream * Strands.COUNT + s;
+                if (n == SPAN) {
+                    // A constant: the compiler unrolls the loop.
+                    scaled(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, SPAN);
+                } else {
+                    scaled(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, n);
+                }
+            }
+        }
+    }
+
+    private static void dotOffset32(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
+        for (int stream = 0; stream < streams; stream++) {
+            for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+                offset32(
+                        b, levelsAt(stream) + s, f, stream * Strands.COUNT + s, scalesAt(stream), x, xOffset + s, SPAN);
+            }
+        }
+    }
+
+    private static void dotOffset16(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
+        for (int stream = 0; stream < streams; stream++) {
+            for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+                int strands = stream * Strands.COUNT + s;
+                offset16(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, SPAN);
+            }
+        }
+    }
+
+    private static void expandScaled(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector scale = FloatVector.broadcast(F, f[scalesAt(0) + (i >> 4)]);
+            level(b, i).mul(scale).intoArray(x, to + i);
+        }
+    }
+
+    private static void expandOffset32(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+        for (int i = 0; i < n; i += LANES) {
+            int group = scalesAt(0) + (i >> 5);
+            FloatVector scale = FloatVector.broadcast(F, f[group]);
+            FloatVector shift = FloatVector.broadcast(F, f[group + 8]);
+            level(b, i).fma(scale, shift).intoArray(x, to + i);
+        }
+    }
+
+    private static void expandOffset16(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+        for (int i = 0; i < n; i += LANES) {
+            int group = scalesAt(0) + (i >> 4);
+            FloatVector scale = FloatVector.broadcast(F, f[group]);
+            FloatVector shift = FloatVector.broadcast(F, f[group + 16]);
+            level(b, i).fma(scale, shift).intoArray(x, to + i);
+        }
+    }
+
+    /// Two vectors of strands; `b`, `strands` and `x` begin at the first one's elements, `s` says which that is.
+    @ForceInline
+    private static void scaled(
+            byte[] b, int levels, float[] f, int strands, int scales, int s, float[] x, int xOffset, int n) {
+        FloatVector a0 = FloatVector.fromArray(F, f, strands);
+        FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
+        int g0 = scales + (s >> 4);
+        int g1 = scales + ((s + LANES) >> 4);
+        for (int i = 0; i < n; i += Strands.COUNT) {
+            FloatVector d0 = FloatVector.broadcast(F, f[g0 + (i >> 4)]);
+            FloatVector d1 = FloatVector.broadcast(F, f[g1 + (i >> 4)]);
+            a0 = level(b, levels + i).mul(d0).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
+            a1 = level(b, levels + i + LANES).mul(d1).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
+        }
+        a0.intoArray(f, strands);
+        a1.intoArray(f, strands + LANES);
+    }
+
+    @ForceInline
+    private static void offset32(
+            byte[] b, int levels, float[] f, int strands, int scales, float[] x, int xOffset, int n) {
+        FloatVector a0 = FloatVector.fromArray(F, f, strands);
+        FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
+        for (int i = 0; i < n; i += Strands.COUNT) {
+            FloatVector d = FloatVector.broadcast(F, f[scales + (i >> 5)]);
+            FloatVector m = FloatVector.broadcast(F, f[scales + (i >> 5) + 8]);
+            a0 = level(b, levels + i).fma(d, m).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
+            a1 = level(b, levels + i + LANES).fma(d, m).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
+        }
+        a0.intoArray(f, strands);
+        a1.intoArray(f, strands + LANES);
+    }
+
+    @ForceInline
+    private static void offset16(
+            byte[] b, int levels, float[] f, int strands, int scales, int s, float[] x, int xOffset, int n) {
+        FloatVector a0 = FloatVector.fromArray(F, f, strands);
+        FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
+        int g0 = scales + (s >> 4);
+        int g1 = scales + ((s + LANES) >> 4);
+        for (int i = 0; i < n; i += Strands.COUNT) {
+            FloatVector d = FloatVector.broadcast(F, f[g0 + (i >> 4)]);
+            FloatVector m = FloatVector.broadcast(F, f[g0 + (i >> 4) + 16]);
+            a0 = level(b, levels + i).fma(d, m).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
+            d = FloatVector.broadcast(F, f[g1 + (i >> 4)]);
+            m = FloatVector.broadcast(F, f[g1 + (i >> 4) + 16]);
+            a1 = level(b, levels + i + LANES).fma(d, m).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
+        }
+        a0.intoArray(f, strands);
+        a1.intoArray(f, strands + LANES);
+    }
+}

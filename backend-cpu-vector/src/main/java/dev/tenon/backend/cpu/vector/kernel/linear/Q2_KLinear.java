@@ -1,0 +1,87 @@
+package dev.tenon.backend.cpu.vector.kernel.linear;
+
+import dev.tenon.api.kernel.cpu.ForceInline;
+import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.backend.cpu.vector.kernel.Packed;
+import dev.tenon.backend.cpu.vector.kernel.Species;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.ByteVector;
+import jdk.incubator.vector.IntVector;
+
+/// Q2_K: 256 two-bit levels, sixteen sub-blocks of 16 with a 4-bit scale and a 4-bit minimum each, 2.625 bits
+/// a weight.
+///
+/// ```
+/// byte 0                   16              80      82         84
+///      | scales: uint8[16] | qs: uint8[64] | d:f16 | dmin:f16 |        s = scales[i / 16]
+///
+/// value[i] = d * (s & 15) * q[i] - dmin * (s >> 4)
+/// for half h, p in 0..3 and l in 0..31:   q[128h + 32p + l] = qs[32h + l] >> 2p & 3
+/// ```
+public final class Q2_KLinear extends LevelLinear {
+    private static final int BLOCK = 256;
+    private static final int BYTES = 84;
+    private static final int QS = 16;
+    private static final int D = 80;
+    private static final int DMIN = 82;
+    private static final int LOW = 0x03030303;
+
+    public Q2_KLinear() {
+        super(
+                "q2_k",
+                Kind.SCALE_OFFSET_16,
+                BLOCK,
+                BYTES,
+                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
+                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
+    }
+
+    /// The same sum in plain Java, in ascending order and double.
+    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) {
+            long block = offset + (long) (i / BLOCK) * BYTES;
+            int e = i % BLOCK;
+            int s = w.get(ValueLayout.JAVA_BYTE, block + e / 16);
+            int q = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 128) + e % 32) >> 2 * (e % 128 / 32) & 3;
+            float scale = Species.half(w, block + D) * (s & 15);
+            sum += (double) (scale * q - Species.half(w, block + DMIN) * (s >> 4 & 15)) * x[xOffset + i];
+        }
+        return (float) sum;
+    }
+
+    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
+        MemorySegment w = Memory.base(weights);
+        for (int i = 0; i < streams; i++) {
+            long p = at + i * apart;
+            int to = scalesAt(i);
+            IntVector s = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p, Species.LE);
+            Packed.multiply(s.and(Packed.LOW_4).reinterpretAsBytes(), Species.half(w, p + D), f, to);
+            ByteVector minima = Packed.right(s, 4).and(Packed.LOW_4).reinterpretAsBytes();
+            Packed.multiply(minima, -Species.half(w, p + DMIN), f, to + 16);
+        }
+    }
+
+    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            for (int h = 0; h < 2; h++) {
+                int to = levelsAt(s) + 128 * h;
+                quarters(w, p + QS + 32 * h, b, to);
+                if (Packed.TWICE) {
+                    quarters(w, p + QS + 32 * h + 16, b, to + 16);
+                }
+            }
+        }
+    }
+
+    @ForceInline
+    private static void quarters(MemorySegment w, long qs, byte[] b, int at) {
+        IntVector q = Packed.load(w, qs);
+        for (int c = 0; c < 4; c++) {
+            Packed.right(q, 2 * c).and(LOW).reinterpretAsBytes().intoArray(b, at + 32 * c);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package dev.tenon.backend.cpu.vector.kernel.linear;
+
+import dev.tenon.api.kernel.cpu.ForceInline;
+import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.backend.cpu.vector.kernel.Packed;
+import dev.tenon.backend.cpu.vector.kernel.Species;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.ByteVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShuffle;
+
+/// Q3_K: 256 three-bit levels, sixteen sub-blocks of 16 with a 6-bit scale each, 3.4375 bits a weight.
+///
+/// ```
+/// byte 0                  32              96                  108     110
+///      | hmask: uint8[32] | qs: uint8[64] | scales: uint8[12] | d:f16 |
+///
+/// value[i] = d * (scale[i / 16] - 32) * (q[i] - 4)
+/// for half h, p in 0..3 and l in 0..31:
+///   q[128h + 32p + l] = qs[32h + l] >> 2p & 3 | (hmask[l] >> 4h + p & 1) << 2
+/// scale[j] = j < 8 ? scales[j] & 15 : scales[j - 8] >> 4,  and above it  scales[8 + j % 4] >> 2 * (j / 4) & 3
+/// ```
+public final class Q3_KLinear extends LevelLinear {
+    private static final int BLOCK = 256;
+    private static final int BYTES = 110;
+    private static final int QS = 32;
+    private static final int SUB_SCALES = 96;
+    private static final int D = 108;
+    private static final byte ZERO_LEVEL = 4;
+    private static final byte ZERO_SCALE = 32;
+    private static final int LOW = 0x03030303;
+    private static final int HIGH = 0x04040404;
+
+    /// Moves the packed scales to the front of the last sixteen bytes of a block: a load that begins with them would
+    /// end behind the block.
+    private static final VectorShuffle<Byte> BEHIND =
+            VectorShuffle.fromOp(ByteVector.SPECIES_128, i -> (i + SUB_SCALES - (BYTES - 16)) % 16);
+    /// Which words of the packed scales hold the low and the high bits of four scales each, and how far
+    /// those are shifted.
+    private static final VectorShuffle<Integer> LOW_FROM = VectorShuffle.fromValues(IntVector.SPECIES_128, 0, 1, 0, 1);
+    private static final IntVector LOW_SHIFT = IntVector.fromArray(IntVector.SPECIES_128, new int[] {0, 0, 4, 4}, 0);
+    private static final VectorShuffle<Integer> HIGH_FROM = VectorShuffle.fromValues(IntVector.SPECIES_128, 2, 2, 2, 2);
+    private static final IntVector HIGH_SHIFT = IntVector.fromArray(IntVector.SPECIES_128, new int[] {0, 2, 4, 6}, 0);
+
+    public Q3_KLinear() {
+        super(
+                "q3_k",
+                Kind.SCALE_16,
+                BLOCK,
+                BYTES,
+                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
+                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
+    }
+
+    /// The same sum in plain Java, in ascending order and double.
+    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) {
+            long block = offset + (long) (i / BLOCK) * BYTES;
+            int e = i % BLOCK;
+            int low = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 128) + e % 32) >> 2 * (e % 128 / 32) & 3;
+            int high = w.get(ValueLayout.JAVA_BYTE, block + e % 32) >> e / 32 & 1;
+            int j = e / 16;
+            int scale = w.get(ValueLayout.JAVA_BYTE, block + SUB_SCALES + j % 8) >> 4 * (j / 8) & 15
+                    | (w.get(ValueLayout.JAVA_BYTE, block + SUB_SCALES + 8 + j % 4) >> 2 * (j / 4) & 3) << 4;
+            float d = Species.half(w, block + D) * (scale - ZERO_SCALE);
+            sum += (double) (d * ((low | high << 2) - ZERO_LEVEL)) * x[xOffset + i];
+        }
+        return (float) sum;
+    }
+
+    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            IntVector v = ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + BYTES - 16, Species.LE)
+                    .rearrange(BEHIND)
+                    .reinterpretAsInts();
+            IntVector low = v.rearrange(LOW_FROM)
+                    .lanewise(VectorOperators.LSHR, LOW_SHIFT)
+                    .and(Packed.LOW_4);
+            IntVector high = v.rearrange(HIGH_FROM)
+                    .lanewise(VectorOperators.LSHR, HIGH_SHIFT)
+                    .and(LOW);
+            ByteVector scale = low.or(Packed.left(high, 4)).reinterpretAsBytes().sub(ZERO_SCALE);
+            Packed.multiply(scale, Species.half(w, p + D), f, scalesAt(s));
+        }
+    }
+
+    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            eighths(w, p, p + QS, b, levelsAt(s));
+            if (Packed.TWICE) {
+                eighths(w, p + 16, p + QS + 16, b, levelsAt(s) + 16);
+            }
+        }
+    }
+
+    /// The levels that share high bits: one bit an eighth, the lowest one after each shift.
+    @ForceInline
+    private static void eighths(MemorySegment w, long hmask, long qs, byte[] b, int at) {
+        IntVector h = Packed.load(w, hmask);
+        // A loop instead of eight calls: the calls, inlined, exceed C2's limit of nodes.
+        for (int half = 0; half < 2; half++) {
+            IntVector q = Packed.load(w, qs + 32 * half);
+            for (int c = 0; c < 4; c++) {
+                IntVector level = q.and(LOW).or(Packed.left(h, 2).and(HIGH));
+                level.reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(b, at + 128 * half + 32 * c);
+                q = Packed.right(q, 2);
+                h = Packed.right(h, 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package dev.tenon.backend.cpu.vector.kernel.linear;
+
+import dev.tenon.api.kernel.cpu.ForceInline;
+import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.backend.cpu.vector.kernel.Packed;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.IntVector;
+
+/// Q5_K: 256 five-bit levels, eight sub-blocks of 32 with a 6-bit scale and a 6-bit minimum each, 5.5 bits
+/// a weight.
+///
+/// ```
+/// byte 0       2          4                    16             48              176
+///      | d:f16 | dmin:f16 | scales: uint8[12] | qh: uint8[32] | qs: uint8[128] |     scales and minima:
+///      see Packed
+///
+/// value[i] = d * scale[i / 32] * q[i] - dmin * min[i / 32]
+/// for quarter c and l in 0..31:   q[64c + l]      = qs[32c + l] & 15 | (qh[l] >> 2c & 1) << 4
+///                                 q[64c + l + 32] = qs[32c + l] >> 4 | (qh[l] >> 2c + 1 & 1) << 4
+/// ```
+public final class Q5_KLinear extends LevelLinear {
+    private static final int BLOCK = 256;
+    private static final int BYTES = 176;
+    private static final int QH = 16;
+    private static final int QS = 48;
+    private static final int HIGH = 0x10101010;
+
+    public Q5_KLinear() {
+        super(
+                "q5_k",
+                Kind.SCALE_OFFSET_32,
+                BLOCK,
+                BYTES,
+                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
+                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
+    }
+
+    /// The same sum in plain Java, in ascending order and double.
+    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
+        double sum = 0;
+        float[] numbers = new float[16];
+        for (int i = 0; i < n; i++) {
+            long block = offset + (long) (i / BLOCK) * BYTES;
+            int e = i % BLOCK;
+            if (e == 0) {
+                Packed.scalesAndOffsets(w, block, numbers, 0);
+            }
+            int low = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 64) + e % 32) >> 4 * (e % 64 / 32) & 15;
+            int high = w.get(ValueLayout.JAVA_BYTE, block + QH + e % 32) >> e / 32 & 1;
+            sum += (double) (numbers[e / 32] * (low | high << 4) + numbers[8 + e / 32]) * x[xOffset + i];
+        }
+        return (float) sum;
+    }
+
+    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            Packed.scalesAndOffsets(w, at + s * apart, f, scalesAt(s));
+        }
+    }
+
+    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
+        MemorySegment w = Memory.base(weights);
+        for (int s = 0; s < streams; s++) {
+            long p = at + s * apart;
+            quarters(w, p + QH, p + QS, b, levelsAt(s));
+            if (Packed.TWICE) {
+                quarters(w, p + QH + 16, p + QS + 16, b, levelsAt(s) + 16);
+            }
+        }
+    }
+
+    /// The levels that share high bits: two bits a quarter, the lowest ones after each shift.
+    @ForceInline
+    private static void quarters(MemorySegment w, long qh, long qs, byte[] b, int at) {
+        IntVector h = Packed.load(w, qh);
+        // A loop instead of four calls: the calls, inlined, exceed C2's limit of nodes.
+        for (int c = 0; c < 4; c++) {
+            IntVector q = Packed.load(w, qs + 32 * c);
+            store(q, Packed.left(h, 4), b, at + 64 * c);
+            store(Packed.right(q, 4), Packed.left(h, 3), b, at + 64 * c + 32);
+            h = Packed.right(h, 2);
+        }
+    }
+
+    @ForceInline
+    private static void store(IntVector low, IntVector high, byte[] b, int at) {
+        low.and(Packed.LOW_4).or(high.and(HIGH)).reinterpretAsBytes().intoArray(b, at);
+    }
+}

@@ -1,0 +1,19 @@
+package dev.tenon.backend.cpu.vector.kernel.linear;
+
+import java.lang.foreign.MemorySegment;
+
+/// A thread's memory for linear kernels; contents are undefined between calls. Not safe for several
+/// threads.
+///
+/// @param floats float32 memory
+/// @param levels int8 memory
+/// @param memory off-heap memory of packed kernels, aligned to 64 bytes
+public record Scratch(float[] floats, byte[] levels, MemorySegment memory) {
+    /// {@return memory that suffices for a kernel}
+    ///
+    /// @param kernel the kernel
+    /// @param n elements in a row
+    public static Scratch of(LinearKernel kernel, int n) {
+        return new Scratch(new float[kernel.scratchFloats(n)], new byte[kernel.scratchBytes(n)], MemorySegment.NULL);
+    }
+}

@@ -1,0 +1,479 @@
+package dev.tenon.backend.cpu.vector.kernel.permuted;
+
+import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
+
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.backend.cpu.vector.kernel.Species;
+import java.lang.foreign.MemorySegment;
+import java.util.Locale;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+
+/// Frame of the kernels that put activations into an order of their own, once for all rows.
+///
+/// Blocks of 256 weights are read 64 bytes at a time, as sixteen ints. A mask takes one level
+/// out of each int, sixteen at once; no level moves to another lane.
+/// Activations, in float32, are put into the order in which levels come out, once for all rows:
+/// a block is sixteen vectors of sixteen elements. Where the mask leaves a level `2^k` times
+/// too large, the activation is made `2^k` times smaller, which is exact. What a format adds to
+/// its scaled levels, such as minima, is a vector of sixteen more products a block, with sums
+/// of activations.
+///
+/// One token's levels need no conversion to float32 either. A level in the lower 23 bits of an int
+/// becomes `2^23 + level` by setting the bits of `2^23`, and one multiply-add with the scale `d` and
+/// `-2^23 d` makes `level * d` of it. That has no rounding: the scale of a block (11 bits), that of
+/// a sub-block (7) and a level (6) fill 24 bits at most, so any way to multiply them gives the same.
+///
+/// A packed row of `b` blocks is `[8b, 16]` floats, the even vectors, then `[8b, 16]`, the odd
+/// ones, then `[b, 16]`, the sums. Each of the three has sixteen strands, summed in ascending
+/// order; in the end the strands are added in a tree. So bits depend neither on the width of
+/// vectors nor on how many tokens or rows are computed together.
+///
+/// One or two tokens are multiplied with strands in the lanes of a vector, more of them one strand
+/// after the other, with rows in lanes ([PermutedPanel]); for that the same is kept once more by
+/// strands ([PermutedPacking]).
+///
+/// With vectors of sixteen floats each odd vector lies behind its even one, so that a kernel needs one
+/// address for both.
+///
+/// Q8_0, whose blocks are 32 weights, has one even and one odd vector a block and no sums, which
+/// is the order of `Strands`. It is packed for the sake of aligned loads, and of the panel.
+///
+/// The parts that are compiled by themselves call nothing but the Vector API: beyond C2's limit
+/// of nodes it still inlines what the JDK asks it to, but no method of ours.
+public abstract class PermutedLinear implements PackedKernel {
+    /// Weights of a K format's block.
+    static final int BLOCK = 256;
+    /// Bytes of sixteen floats.
+    static final int VECTOR = 64;
+    /// Bytes of the floats that a vector of this machine holds.
+    static final int STEP = LANES * Float.BYTES;
+
+    /// Bits of the float `2^23`, in which an int below `2^23` can be set as it is.
+    static final IntVector UNIT = IntVector.broadcast(Species.I, 0x4B000000);
+
+    /// What takes that `2^23` away again.
+    static final FloatVector MINUS_UNIT = FloatVector.broadcast(Species.F, -0x1p23f);
+
+    /// From so many tokens on, decoding a panel pays.
+    private static final int PANEL_TOKENS = 3;
+    /// Rows that advance together: as many streams through memory hide more of its latency than
+    /// one.
+    private static final int STREAMS = 4;
+    /// Most weights of a row before it is the next row's turn: where they are not decoded to memory
+    /// first, more of them spare calls.
+    private static final int TURN = LANES == 16 ? 2048 : 1024;
+    /// Most blocks of a row before it is the next row's turn.
+    private static final int TURN_BLOCKS = 16;
+    /// Where scales lie in scratch memory, behind the strands.
+    private static final long SCALES = STREAMS * PermutedPanel.PAIR;
+    /// Where decoded vectors lie in scratch memory, behind the scales and what loads of the last
+    /// ones read too much.
+    private static final long VALUES = SCALES + (TURN / BLOCK + 1) * VECTOR;
+
+    /// Reads scales.
+    interface Scales {
+        /// Writes sixteen numbers a block: what its levels and what its sums are multiplied with.
+        ///
+        /// @param weights the matrix
+        /// @param at where the first block starts
+        /// @param blocks how many
+        /// @param scratch memory for the numbers
+        /// @param to where they start
+        void read(MemorySegment weights, long at, int blocks, MemorySegment scratch, long to);
+    }
+
+    /// Multiplies levels with activations, all in one, on machines with vectors of sixteen floats.
+    interface Dot {
+        /// Adds the products of some blocks of some rows and a token to the strands of the rows.
+        ///
+        /// @param weights the matrix
+        /// @param at where the first row's first block starts
+        /// @param apart bytes to the next row's
+        /// @param rows how many, at least one
+        /// @param blocks how many of each, at least one
+        /// @param scratch memory of the strands
+        /// @param strands where the first row's are; the next one's follow, [PermutedPanel#PAIR]
+        ///     bytes behind them
+        /// @param packed activations
+        /// @param even where the first even vector is; the odd one follows, then the next even one
+        /// @param sums where the first vector of sums is
+        void add(
+                MemorySegment weights,
+                long at,
+                long apart,
+                int rows,
+                int blocks,
+                MemorySegment scratch,
+                long strands,
+                MemorySegment packed,
+                long even,
+                long sums);
+    }
+
+    /// Decodes levels.
+    interface Decode {
+        /// Writes levels times scales, as [Dot] multiplies them with activations.
+        ///
+        /// @param weights the matrix
+        /// @param at where the first block starts
+        /// @param blocks how many
+        /// @param scratch memory of scales and values
+        /// @param scales where the blocks' numbers are
+        /// @param even where the first even vector goes
+        /// @param odd where the first odd vector goes
+        /// @param part bytes from a vector of sixteen floats to the part of it that is
+        ///     computed; `even` and `odd` have it added already
+        void write(
+                MemorySegment weights,
+                long at,
+                int blocks,
+                MemorySegment scratch,
+                long scales,
+                long even,
+                long odd,
+                long part);
+    }
+
+    /// Reads scales of several rows, one in each lane.
+    interface Numbers {
+        /// Writes the sixteen numbers of a block that its levels and its sums are multiplied with.
+        ///
+        /// @param scratch memory of words and numbers
+        /// @param words where the first of the block's words are; behind them its halves
+        /// @param to where the first number goes
+        /// @param apart bytes to the next word, and to where the next number goes
+        void write(MemorySegment scratch, long words, long to, long apart);
+    }
+
+    /// Decodes levels of several rows, one in each lane.
+    interface Unpack {
+        /// Writes levels times scales of the two strands of a lane, for all rows of a panel.
+        ///
+        /// @param scratch memory of words, numbers and strands
+        /// @param lane which lane
+        /// @param words where the first word of the first block is; the next block's follows
+        /// @param blocks how many blocks
+        /// @param numbers where the first number of the first block is; the next block's follows
+        /// @param apart bytes from a word, or a number, to the next one
+        /// @param even where the even strand goes
+        /// @param odd where the odd strand goes
+        void write(
+                MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd);
+    }
+
+    /// A format's code.
+    ///
+    /// @param scales reads scales in front of `decode`; null if the format is for vectors of
+    ///     sixteen floats only
+    /// @param dot multiplies a row, with vectors of sixteen floats
+    /// @param decode decodes a row, for narrower vectors; null as `scales`
+    /// @param numbers reads scales for a panel; null if a block has no sums
+    /// @param unpack decodes rows for a panel
+    record Parts(Scales scales, Dot dot, Decode decode, Numbers numbers, Unpack unpack) {}
+
+    private final String format;
+    private final PermutedPacking packing;
+    private final int block;
+    private final int blockBytes;
+    /// Even vectors of a block, and as many odd ones.
+    private final int half;
+    private final int sums;
+    /// Blocks of a row before it is the next row's turn.
+    private final int turn;
+    private final Scales scales;
+    private final Dot dot;
+    private final Decode decode;
+    private final Numbers numbers;
+    private final Unpack unpack;
+    /// Where the words of a block begin, and how many groups of four.
+    private final int firstWord;
+    private final int quads;
+    /// Where the halves of a block begin, and how many.
+    private final int firstHalf;
+    private final int halves;
+
+    /// Creates a kernel.
+    ///
+    /// @param format format id
+    /// @param packing order of the activations
+    /// @param blockBytes bytes of a block
+    /// @param parts the code that multiplies and decodes
+    /// @param firstWord where the words of a block begin
+    /// @param words how many it has, a multiple of 4
+    /// @param firstHalf where the halves of a block begin
+    /// @param halves how many it has
+    PermutedLinear(
+            String format,
+            PermutedPacking packing,
+            int blockBytes,
+            Parts parts,
+            int firstWord,
+            int words,
+            int firstHalf,
+            int halves) {
+        this.format = format;
+        this.packing = packing;
+        this.block = packing.block;
+        this.blockBytes = blockBytes;
+        this.half = packing.half;
+        this.sums = packing.sums;
+        this.turn = Math.min(TURN / block, TURN_BLOCKS);
+        this.scales = parts.scales;
+        this.dot = parts.dot;
+        this.decode = parts.decode;
+        this.numbers = parts.numbers;
+        this.unpack = parts.unpack;
+        this.firstWord = firstWord;
+        this.quads = words / 4;
+        this.firstHalf = firstHalf;
+        this.halves = halves;
+    }
+
+    @Override
+    public final int panelRows() {
+        return 64;
+    }
+
+    @Override
+    public final String name() {
+        return format.toLowerCase(Locale.ROOT) + ".vector" + Species.BITS;
+    }
+
+    @Override
+    public final String format() {
+        return format;
+    }
+
+    @Override
+    public final boolean accepts(int n) {
+        return n % block == 0;
+    }
+
+    @Override
+    public final long packedBytes(int n) {
+        return packedBytes(n, 1);
+    }
+
+    @Override
+    public final long packedBytes(int n, int tokens) {
+        return packing.bytes(n, tokens);
+    }
+
+    /// {@return bytes of a panel's words, numbers, and of the strands of a lane}
+    private long panelBytes(int blocks) {
+        long strands = 2L * half * blocks * PermutedPanel.WIDTH;
+        return (wordVectors() + 16L * sums) * wordBytes(blocks) + strands + wordVectors() * STEP;
+    }
+
+    /// {@return bytes of a word, or a number, of all blocks: a vector more than needed, because first-level caches hold
+    /// few lines that lie a power of two apart}
+    private static long wordBytes(int blocks) {
+        return (long) blocks * PermutedPanel.WIDTH + STEP;
+    }
+
+    private long wordVectors() {
+        return 4L * quads + halves;
+    }
+
+    @Override
+    public final long scratchBytes(int n, int tokens) {
+        long row = VALUES + packing.rowBytes(TURN);
+        return tokens < PANEL_TOKENS ? row : Math.max(row, PermutedPanel.SUMS + panelBytes(n / block));
+    }
+
+    @Override
+    public final void pack(HostFloats x, int xOffset, int n, MemorySegment packed) {
+        packing.pack(x.array(), xOffset, n, packed, 0);
+    }
+
+    @Override
+    public final void pack(HostFloats x, int xOffset, int n, MemorySegment packed, int token) {
+        packing.pack(x.array(), xOffset, n, packed, token);
+    }
+
+    @Override
+    public final void run(
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            int n,
+            MemorySegment packed,
+            int tokens,
+            HostFloats results,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch) {
+        float[] out = results.array();
+        long at = Memory.at(weights, firstRow * rowBytes, rows * rowBytes);
+        long x = Memory.at(packed, 0, packedBytes(n, tokens));
+        long s = Memory.at(scratch, 0, scratchBytes(n, tokens));
+        if (tokens < PANEL_TOKENS) {
+            int each = rows / STREAMS;
+            int done = each * STREAMS;
+            for (int t = 0; t < tokens; t++) {
+                int o = outOffset + t * outStride;
+                long xt = x + t * packing.rowBytes(n);
+                streams(weights, at, rowBytes, each, STREAMS, n, packed, xt, out, o, scratch, s);
+                streams(
+                        weights,
+                        at + done * rowBytes,
+                        rowBytes,
+                        rows - done,
+                        1,
+                        n,
+                        packed,
+                        xt,
+                        out,
+                        o + done,
+                        scratch,
+                        s);
+            }
+            return;
+        }
+        for (int r = 0; r < rows; r += PermutedPanel.ROWS) {
+            int count = Math.min(PermutedPanel.ROWS, rows - r);
+            long words = s + PermutedPanel.SUMS;
+            words(weights, at + r * rowBytes, rowBytes, count, n / block, scratch, words);
+            PermutedPanel.begin(scratch, s);
+            for (int t = 0; t < tokens; t += PermutedPanel.CHUNK) {
+                int chunk = Math.min(PermutedPanel.CHUNK, tokens - t);
+                int held = packing.held(packed, n, t);
+                long strands = x + packing.chunk(n, t) + held * packing.rowBytes(n);
+                panel(scratch, s, words, n / block, packed, strands, held, chunk);
+                // Without sums, their strands are 0.
+                float plus = sums == 0 ? 0f : -0f;
+                PermutedPanel.store(scratch, s, plus, chunk, count, out, outOffset + r + t * outStride, outStride);
+            }
+        }
+    }
+
+    /// Transposes the rows of a panel, and reads their scales; one that lacks rows gets the last
+    /// one again.
+    private void words(
+            MemorySegment weights, long at, long rowBytes, int rows, int blocks, MemorySegment scratch, long to) {
+        long width = PermutedPanel.WIDTH;
+        long apart = wordBytes(blocks);
+        long first = to + wordVectors() * apart;
+        // Behind the strands, a block as it is copied.
+        long block = first + 16L * sums * apart + 2L * half * blocks * width;
+        for (int r = 0; r < PermutedPanel.ROWS; r += LANES) {
+            for (int b = 0; b < blocks; b++) {
+                long words = to + b * width + 4L * r;
+                long p = at + (long) b * blockBytes;
+                for (int lane = 0; lane < LANES; lane += 4) {
+                    PermutedWords.copy(
+                            weights,
+                            p + firstWord,
+                            rowBytes,
+                            r + lane,
+                            rows - 1,
+                            quads,
+                            firstHalf - firstWord,
+                            halves,
+                            scratch,
+                            block,
+                            lane);
+                }
+                PermutedWords.transpose(scratch, block, quads, halves, words, apart);
+                if (sums > 0) {
+                    numbers.write(scratch, words, first + b * width + 4L * r, apart);
+                }
+            }
+        }
+    }
+
+    /// Multiplies the rows of a panel, one lane of the strands after the other.
+    private void panel(
+            MemorySegment scratch,
+            long s,
+            long words,
+            int blocks,
+            MemorySegment packed,
+            long x,
+            long held,
+            int tokens) {
+        long width = PermutedPanel.WIDTH;
+        int length = half * blocks;
+        long apart = wordBytes(blocks);
+        long numbersAt = words + wordVectors() * apart;
+        long even = numbersAt + 16 * sums * apart;
+        long odd = even + length * width;
+        for (int i = 0; i < 16; i++) {
+            int lane = PermutedPanel.lane(i);
+            unpack.write(scratch, lane, words, blocks, numbersAt, apart, even, odd);
+            long xe = x + 4 * held * lane * length;
+            long xo = xe + 64 * held * length;
+            long xs = x + 4 * held * (32L * length + (long) lane * sums * blocks);
+            long rest = numbersAt + lane * apart;
+            PermutedPanel.lane(i, scratch, s, even, rest, packed, xe, xo, xs, length, sums * blocks, tokens);
+        }
+    }
+
+    /// Multiplies `streams * each` rows, of which those `each` apart advance together.
+    private void streams(
+            MemorySegment weights,
+            long at,
+            long rowBytes,
+            int each,
+            int streams,
+            int n,
+            MemorySegment packed,
+            long x,
+            float[] out,
+            int outOffset,
+            MemorySegment scratch,
+            long s) {
+        int blocks = n / block;
+        long odd = packing.odd(n);
+        long sumsAt = 2L * half * blocks * VECTOR;
+        for (int r = 0; r < each; r++) {
+            PermutedPanel.clear(scratch, s, streams);
+            for (int b = 0; b < blocks; b += turn) {
+                int count = Math.min(turn, blocks - b);
+                long even = x + (long) half * b * packing.apart;
+                long rest = x + sumsAt + (long) b * VECTOR;
+                long p = at + r * rowBytes + (long) b * blockBytes;
+                if (LANES == 16) {
+                    dot.add(weights, p, each * rowBytes, streams, count, scratch, s, packed, even, rest);
+                    continue;
+                }
+                for (int stream = 0; stream < streams; stream++) {
+                    long strands = s + stream * PermutedPanel.PAIR;
+                    long values = s + VALUES;
+                    decode(weights, p + stream * each * rowBytes, count, scratch, s + SCALES, values);
+                    int vectors = half * count;
+                    long next = (long) vectors * VECTOR;
+                    PermutedPanel.dot(scratch, values, strands, packed, even, vectors);
+                    PermutedPanel.dot(scratch, values + next, strands + VECTOR, packed, even + odd, vectors);
+                    PermutedPanel.dot(scratch, values + 2 * next, strands + 2 * VECTOR, packed, rest, sums * count);
+                }
+            }
+            if (LANES == 16 && streams == STREAMS) {
+                PermutedPanel.sums(scratch, s, out, outOffset + r, each);
+                continue;
+            }
+            for (int stream = 0; stream < streams; stream++) {
+                out[outOffset + stream * each + r] = PermutedPanel.sum(scratch, s + stream * PermutedPanel.PAIR);
+            }
+        }
+    }
+
+    /// Decodes blocks: even vectors, odd ones, then scales.
+    private void decode(MemorySegment weights, long at, int blocks, MemorySegment scratch, long numbers, long to) {
+        for (int b = 0; b < blocks; b += turn) {
+            int count = Math.min(turn, blocks - b);
+            long p = at + (long) b * blockBytes;
+            scales.read(weights, p, count, scratch, numbers);
+            long even = to + (long) half * b * VECTOR;
+            long odd = even + (long) half * blocks * VECTOR;
+            for (int part = 0; part < VECTOR; part += STEP) {
+                decode.write(weights, p, count, scratch, numbers, even + part, odd + part, part);
+            }
+            PermutedPanel.copy(scratch, numbers, to + (2L * half * blocks + b) * VECTOR, sums * count);
+        }
+    }
+}

@@ -1,0 +1,338 @@
+package dev.tenon.backend.cpu.vector.kernel.permuted;
+
+import static dev.tenon.backend.cpu.vector.kernel.Species.F;
+import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
+import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.STEP;
+import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.VECTOR;
+
+import dev.tenon.api.kernel.cpu.ForceInline;
+import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.backend.cpu.vector.kernel.Species;
+import dev.tenon.backend.cpu.vector.kernel.Strands;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorShuffle;
+
+/// Multiplies decoded weight rows with packed activations, in the order of [PermutedLinear].
+///
+/// A lane belongs to a row here, not to a strand: decoded is one strand at a time, its elements one
+/// after the other, each for all rows. A tile ([PermutedTile]) keeps an accumulator for each pair
+/// of some rows and a token in a register and works on one strand at a time: it loads the rows'
+/// elements and spreads the token's. So it reads half of the bytes that it would read with strands
+/// in lanes, the strand stays in the first-level cache for all tokens, and no sum runs across
+/// lanes.
+///
+/// Everything is aligned to cache lines, which arrays of the JVM are not: a load of 64 bytes from
+/// those takes two.
+final class PermutedPanel {
+    /// Vectors of rows in a tile: narrow machines have half the registers.
+    private static final int UNITS = LANES == 16 ? 4 : 2;
+    /// Rows of a panel, and of a tile.
+    static final int ROWS = UNITS * LANES;
+    /// Bytes of a number for each of the rows.
+    static final int WIDTH = UNITS * STEP;
+    /// Tokens of a tile; their strands lie interleaved.
+    static final int TOKENS = 4;
+    /// Tokens that take their turn with a strand; theirs of one kind lie together. Whole tiles.
+    static final int CHUNK = 256;
+    /// Bytes of the strands of a row and a token where strands lie in lanes.
+    static final long PAIR = 3 * VECTOR;
+    /// Bytes of the sums of a tile.
+    private static final int TILE = TOKENS * WIDTH;
+    /// Where the levels of the tree lie, behind a tile of nothing, one of odd strands and one of
+    /// sums.
+    private static final int LEVELS = 3 * TILE;
+    /// Bytes of the sums of a chunk.
+    private static final int LEVEL = CHUNK * WIDTH;
+    /// Bytes of sums: of a tree over sixteen strands, five sums are open at once at most.
+    static final int SUMS = LEVELS + 5 * LEVEL;
+
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(Species.LE);
+    /// Lanes of the upper half, and of odd quarters.
+    private static final VectorMask<Float> UPPER = VectorMask.fromLong(F, 0xFF00 & (1L << LANES) - 1);
+    private static final VectorMask<Float> ODD = VectorMask.fromLong(F, 0xF0F0 & (1L << LANES) - 1);
+    private static final VectorShuffle<Float> ACROSS_8 = across(8);
+    private static final VectorShuffle<Float> ACROSS_4 = across(4);
+    private static final VectorShuffle<Float> ACROSS_2 = across(2);
+    private static final VectorShuffle<Float> ACROSS_1 = across(1);
+
+    private PermutedPanel() {}
+
+    private static VectorShuffle<Float> across(int distance) {
+        return VectorShuffle.fromOp(F, i -> (i ^ distance) % LANES);
+    }
+
+    /// Sets strands to 0.
+    ///
+    /// @param scratch where they are
+    /// @param at where the first pair's start
+    /// @param pairs number of pairs
+    static void clear(MemorySegment scratch, long at, int pairs) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        FloatVector zero = FloatVector.zero(F);
+        if (LANES == 16) {
+            for (int pair = 0; pair < pairs; pair++) {
+                long p = at + pair * PAIR & Memory.ADDRESS;
+                zero.intoMemorySegment(s, p, Species.LE);
+                zero.intoMemorySegment(s, p + VECTOR, Species.LE);
+                zero.intoMemorySegment(s, p + 2 * VECTOR, Species.LE);
+            }
+            return;
+        }
+        for (long i = 0; i < pairs * PAIR; i += STEP) {
+            zero.intoMemorySegment(s, at + i, Species.LE);
+        }
+    }
+
+    /// Copies vectors of sixteen floats.
+    ///
+    /// @param scratch where they are
+    /// @param from where the first is
+    /// @param to where it goes
+    /// @param count number of vectors
+    static void copy(MemorySegment scratch, long from, long to, int count) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        for (int i = 0; i < count; i++) {
+            for (int part = 0; part < VECTOR; part += STEP) {
+                FloatVector.fromMemorySegment(F, s, from + i * VECTOR + part, Species.LE)
+                        .intoMemorySegment(s, to + i * VECTOR + part, Species.LE);
+            }
+        }
+    }
+
+    /// Adds products of vectors of sixteen floats to strands.
+    ///
+    /// @param scratch memory of the first factors and the strands
+    /// @param from where the first factors are
+    /// @param strands where the sixteen strands are
+    /// @param packed memory of the second factors
+    /// @param x where those are
+    /// @param count number of vectors
+    static void dot(MemorySegment scratch, long from, long strands, MemorySegment packed, long x, int count) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
+        for (int part = 0; part < VECTOR; part += STEP) {
+            FloatVector a = FloatVector.fromMemorySegment(F, s, strands + part, Species.LE);
+            for (int i = 0; i < count; i++) {
+                a = FloatVector.fromMemorySegment(F, s, from + i * VECTOR + part, Species.LE)
+                        .fma(FloatVector.fromMemorySegment(F, m, x + i * VECTOR + part, Species.LE), a);
+            }
+            a.intoMemorySegment(s, strands + part, Species.LE);
+        }
+    }
+
+    /// {@return the sum of a pair's strands: even and odd, then the sums, then the sixteen in a
+    /// tree}
+    ///
+    /// @param scratch where they are
+    /// @param at where the first is
+    static float sum(MemorySegment scratch, long at) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        if (LANES == 16) {
+            return Strands.fold(three(s, at));
+        }
+        if (LANES == 8) {
+            return Strands.fold(three(s, at).add(three(s, at + 32)));
+        }
+        FloatVector low = three(s, at).add(three(s, at + 32));
+        return Strands.fold(low.add(three(s, at + 16).add(three(s, at + 48))));
+    }
+
+    /// Adds up the strands of four pairs as [#sum] does, those of all four in the lanes of a vector
+    /// together. Only for vectors of sixteen floats.
+    ///
+    /// @param scratch where they are; what is there is lost
+    /// @param at where the first pair's start
+    /// @param out receives the sums
+    /// @param to index of the first one
+    /// @param apart elements from one to the next
+    static void sums(MemorySegment scratch, long at, float[] out, int to, int apart) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p = at & Memory.ADDRESS;
+        FloatVector a = three(s, p);
+        FloatVector b = three(s, p + PAIR);
+        FloatVector c = three(s, p + 2 * PAIR);
+        FloatVector d = three(s, p + 3 * PAIR);
+        // Halves of the lanes: a, b and c, d; then quarters: a, c, b, d.
+        FloatVector ab = a.blend(b, UPPER).add(b.blend(a, UPPER).rearrange(ACROSS_8));
+        FloatVector cd = c.blend(d, UPPER).add(d.blend(c, UPPER).rearrange(ACROSS_8));
+        FloatVector all = ab.blend(cd, ODD).add(cd.blend(ab, ODD).rearrange(ACROSS_4));
+        all = all.add(all.rearrange(ACROSS_2));
+        all.add(all.rearrange(ACROSS_1)).intoMemorySegment(s, p, Species.LE);
+        out[to] = s.get(FLOAT, p);
+        out[to + apart] = s.get(FLOAT, p + 32);
+        out[to + 2 * apart] = s.get(FLOAT, p + 16);
+        out[to + 3 * apart] = s.get(FLOAT, p + 48);
+    }
+
+    @ForceInline
+    private static FloatVector three(MemorySegment s, long at) {
+        return FloatVector.fromMemorySegment(F, s, at, Species.LE)
+                .add(FloatVector.fromMemorySegment(F, s, at + VECTOR, Species.LE))
+                .add(FloatVector.fromMemorySegment(F, s, at + 2 * VECTOR, Species.LE));
+    }
+
+    /// Prepares the sums of a panel.
+    ///
+    /// @param scratch their memory
+    /// @param sums where [#SUMS] bytes are
+    static void begin(MemorySegment scratch, long sums) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        // Minus zero changes no number that it is added to.
+        FloatVector v = FloatVector.broadcast(F, -0f);
+        for (int i = 0; i < TILE; i += STEP) {
+            v.intoMemorySegment(s, sums + i, Species.LE);
+        }
+    }
+
+    /// Adds up the strands of a lane, even and odd, then the sums, and then lanes in a tree. Called
+    /// for lanes in the order of [#lane(int)].
+    ///
+    /// @param n how many lanes were before
+    /// @param scratch memory of sums and strands
+    /// @param sums where [#SUMS] bytes are
+    /// @param even where the even strand is; the odd one follows
+    /// @param rest where the strand of sums is
+    /// @param packed memory of the packed activations
+    /// @param x where the tokens' even strands are: four tokens' first elements, their second ones,
+    ///     to the last; then the next four tokens'
+    /// @param y where the odd strands are
+    /// @param z where the strands of sums are
+    /// @param length elements of the even strand, and of the odd one
+    /// @param restLength elements of the strand of sums, may be 0
+    /// @param tokens number of tokens, at most [#CHUNK]
+    static void lane(
+            int n,
+            MemorySegment scratch,
+            long sums,
+            long even,
+            long rest,
+            MemorySegment packed,
+            long x,
+            long y,
+            long z,
+            int length,
+            int restLength,
+            int tokens) {
+        long to = sums + LEVELS + (long) Integer.bitCount(n) * LEVEL;
+        for (int t = 0; t < tokens; t += TOKENS) {
+            long at = x + (long) t * length * Float.BYTES;
+            PermutedTile.multiply(scratch, even, packed, at, length, to + (long) t * WIDTH);
+        }
+        // What the tree adds to the sums of this lane, if anything, and where the sum of both goes.
+        boolean second = (n & 1) == 1;
+        long down = second ? LEVEL : 0;
+        long odd = even + (long) length * WIDTH;
+        long oddSums = sums + TILE;
+        long restSums = restLength == 0 ? sums : sums + 2 * TILE;
+        for (int t = 0; t < tokens; t += TOKENS) {
+            long at = y + (long) t * length * Float.BYTES;
+            PermutedTile.multiply(scratch, odd, packed, at, length, oddSums);
+            if (restLength > 0) {
+                at = z + (long) t * restLength * Float.BYTES;
+                PermutedTile.multiply(scratch, rest, packed, at, restLength, restSums);
+            }
+            long evenSums = to + (long) t * WIDTH;
+            long before = second ? evenSums - down : sums;
+            add(scratch, evenSums, oddSums, restSums, before, evenSums - down, TILE);
+        }
+        to -= down;
+        for (int k = n >> 1; second && (k & 1) == 1; k >>= 1) {
+            add(scratch, to - LEVEL, to, tokens * WIDTH);
+            to -= LEVEL;
+        }
+    }
+
+    /// {@return the lane that is the next one of the tree: 0, 8, 4, 12, 2, and so on}
+    ///
+    /// @param n how many were before
+    static int lane(int n) {
+        return Integer.reverse(n) >>> 28;
+    }
+
+    /// Copies what all lanes came to.
+    ///
+    /// @param scratch its memory
+    /// @param sums as for a lane
+    /// @param plus is added to each
+    /// @param tokens number of tokens
+    /// @param rows number of rows
+    /// @param out receives `out[outOffset + t * outStride + r]`
+    /// @param outOffset index of the first
+    /// @param outStride elements between tokens in `out`
+    static void store(
+            MemorySegment scratch,
+            long sums,
+            float plus,
+            int tokens,
+            int rows,
+            float[] out,
+            int outOffset,
+            int outStride) {
+        for (int t = 0; t < tokens; t++) {
+            store(scratch, sums + LEVELS + (long) t * WIDTH, plus, out, outOffset + t * outStride, rows);
+        }
+    }
+
+    /// Adds up the sums of a tile: even strands, odd ones, sums, and what was before. The number of
+    /// bytes is a multiple of two vectors.
+    private static void add(MemorySegment scratch, long even, long odd, long rest, long before, long to, int bytes) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long a = even & Memory.ADDRESS;
+        long b = odd & Memory.ADDRESS;
+        long c = rest & Memory.ADDRESS;
+        long d = before & Memory.ADDRESS;
+        long e = to & Memory.ADDRESS;
+        int i = 0;
+        do {
+            long k = i & 0x3FFFFFFF;
+            FloatVector.fromMemorySegment(F, s, a + k, Species.LE)
+                    .add(FloatVector.fromMemorySegment(F, s, b + k, Species.LE))
+                    .add(FloatVector.fromMemorySegment(F, s, c + k, Species.LE))
+                    .add(FloatVector.fromMemorySegment(F, s, d + k, Species.LE))
+                    .intoMemorySegment(s, e + k, Species.LE);
+            FloatVector.fromMemorySegment(F, s, a + k + STEP, Species.LE)
+                    .add(FloatVector.fromMemorySegment(F, s, b + k + STEP, Species.LE))
+                    .add(FloatVector.fromMemorySegment(F, s, c + k + STEP, Species.LE))
+                    .add(FloatVector.fromMemorySegment(F, s, d + k + STEP, Species.LE))
+                    .intoMemorySegment(s, e + k + STEP, Species.LE);
+            i += 2 * STEP;
+        } while (i != bytes);
+    }
+
+    /// Adds sums to others; the number of bytes is a multiple of two vectors.
+    private static void add(MemorySegment scratch, long to, long from, int bytes) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p = to;
+        long q = from;
+        long end = to + bytes;
+        do {
+            p &= Memory.ADDRESS;
+            q &= Memory.ADDRESS;
+            FloatVector.fromMemorySegment(F, s, p, Species.LE)
+                    .add(FloatVector.fromMemorySegment(F, s, q, Species.LE))
+                    .intoMemorySegment(s, p, Species.LE);
+            FloatVector.fromMemorySegment(F, s, p + STEP, Species.LE)
+                    .add(FloatVector.fromMemorySegment(F, s, q + STEP, Species.LE))
+                    .intoMemorySegment(s, p + STEP, Species.LE);
+            p += 2 * STEP;
+            q += 2 * STEP;
+        } while (p != end);
+    }
+
+    /// Copies the sums of a token's rows.
+    private static void store(MemorySegment scratch, long from, float plus, float[] out, int at, int rows) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        int r = 0;
+        for (; r <= rows - LANES; r += LANES) {
+            FloatVector.fromMemorySegment(F, s, from + 4L * r & Memory.ADDRESS, Species.LE)
+                    .add(plus)
+                    .intoArray(out, at + r);
+        }
+        for (; r < rows; r++) {
+            out[at + r] = s.get(ValueLayout.JAVA_FLOAT_UNALIGNED, from + 4L * r) + plus;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package dev.tenon.backend.cpu.vector.kernel.permuted;
+
+import static dev.tenon.backend.cpu.vector.kernel.Species.I;
+import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
+import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.STEP;
+
+import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.backend.cpu.vector.kernel.Species;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorShuffle;
+
+/// Transposes blocks of weights: the first four bytes of all rows of a panel and of all blocks, then
+/// the next four, and so on, so that a vector holds the same word of several rows, and what a lane
+/// needs of all blocks lies together.
+final class PermutedWords {
+    private static final VectorShuffle<Integer> NEXT = VectorShuffle.fromOp(I, i -> (i + 1) % LANES);
+    private static final VectorShuffle<Integer> PREVIOUS = VectorShuffle.fromOp(I, i -> (i + LANES - 1) % LANES);
+    private static final VectorShuffle<Integer> NEXT_PAIR = VectorShuffle.fromOp(I, i -> (i + 2) % LANES);
+    private static final VectorShuffle<Integer> PREVIOUS_PAIR = VectorShuffle.fromOp(I, i -> (i + LANES - 2) % LANES);
+    private static final VectorMask<Integer> ODD = VectorMask.fromLong(I, 0xAAAA);
+    private static final VectorMask<Integer> ODD_PAIR = VectorMask.fromLong(I, 0xCCCC);
+
+    private PermutedWords() {}
+
+    /// Copies a block of four rows: four words at a time to where [#transpose] expects them, then
+    /// halves as floats. A word, or a half, of all lanes takes a vector.
+    ///
+    /// @param weights the matrix
+    /// @param from where the words of the panel's first row are
+    /// @param rowBytes bytes of a row
+    /// @param row the first of the four rows
+    /// @param last the last row of the panel, copied instead of those behind it
+    /// @param quads how many groups of four words
+    /// @param half bytes from the words to the halves
+    /// @param halves how many
+    /// @param scratch receives them
+    /// @param to where those of all lanes go; [PermutedLinear#STEP] bytes behind them, the next word's
+    /// @param lane which lane the first row has, a multiple of 4
+    static void copy(
+            MemorySegment weights,
+            long from,
+            long rowBytes,
+            int row,
+            int last,
+            int quads,
+            int half,
+            int halves,
+            MemorySegment scratch,
+            long to,
+            int lane) {
+        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p0 = from + Math.min(row, last) * rowBytes & Memory.ADDRESS;
+        long p1 = from + Math.min(row + 1, last) * rowBytes & Memory.ADDRESS;
+        long p2 = from + Math.min(row + 2, last) * rowBytes & Memory.ADDRESS;
+        long p3 = from + Math.min(row + 3, last) * rowBytes & Memory.ADDRESS;
+        long q = to + 4L * lane & Memory.ADDRESS;
+        int i = 0;
+        int end = 16 * quads;
+        do {
+            long k = i & 0x3FFFFFFF;
+            long j = q + k * (STEP / 4);
+            IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p0 + k, Species.LE)
+                    .intoMemorySegment(s, j, Species.LE);
+            IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p1 + k, Species.LE)
+                    .intoMemorySegment(s, j + STEP, Species.LE);
+            IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p2 + k, Species.LE)
+                    .intoMemorySegment(s, j + 2 * STEP, Species.LE);
+            IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p3 + k, Species.LE)
+                    .intoMemorySegment(s, j + 3 * STEP, Species.LE);
+            i += 16;
+        } while (i != end);
+        long at = q + 4L * quads * STEP;
+        for (int h = 0; h < halves; h++) {
+            long k = half + 2L * h;
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at & Memory.ADDRESS, Species.half(w, p0 + k & Memory.ADDRESS));
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 4 & Memory.ADDRESS, Species.half(w, p1 + k & Memory.ADDRESS));
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 8 & Memory.ADDRESS, Species.half(w, p2 + k & Memory.ADDRESS));
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 12 & Memory.ADDRESS, Species.half(w, p3 + k & Memory.ADDRESS));
+            at += STEP;
+        }
+    }
+
+    /// Transposes four words of four rows, in each quarter of a vector, and copies what follows.
+    ///
+    /// @param scratch their memory
+    /// @param at where the first four words are
+    /// @param quads how many groups of four words, at least 1
+    /// @param halves how many vectors follow
+    /// @param to where the first word of all lanes goes
+    /// @param apart bytes to where the next one goes
+    static void transpose(MemorySegment scratch, long at, int quads, int halves, long to, long apart) {
+        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long p = at;
+        long q = to;
+        int left = 2 * quads;
+        do {
+            p &= Memory.ADDRESS;
+            IntVector a = IntVector.fromMemorySegment(I, s, p, Species.LE);
+            IntVector b = IntVector.fromMemorySegment(I, s, p + STEP, Species.LE);
+            IntVector c = IntVector.fromMemorySegment(I, s, p + 2 * STEP, Species.LE);
+            IntVector d = IntVector.fromMemorySegment(I, s, p + 3 * STEP, Species.LE);
+            IntVector ab = a.blend(b.rearrange(PREVIOUS), ODD);
+            IntVector ba = a.rearrange(NEXT).blend(b, ODD);
+            IntVector cd = c.blend(d.rearrange(PREVIOUS), ODD);
+            IntVector dc = c.rearrange(NEXT).blend(d, ODD);
+            ab.blend(cd.rearrange(PREVIOUS_PAIR), ODD_PAIR).intoMemorySegment(s, q & Memory.ADDRESS, Species.LE);
+            ba.blend(dc.rearrange(PREVIOUS_PAIR), ODD_PAIR)
+                    .intoMemorySegment(s, q + apart & Memory.ADDRESS, Species.LE);
+            ab.rearrange(NEXT_PAIR)
+                    .blend(cd, ODD_PAIR)
+                    .intoMemorySegment(s, q + 2 * apart & Memory.ADDRESS, Species.LE);
+            ba.rearrange(NEXT_PAIR)
+                    .blend(dc, ODD_PAIR)
+                    .intoMemorySegment(s, q + 3 * apart & Memory.ADDRESS, Species.LE);
+            p += 4 * STEP;
+            q += 4 * apart;
+            left -= 2;
+        } while (left != 0);
+        for (int h = 0; h < halves; h++) {
+            IntVector.fromMemorySegment(I, s, p + h * STEP & Memory.ADDRESS, Species.LE)
+                    .intoMemorySegment(s, q + h * apart & Memory.ADDRESS, Species.LE);
+        }
+    }
+}

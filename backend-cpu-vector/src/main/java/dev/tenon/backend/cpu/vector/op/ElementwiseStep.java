@@ -1,0 +1,87 @@
+package dev.tenon.backend.cpu.vector.op;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
+import dev.tenon.backend.cpu.vector.memory.Activations;
+
+/// An op on single elements of one or two values.
+///
+/// @param function what to compute
+/// @param a `[rows, width]`
+/// @param b `[rows, width]`; the same as `a` for functions of one value
+/// @param out `[rows, width]`
+public record ElementwiseStep(Function function, Activations a, Activations b, Activations out) implements CpuStep {
+    /// A function of ranges of arrays.
+    public interface Function {
+        /// Computes `out[i]` from `a[i]` and `b[i]` for `i` in `[from, to)`.
+        void apply(float[] a, float[] b, float[] out, int from, int to);
+    }
+
+    private static final int GRAIN = 1024;
+
+    /// {@return the sum}
+    public static Function add() {
+        return (a, b, out, from, to) -> {
+            for (int i = from; i < to; i++) {
+                out[i] = a[i] + b[i];
+            }
+        };
+    }
+
+    /// {@return the product}
+    public static Function multiply() {
+        return (a, b, out, from, to) -> {
+            for (int i = from; i < to; i++) {
+                out[i] = a[i] * b[i];
+            }
+        };
+    }
+
+    /// {@return the product with a constant}
+    ///
+    /// @param factor the constant
+    public static Function scale(float factor) {
+        return (a, b, out, from, to) -> {
+            for (int i = from; i < to; i++) {
+                out[i] = a[i] * factor;
+            }
+        };
+    }
+
+    /// {@return an activation function}
+    ///
+    /// @param activation which
+    /// @param math computes it
+    public static Function activate(Activation activation, ElementMath math) {
+        return (a, b, out, from, to) -> math.activate(activation, a, out, from, to);
+    }
+
+    /// {@return a soft cap}
+    ///
+    /// @param cap the cap
+    public static Function softCap(float cap) {
+        return (a, b, out, from, to) -> {
+            for (int i = from; i < to; i++) {
+                out[i] = Elementwise.softCap(a[i], cap);
+            }
+        };
+    }
+
+    @Override
+    public int phases() {
+        return 1;
+    }
+
+    @Override
+    public boolean selected() {
+        return out.selected;
+    }
+
+    @Override
+    public void run(StepContext c, int phase, int thread) {
+        int total = c.rows(out) * out.width;
+        for (int i = c.claim(GRAIN); i < total; i = c.claim(GRAIN)) {
+            function.apply(a.data, b.data, out.data, i, Math.min(i + GRAIN, total));
+        }
+    }
+}

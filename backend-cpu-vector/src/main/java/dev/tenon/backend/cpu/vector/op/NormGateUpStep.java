@@ -1,0 +1,82 @@
+package dev.tenon.backend.cpu.vector.op;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.memory.GateTile;
+
+/// Norm, gate and up projections and the gated activation.
+///
+/// @param x `[rows, width]`
+/// @param norm weight and epsilon of the norm
+/// @param normed `[rows, width]`, memory for the norm's result
+/// @param gate gate projection
+/// @param up up projection
+/// @param upOut `[rows, up.rows]`, memory for the up projection
+/// @param activation activation of the gate
+/// @param elements computes it
+/// @param out `[rows, gate.rows]`
+/// @param packing packs the norm's result for the projections
+public record NormGateUpStep(
+        Activations x,
+        RmsNormMath norm,
+        Activations normed,
+        BoundLinear gate,
+        BoundLinear up,
+        Activations upOut,
+        Activation activation,
+        Elements elements,
+        Activations out,
+        Packing packing)
+        implements CpuStep {
+    @Override
+    public int phases() {
+        return 2;
+    }
+
+    @Override
+    public int phases(StepContext c) {
+        return c.single(out) ? 1 : 2;
+    }
+
+    @Override
+    public boolean selected() {
+        return out.selected;
+    }
+
+    @Override
+    public void run(StepContext c, int phase, int thread) {
+        float[] in = normed.data;
+        if (c.single(out)) {
+            in = NormStep.own(c, x, norm, packing, thread);
+        } else if (phase == 0) {
+            NormStep.rows(c, x, norm, normed, packing);
+            return;
+        }
+        int rows = gate.rows();
+        int tokens = c.rows(out);
+        int panel = gate.panelRows();
+        for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
+            int to = c.claimedTo(from, rows, tokens, panel);
+            if (tokens >= StepContext.MANY_TOKENS
+                    && gate.packed() != null
+                    && up.packed() != null
+                    && c.gateTile(thread).holds(tokens, to - from)) {
+                tile(c, from, to, thread);
+                continue;
+            }
+            gate.run(in, tokens, from, to, out, c, thread);
+            up.run(in, tokens, from, to, upOut, c, thread);
+            elements.gate(activation, tokens, from, to, out, upOut);
+        }
+    }
+
+    /// Some rows for many tokens: in memory of the thread, because rows of different tokens lie in different
+    /// pages, and the activation would fetch each of them again.
+    private void tile(StepContext c, int from, int to, int thread) {
+        int tokens = c.rows(out);
+        GateTile tile = c.gateTile(thread);
+        gate.runTile(tokens, from, to, tile.gate(), c.scratch(thread));
+        up.runTile(tokens, from, to, tile.up(), c.scratch(thread));
+        elements.gate(activation, tokens, from, to, tile, out);
+    }
+}

@@ -1,0 +1,82 @@
+package dev.tenon.backend.cpu.vector.op;
+
+import dev.tenon.backend.cpu.vector.memory.Activations;
+
+/// Norm, the three projections, QK-norm and rotation: everything in front of attention.
+///
+/// @param x `[rows, width]`
+/// @param norm weight and epsilon of the norm
+/// @param normed `[rows, width]`, memory for the norm's result
+/// @param q query projection
+/// @param k key projection
+/// @param v value projection
+/// @param qHeads what happens to query heads behind the projection; in place
+/// @param kHeads what happens to key heads behind the projection; in place
+/// @param vOut `[rows, v.rows]`
+/// @param packing packs the norm's result for the projections
+public record NormQkvRopeStep(
+        Activations x,
+        RmsNormMath norm,
+        Activations normed,
+        BoundLinear q,
+        BoundLinear k,
+        BoundLinear v,
+        RopeStep qHeads,
+        RopeStep kHeads,
+        Activations vOut,
+        Packing packing)
+        implements CpuStep {
+    @Override
+    public int phases() {
+        return 3;
+    }
+
+    @Override
+    public int phases(StepContext c) {
+        return c.single(vOut) ? 2 : 3;
+    }
+
+    @Override
+    public boolean selected() {
+        return vOut.selected;
+    }
+
+    @Override
+    public void run(StepContext c, int phase, int thread) {
+        boolean single = c.single(vOut);
+        switch (single ? phase + 1 : phase) {
+            case 0 -> NormStep.rows(c, x, norm, normed, packing);
+            case 1 -> project(c, single ? NormStep.own(c, x, norm, packing, thread) : normed.data, thread);
+            default -> {
+                int qCount = qHeads.headCount(c);
+                int count = qCount + kHeads.headCount(c);
+                int grain = c.grain(count);
+                for (int i = c.claim(grain); i < count; i = c.claim(grain)) {
+                    int end = Math.min(i + grain, count);
+                    qHeads.heads(c, i, Math.min(end, qCount));
+                    kHeads.heads(c, Math.max(i - qCount, 0), end - qCount);
+                }
+            }
+        }
+    }
+
+    private void project(StepContext c, float[] in, int thread) {
+        int rows = q.rows() + k.rows() + v.rows();
+        int tokens = c.rows(vOut);
+        int panel = q.panelRows();
+        for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
+            int to = c.claimedTo(from, rows, tokens, panel);
+            part(c, q, in, qHeads.out(), from, to, thread);
+            part(c, k, in, kHeads.out(), from - q.rows(), to - q.rows(), thread);
+            part(c, v, in, vOut, from - q.rows() - k.rows(), to - q.rows() - k.rows(), thread);
+        }
+    }
+
+    private void part(StepContext c, BoundLinear linear, float[] in, Activations out, int from, int to, int thread) {
+        int first = Math.max(from, 0);
+        int last = Math.min(to, linear.rows());
+        if (first < last) {
+            linear.run(in, c.rows(out), first, last, out, c, thread);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package dev.tenon.backend.cpu.vector.op;
+
+import dev.tenon.backend.cpu.vector.memory.Activations;
+
+/// RMS norm of each group of each row.
+///
+/// @param x `[rows, width]`
+/// @param norm weight and epsilon
+/// @param out `[rows, width]`
+public record NormStep(Activations x, RmsNormMath norm, Activations out) implements CpuStep {
+    @Override
+    public int phases() {
+        return 1;
+    }
+
+    @Override
+    public boolean selected() {
+        return out.selected;
+    }
+
+    @Override
+    public void run(StepContext c, int phase, int thread) {
+        rows(c, x, norm, out);
+    }
+
+    /// Norms all rows, each as one group, and packs them, shared among the threads.
+    static void rows(StepContext c, Activations x, RmsNormMath norm, Activations out, Packing packing) {
+        int width = norm.group();
+        int rows = c.rows(out);
+        int grain = c.grain(rows);
+        for (int i = c.claim(grain); i < rows; i = c.claim(grain)) {
+            for (int t = i; t < Math.min(i + grain, rows); t++) {
+                norm.groups(x, t * width, out, 1);
+                packing.row(out, t);
+            }
+        }
+    }
+
+    /// Norms the row of a step that has one only, as one group, and packs it, for a single thread.
+    ///
+    /// @return the normed row
+    static float[] own(StepContext c, Activations x, RmsNormMath norm, Packing packing, int thread) {
+        Activations row = c.normed(thread);
+        norm.groups(x, 0, row, 1);
+        packing.own(row, thread);
+        return row.data;
+    }
+
+    /// Norms all groups of all rows, shared among the threads.
+    static void rows(StepContext c, Activations x, RmsNormMath norm, Activations out) {
+        int group = norm.group();
+        int groups = c.rows(out) * (out.width / group);
+        int grain = c.grain(groups);
+        for (int i = c.claim(grain); i < groups; i = c.claim(grain)) {
+            norm.groups(x, i * group, out, Math.min(grain, groups - i));
+        }
+    }
+}

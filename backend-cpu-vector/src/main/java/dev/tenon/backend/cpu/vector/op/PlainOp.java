@@ -1,0 +1,170 @@
+package dev.tenon.backend.cpu.vector;
+
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.quant.QuantFormat;
+import java.lang.foreign.MemorySegment;
+
+/// An op in plain Java, right and not made for speed: those of experts and encoders.
+///
+/// @param op the op
+/// @param name what reports call it
+/// @param step computes it
+/// @param weightBytes weight bytes that a decoded token reads
+/// @param scratchFloats floats that it needs on each thread
+/// @param positions positions that it works for
+record PlainOp(Op op, String name, CpuStep step, long weightBytes, int scratchFloats, int positions) {
+    private static final float[] NONE = new float[0];
+
+    /// {@return whether an op is one of these}
+    ///
+    /// @param op any op
+    static boolean knows(Op op) {
+        return switch (op) {
+            case CoreOp.PositionEmbedding _,
+                    CoreOp.Repeat _,
+                    CoreOp.LayerNorm _,
+                    CoreOp.SwigluOai _,
+                    CoreOp.Pool _,
+                    ExpertOp.Router _,
+                    ExpertOp.ExpertLinear _,
+                    ExpertOp.WeightedSum _ -> true;
+            default -> false;
+        };
+    }
+
+    /// {@return an op with its arrays}
+    ///
+    /// @param op an op that is known here
+    /// @param pool arrays of values
+    /// @param binder weights
+    static PlainOp of(Op op, ActivationPool pool, WeightBinder binder) {
+        return switch (op) {
+            case CoreOp.PositionEmbedding e -> positionEmbedding(e, pool, binder);
+            case CoreOp.Repeat r -> {
+                float[] row = binder.vector(r.row());
+                Activations out = pool.define(r.out(), false);
+                yield rows(
+                        op,
+                        r.row().name(),
+                        out,
+                        0,
+                        (c, t, scratch) -> System.arraycopy(row, 0, out.data, t * out.width, out.width));
+            }
+            case CoreOp.LayerNorm n -> {
+                Activations x = pool.get(n.x());
+                float[] weight = binder.vector(n.weight());
+                float[] bias = n.bias().map(binder::vector).orElse(NONE);
+                Activations out = pool.define(n.out(), x.selected);
+                yield rows(op, n.weight().name(), out, 0, (c, t, scratch) -> {
+                    for (int at = t * out.width; at < (t + 1) * out.width; at += weight.length) {
+                        layerNorm(x.data, at, weight, bias, n.eps(), out.data);
+                    }
+                });
+            }
+            case CoreOp.SwigluOai s -> {
+                Activations gate = pool.get(s.gate());
+                Activations up = pool.get(s.up());
+                Activations out = pool.define(s.out(), gate.selected);
+                yield rows(op, s.out().name(), out, 0, (c, t, scratch) -> {
+                    for (int i = t * out.width; i < (t + 1) * out.width; i++) {
+                        float a = Math.min(gate.data[i], s.limit());
+                        float b = Math.clamp(up.data[i], -s.limit(), s.limit());
+                        out.data[i] = (float) (a / (1 + Math.exp(-s.alpha() * a)) * (b + 1));
+                    }
+                });
+            }
+            case CoreOp.Pool p -> {
+                Activations x = pool.get(p.x());
+                Activations out = pool.define(p.out(), true);
+                yield rows(op, p.out().name(), out, 0, (c, r, scratch) -> pool(p.pooling(), c, x, r, out));
+            }
+            case ExpertOp.Router r -> {
+                Activations logits = pool.get(r.logits());
+                float[] bias = r.params().bias().map(binder::vector).orElse(NONE);
+                Activations chosen = pool.define(r.chosen(), logits.selected);
+                Activations shares = pool.define(r.shares(), logits.selected);
+                RouterRows rows = new RouterRows(r.params(), bias, logits, chosen, shares);
+                yield rows(op, r.chosen().name(), chosen, rows.scratchFloats(), rows);
+            }
+            case ExpertOp.ExpertLinear e -> expertLinear(e, pool, binder);
+            case ExpertOp.WeightedSum s -> {
+                Activations x = pool.get(s.x());
+                Activations shares = pool.get(s.shares());
+                Activations out = pool.define(s.out(), x.selected);
+                yield rows(op, s.out().name(), out, 0, (c, t, scratch) -> weightedSum(x, shares, t, out));
+            }
+            default -> throw new IllegalStateException("op " + op.kind() + " passed the check but has no kernel");
+        };
+    }
+
+    private static PlainOp rows(Op op, String name, Activations out, int scratchFloats, RowStep.Function function) {
+        return new PlainOp(op, name, new RowStep(out, function), 0, scratchFloats, Integer.MAX_VALUE);
+    }
+
+    private static PlainOp positionEmbedding(CoreOp.PositionEmbedding e, ActivationPool pool, WeightBinder binder) {
+        Weight table = e.table();
+        QuantFormat format = binder.format(table);
+        MemorySegment data = binder.data(table);
+        long rowBytes = binder.rowBytes(table);
+        Activations out = pool.define(e.out(), false);
+        RowStep.Function row = (c, t, scratch) ->
+                format.dequantize(data, c.input().position(t) * rowBytes, out.data, t * out.width, out.width);
+        return new PlainOp(e, table.name(), new RowStep(out, row), rowBytes, 0, table.rows());
+    }
+
+    private static PlainOp expertLinear(ExpertOp.ExpertLinear e, ActivationPool pool, WeightBinder binder) {
+        Weight weight = e.weight();
+        Activations x = pool.get(e.x());
+        Activations chosen = pool.get(e.chosen());
+        float[] bias = e.bias().map(binder::vector).orElse(NONE);
+        Activations out = pool.define(e.out(), x.selected);
+        CpuStep step = new ExpertLinearStep(e, x, chosen, binder.format(weight), binder.data(weight), bias, out);
+        long bytes = binder.rowBytes(weight) * weight.rows() * e.used();
+        return new PlainOp(e, weight.name(), step, bytes, weight.cols(), Integer.MAX_VALUE);
+    }
+
+    private static void layerNorm(float[] x, int at, float[] weight, float[] bias, float eps, float[] out) {
+        int n = weight.length;
+        double mean = 0;
+        for (int i = at; i < at + n; i++) {
+            mean += x[i];
+        }
+        mean /= n;
+        double variance = 0;
+        for (int i = at; i < at + n; i++) {
+            variance += (x[i] - mean) * (x[i] - mean);
+        }
+        double factor = 1 / Math.sqrt(variance / n + eps);
+        for (int i = 0; i < n; i++) {
+            double value = (x[at + i] - mean) * factor * weight[i];
+            out[at + i] = (float) (bias.length > 0 ? value + bias[i] : value);
+        }
+    }
+
+    private static void pool(Pooling pooling, StepContext c, Activations x, int row, Activations out) {
+        int token = c.token(true, row);
+        int first = c.sequenceStart(token);
+        int count = pooling == Pooling.CLS ? 1 : c.sequenceEnd(token) - first;
+        for (int i = 0; i < out.width; i++) {
+            double sum = 0;
+            for (int t = first; t < first + count; t++) {
+                sum += x.data[t * x.width + i];
+            }
+            out.data[row * out.width + i] = (float) (sum / count);
+        }
+    }
+
+    private static void weightedSum(Activations x, Activations shares, int row, Activations out) {
+        for (int i = 0; i < out.width; i++) {
+            float sum = 0;
+            for (int k = 0; k < shares.width; k++) {
+                sum += shares.data[row * shares.width + k] * x.data[row * x.width + k * out.width + i];
+            }
+            out.data[row * out.width + i] = sum;
+        }
+    }
+}

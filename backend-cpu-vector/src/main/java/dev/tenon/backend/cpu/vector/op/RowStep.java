@@ -1,0 +1,33 @@
+package dev.tenon.backend.cpu.vector;
+
+/// An op that computes one row after the other, each by one thread.
+///
+/// @param out result, which says how many rows there are
+/// @param function computes a row
+record RowStep(Activations out, Function function) implements CpuStep {
+    /// Computes one row.
+    interface Function {
+        /// @param c the step
+        /// @param row index among the rows of the result
+        /// @param scratch the thread's memory
+        void row(StepContext c, int row, float[] scratch);
+    }
+
+    @Override
+    public int phases() {
+        return 1;
+    }
+
+    @Override
+    public boolean selected() {
+        return out.selected;
+    }
+
+    @Override
+    public void run(StepContext c, int phase, int thread) {
+        int rows = c.rows(out);
+        for (int r = c.claim(1); r < rows; r = c.claim(1)) {
+            function.row(c, r, c.scratch(thread).floats());
+        }
+    }
+}

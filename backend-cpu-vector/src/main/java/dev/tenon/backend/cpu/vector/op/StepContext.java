@@ -1,0 +1,275 @@
+package dev.tenon.backend.cpu.vector.op;
+
+import dev.tenon.api.device.StepInput;
+import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
+import dev.tenon.backend.cpu.vector.kv.AttentionSplit;
+import dev.tenon.backend.cpu.vector.kv.Tiles;
+import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.memory.GateTile;
+import dev.tenon.backend.cpu.vector.threads.CpuThreads;
+
+/// What the kernels of a plan share during a step: the input, where sequences begin and end, and the
+/// threads'
+/// scratch memory. Filled anew for each step by [#begin(StepInput)]; allocates only when a step is larger
+/// than all
+/// before it.
+public final class StepContext {
+    /// Tokens of one sequence that attention takes together, at most.
+    static final int BLOCK_TOKENS = 16;
+    /// Tokens from which on threads take whole panels of rows, where there is one for each of them.
+    private static final int PANEL_TOKENS = 12;
+
+    /// Most rows of a panel.
+    static final int PANEL_ROWS = 64;
+    private static final int LEAST_ROWS = 16;
+
+    /// From how many tokens on rows take so long that a thread should not come late with many of them, and how
+    /// many it takes at once then.
+    static final int MANY_TOKENS = 32;
+
+    public static final int MANY_TOKENS_ROWS = 128;
+
+    /// How often each thread takes a single panel near the end of a matrix then.
+    private static final int LAST_CLAIMS = 4;
+
+    /// The share of rows of few tokens that is taken in smaller claims near the end, and how much smaller.
+    private static final int LATE_SHARE = 4;
+    /// Most rows of such a claim.
+    private static final int MOST_LATE_ROWS = 256;
+
+    private final CpuThreads team;
+    private final ThreadMemory[] memory;
+    private final AttentionSplit split;
+    private StepInput input;
+    private boolean oneBlockEach;
+    private int[] selectedToken = new int[1];
+    private int[] blockStart = new int[2];
+    private int blockCount;
+
+    /// Creates the context of a plan.
+    ///
+    /// @param team the threads
+    /// @param memory memory of each thread
+    /// @param split where threads leave parts of a head's attention
+    public StepContext(CpuThreads team, ThreadMemory[] memory, AttentionSplit split) {
+        this.team = team;
+        this.memory = memory;
+        this.split = split;
+    }
+
+    /// Takes over the input of a step that was checked before.
+    public void begin(StepInput newInput) {
+        input = newInput;
+        int tokens = newInput.tokenCount();
+        if (selectedToken.length < tokens) {
+            selectedToken = new int[tokens];
+            blockStart = new int[tokens + 1];
+        }
+        int selected = 0;
+        blockCount = 0;
+        oneBlockEach = true;
+        split.reset();
+        for (int t = 0; t < tokens; t++) {
+            if (newInput.wantsLogits(t)) {
+                selectedToken[selected++] = t;
+            }
+            if (t == 0 || newInput.sequence(t) != newInput.sequence(t - 1)) {
+                blockStart[blockCount++] = t;
+            } else if (t - blockStart[blockCount - 1] == BLOCK_TOKENS) {
+                blockStart[blockCount++] = t;
+                oneBlockEach = false;
+            }
+        }
+        blockStart[blockCount] = tokens;
+    }
+
+    /// Forgets the input.
+    public void end() {
+        input = null;
+    }
+
+    /// {@return the input}
+    StepInput input() {
+        return input;
+    }
+
+    /// {@return rows of a value in this step}
+    ///
+    /// @param value the value
+    public int rows(Activations value) {
+        return rows(value.selected);
+    }
+
+    /// {@return rows in this step}
+    ///
+    /// @param selected those that want logits, instead of all tokens
+    public int rows(boolean selected) {
+        return selected ? input.logitRows() : input.tokenCount();
+    }
+
+    /// {@return whether a value has one row in this step: then each thread norms and packs it for itself, instead of
+    /// waiting for the one that did}
+    ///
+    /// @param value the value
+    boolean single(Activations value) {
+        return rows(value) == 1;
+    }
+
+    /// {@return the token of a row}
+    ///
+    /// @param selected whether rows are those that want logits, instead of all tokens
+    /// @param row index among the rows
+    public int token(boolean selected, int row) {
+        return selected ? selectedToken[row] : row;
+    }
+
+    /// {@return the first token of a token's sequence}
+    ///
+    /// @param token index in the batch
+    int sequenceStart(int token) {
+        int start = token;
+        while (start > 0 && input.sequence(start - 1) == input.sequence(token)) {
+            start--;
+        }
+        return start;
+    }
+
+    /// {@return the token after the last one of a token's sequence}
+    ///
+    /// @param token index in the batch
+    int sequenceEnd(int token) {
+        int end = token + 1;
+        while (end < input.tokenCount() && input.sequence(end) == input.sequence(token)) {
+            end++;
+        }
+        return end;
+    }
+
+    /// {@return number of attention blocks: tokens of one sequence, at most [#BLOCK_TOKENS]}
+    int blockCount() {
+        return blockCount;
+    }
+
+    /// {@return whether all tokens of each sequence are in one block}
+    boolean oneBlockEach() {
+        return oneBlockEach;
+    }
+
+    /// {@return where threads leave parts of a head's attention}
+    AttentionSplit split() {
+        return split;
+    }
+
+    /// {@return first token of a block; that of the block after it ends it}
+    ///
+    /// @param block index
+    int blockStart(int block) {
+        return blockStart[block];
+    }
+
+    /// Takes the next items of a phase's work.
+    ///
+    /// @param grain how many
+    /// @return the first one
+    int claim(int grain) {
+        return team.claim(grain);
+    }
+
+    /// {@return how many items to take at once so that each thread comes several times}
+    ///
+    /// @param total items
+    int grain(int total) {
+        return Math.max(1, total / (4 * team.size()));
+    }
+
+    /// Takes the next rows of a phase's matrices: fewer at once near the end, so that no thread waits long for
+    /// another; of many tokens panels one by one.
+    ///
+    /// @param rows all rows
+    /// @param tokens how many each row is multiplied with
+    /// @param panel rows that a kernel multiplies together
+    /// @return the first one; work is over when it is not below `rows`
+    int claimRows(int rows, int tokens, int panel) {
+        int grain = rowGrain(rows, tokens);
+        int late = lateGrain(tokens, panel, grain);
+        int early = earlyRows(rows, tokens, late, grain);
+        int claim = team.claim(1);
+        int claims = early / grain;
+        return claim < claims ? claim * grain : (int) Math.min(early + (claim - claims) * (long) late, rows);
+    }
+
+    /// {@return the row behind those that [#claimRows] has taken}
+    ///
+    /// @param from the first of them
+    /// @param rows all rows
+    /// @param tokens how many each row is multiplied with
+    /// @param panel rows that a kernel multiplies together
+    int claimedTo(int from, int rows, int tokens, int panel) {
+        int grain = rowGrain(rows, tokens);
+        int late = lateGrain(tokens, panel, grain);
+        return Math.min(from + (from < earlyRows(rows, tokens, late, grain) ? grain : late), rows);
+    }
+
+    /// {@return how many rows are taken at once near the end: of few tokens a quarter of `grain`, whole panels;
+    /// claims that are small already stay, because each begins with waiting for memory}
+    private static int lateGrain(int tokens, int panel, int grain) {
+        if (tokens >= MANY_TOKENS) {
+            return panel;
+        }
+        return grain < LATE_SHARE * PANEL_ROWS
+                ? grain
+                : Math.min(grain / LATE_SHARE / PANEL_ROWS * PANEL_ROWS, MOST_LATE_ROWS);
+    }
+
+    /// {@return how many rows are taken in claims of `grain`, a multiple of it; at least all rows if all are}
+    private int earlyRows(int rows, int tokens, int late, int grain) {
+        if (grain <= late) {
+            return (rows + grain - 1) / grain * grain;
+        }
+        int last = tokens < MANY_TOKENS ? rows / LATE_SHARE : Math.min(rows / 2, LAST_CLAIMS * late * team.size());
+        return (rows - last) / grain * grain;
+    }
+
+    /// {@return how many matrix rows to take at once: a multiple of 16, several times for each thread;
+    /// for many tokens whole panels of a kernel, which have up to 64}
+    ///
+    /// @param rows all rows
+    /// @param tokens how many each row is multiplied with
+    private int rowGrain(int rows, int tokens) {
+        int share = rows / (8 * team.size());
+        if (tokens >= MANY_TOKENS) {
+            share = Math.min(share, MANY_TOKENS_ROWS);
+        }
+        int most = tokens < PANEL_TOKENS ? LEAST_ROWS : Math.min(PANEL_ROWS, rows / team.size());
+        int least = Math.max(LEAST_ROWS, most / LEAST_ROWS * LEAST_ROWS);
+        return share >= PANEL_ROWS ? share / PANEL_ROWS * PANEL_ROWS : Math.max(least, share / LEAST_ROWS * LEAST_ROWS);
+    }
+
+    /// {@return scratch memory of a thread}
+    ///
+    /// @param thread index
+    Scratch scratch(int thread) {
+        return memory[thread].scratch();
+    }
+
+    /// {@return attention memory of a thread}
+    ///
+    /// @param thread index
+    Tiles tiles(int thread) {
+        return memory[thread].tiles();
+    }
+
+    /// {@return memory of a thread for a single normed row}
+    ///
+    /// @param thread index
+    Activations normed(int thread) {
+        return memory[thread].normed();
+    }
+
+    /// {@return memory for gate and up projections of a thread}
+    ///
+    /// @param thread index
+    GateTile gateTile(int thread) {
+        return memory[thread].gateTile();
+    }
+}

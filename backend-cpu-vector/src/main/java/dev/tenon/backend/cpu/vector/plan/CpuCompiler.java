@@ -1,0 +1,105 @@
+package dev.tenon.backend.cpu.vector.plan;
+
+import dev.tenon.api.device.CompileRequest;
+import dev.tenon.api.device.Compiler;
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.device.Support;
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.Issue;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.CustomOp;
+import dev.tenon.api.graph.Fusion;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.backend.cpu.vector.kv.CpuKv;
+import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
+import dev.tenon.backend.cpu.vector.selection.KernelSet;
+import dev.tenon.backend.cpu.vector.selection.OpSupport;
+import dev.tenon.backend.cpu.vector.threads.CpuThreads;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/// Makes plans for the CPU. Safe for any thread.
+public final class CpuCompiler implements Compiler {
+    /// The setting that has kernels warmed up in the background: `on`, or `off`, which is also what holds
+    /// without it.
+    static final String WARMUP = "warmup";
+
+    private final CpuAllocator allocator;
+    private final CpuThreads threads;
+    private final KernelSet kernels;
+
+    /// Creates the compiler of a device.
+    ///
+    /// @param allocator memory
+    /// @param threads the team that runs plans
+    /// @param kernels which kernels to use
+    public CpuCompiler(CpuAllocator allocator, CpuThreads threads, KernelSet kernels) {
+        this.allocator = allocator;
+        this.threads = threads;
+        this.kernels = kernels;
+    }
+
+    @Override
+    public Support supports(Op op, Weights weights, Collection<KernelProvider> offered) {
+        return OpSupport.of(op, weights, kernels, offered);
+    }
+
+    @Override
+    public Plan compile(CompileRequest request) {
+        Graph graph = withKnownOps(request.graph());
+        List<Issue> issues = new ArrayList<>(cacheIssues(graph, request.options()));
+        graph = request.options().fuse() ? Fusion.fuse(graph) : graph.expanded();
+        issues.addAll(OpSupport.refusals(graph, request.weights(), kernels, request.kernels()));
+        if (!issues.isEmpty()) {
+            throw new UnsupportedModelException(
+                    "graph " + request.graph().name() + " cannot run on the CPU backend", issues);
+        }
+        WeightBinder binder = new WeightBinder(request.weights(), kernels, request.kernels());
+        boolean warming =
+                kernels.vector() && "on".equals(request.options().settings().get(WARMUP));
+        KernelSet chosen = new KernelSet(kernels.vector(), warming);
+        return CpuPlan.create(graph, request.options(), binder, chosen, allocator, threads);
+    }
+
+    /// Blocks of Q8_0 must fit into heads.
+    private static List<Issue> cacheIssues(Graph graph, PlanOptions options) {
+        List<Issue> issues = new ArrayList<>();
+        for (CoreOp.Attention op : graph.attentionLayers()) {
+            check(issues, "keys", options.keyType(), op.keyLength());
+            check(issues, "values", options.valueType(), op.valueLength());
+        }
+        return issues.stream().distinct().toList();
+    }
+
+    private static void check(List<Issue> issues, String what, KvType type, int length) {
+        if (type == KvType.Q8_0 && length % CpuKv.BLOCK != 0) {
+            issues.add(Issue.error(
+                    ErrorCode.BACKEND_UNSUPPORTED,
+                    "a Q8_0 KV cache needs heads of a multiple of " + CpuKv.BLOCK + " elements, but the model's " + what
+                            + " have " + length + "; choose F16 or F32 for " + what,
+                    "kv"));
+        }
+    }
+
+    /// Replaces custom ops that have no kernel here by their expansions.
+    private static Graph withKnownOps(Graph graph) {
+        List<Op> ops = new ArrayList<>();
+        graph.ops().forEach(op -> expandUnknown(op, ops));
+        return graph.withOps(ops);
+    }
+
+    private static void expandUnknown(Op op, List<Op> target) {
+        if (op instanceof CustomOp custom && !OpSupport.isFused(op)) {
+            custom.expand().forEach(inner -> expandUnknown(inner, target));
+        } else {
+            target.add(op);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package dev.tenon.backend.cpu.vector.plan;
+
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.op.BoundLinear;
+import dev.tenon.backend.cpu.vector.selection.KernelSet;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// Binds the weights of a graph: matrices in place, vectors decoded once.
+final class WeightBinder {
+    private static final float[] NONE = new float[0];
+
+    private final Weights weights;
+    private final KernelSet kernels;
+    private final Collection<KernelProvider> offered;
+    private final Map<Weight, float[]> vectors = new HashMap<>();
+    private final List<PackedRows> packedRows = new ArrayList<>();
+    private final List<BoundLinear> linears = new ArrayList<>();
+    private final Map<String, MemorySegment> matrices = new HashMap<>();
+
+    /// Creates a binder.
+    ///
+    /// @param weights the weights
+    /// @param kernels chooses kernels
+    /// @param offered kernels of other bundles
+    WeightBinder(Weights weights, KernelSet kernels, Collection<KernelProvider> offered) {
+        this.weights = weights;
+        this.kernels = kernels;
+        this.offered = offered;
+    }
+
+    /// {@return the format of a weight}
+    ///
+    /// @param weight the weight
+    QuantFormat format(Weight weight) {
+        return weights.format(weight.name());
+    }
+
+    /// {@return bytes of a row of a weight}
+    ///
+    /// @param weight the weight
+    long rowBytes(Weight weight) {
+        QuantFormat format = format(weight);
+        if (weight.cols() % format.blockSize() != 0) {
+            throw new ModelFormatException(
+                    ErrorCode.MODEL_TENSOR_SHAPE,
+                    "tensor " + weight.name() + " has rows of " + weight.cols() + " elements; " + format.id()
+                            + " needs a multiple of " + format.blockSize() + "; get an undamaged file");
+        }
+        return format.bytesFor(weight.cols());
+    }
+
+    /// {@return the bytes of a tensor, checked to hold all of its rows, from the weight's first row on}
+    ///
+    /// @param weight the weight
+    MemorySegment data(Weight weight) {
+        MemorySegment data = weights.data(weight.name());
+        long needed = Math.multiplyExact(rowBytes(weight), (long) weight.tensorRows() * weight.slices());
+        if (data.byteSize() < needed) {
+            throw new ModelFormatException(
+                    ErrorCode.MODEL_TENSOR_SHAPE,
+                    "tensor " + weight.name() + " holds " + data.byteSize() + " bytes; its shape " + weight.tensor()
+                            + " needs " + needed + "; get an undamaged file");
+        }
+        matrices.put(weight.name(), data);
+        return weight.firstRow() == 0 ? data : data.asSlice(rowBytes(weight) * weight.firstRow());
+    }
+
+    /// {@return a vector weight in float32; decoded once, shared, not to be changed}
+    ///
+    /// @param weight the weight
+    float[] vector(Weight weight) {
+        float[] known = vectors.get(weight);
+        if (known == null) {
+            known = new float[Math.multiplyExact(weight.cols(), weight.rows())];
+            MemorySegment data = data(weight);
+            matrices.remove(weight.name());
+            format(weight).dequantize(data, 0, known, 0, known.length);
+            vectors.put(weight, known);
+        }
+        return known;
+    }
+
+    /// {@return a matrix with its kernel}
+    ///
+    /// @param weight the matrix
+    /// @param bias its bias, or null
+    BoundLinear linear(Weight weight, Weight bias) {
+        PackedKernel packed = kernels.packed(format(weight), weight.cols(), offered);
+        BoundLinear linear = new BoundLinear(
+                weight.name(),
+                packed == null ? kernels.linear(format(weight), offered) : null,
+                packed == null ? null : packedRows(packed, weight.cols()),
+                data(weight),
+                rowBytes(weight),
+                weight.rows(),
+                weight.cols(),
+                bias == null ? NONE : vector(bias));
+        linears.add(linear);
+        return linear;
+    }
+
+    /// {@return kernels of other bundles}
+    Collection<KernelProvider> offered() {
+        return offered;
+    }
+
+    /// {@return the matrices bound so far}
+    List<BoundLinear> linears() {
+        return linears;
+    }
+
+    private PackedRows packedRows(PackedKernel kernel, int n) {
+        for (PackedRows rows : packedRows) {
+            if (rows.kernel == kernel && rows.n == n) {
+                return rows;
+            }
+        }
+        PackedRows rows = new PackedRows(kernel, n);
+        packedRows.add(rows);
+        return rows;
+    }
+
+    /// {@return the holders of packed activations; they need memory before the first step}
+    List<PackedRows> packedRows() {
+        return packedRows;
+    }
+
+    /// {@return bytes of the matrices that are read in place}
+    long boundBytes() {
+        return matrices.values().stream().mapToLong(MemorySegment::byteSize).sum();
+    }
+
+    /// {@return bytes of the vectors that were decoded}
+    long vectorBytes() {
+        return vectors.values().stream()
+                .mapToLong(v -> (long) v.length * Float.BYTES)
+                .sum();
+    }
+}

@@ -1,0 +1,71 @@
+package dev.tenon.backend.cpu.vector.selection;
+
+import dev.tenon.backend.cpu.vector.kernel.Species;
+import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
+import dev.tenon.backend.cpu.vector.kernel.attention.VectorAttention;
+import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
+import dev.tenon.backend.cpu.vector.kernel.elements.VectorElements;
+import dev.tenon.backend.cpu.vector.kernel.linear.BF16Linear;
+import dev.tenon.backend.cpu.vector.kernel.linear.F16Linear;
+import dev.tenon.backend.cpu.vector.kernel.linear.F32Linear;
+import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
+import dev.tenon.backend.cpu.vector.kernel.linear.Q2_KLinear;
+import dev.tenon.backend.cpu.vector.kernel.linear.Q3_KLinear;
+import dev.tenon.backend.cpu.vector.kernel.linear.Q4_0Linear;
+import dev.tenon.backend.cpu.vector.kernel.linear.Q5_KLinear;
+import dev.tenon.backend.cpu.vector.kernel.linear.Q8_0Linear;
+import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
+import dev.tenon.backend.cpu.vector.kernel.permuted.Q4_KLinear;
+import dev.tenon.backend.cpu.vector.kernel.permuted.Q6_KLinear;
+import dev.tenon.backend.cpu.vector.kernel.permuted.Q8_0Packed;
+import java.util.Map;
+
+/// The Vector API kernels. Not to be touched where the module `jdk.incubator.vector` is missing:
+/// everything else in
+/// the backend is free of it.
+public final class VectorKernels {
+    private static final Map<String, LinearKernel> LINEAR = Map.of(
+            "F32", new F32Linear(),
+            "F16", new F16Linear(),
+            "BF16", new BF16Linear(),
+            "Q8_0", new Q8_0Linear(),
+            "Q5_K", new Q5_KLinear(),
+            "Q4_0", new Q4_0Linear(),
+            "Q3_K", new Q3_KLinear(),
+            "Q2_K", new Q2_KLinear());
+
+    /// Narrow vectors take Q8_0 from where it lies: its packed form is slower there.
+    private static final Map<String, PermutedLinear> PACKED = Species.LANES == 16
+            ? Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear(), "Q8_0", new Q8_0Packed())
+            : Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear());
+
+    private static final AttentionMath ATTENTION = new VectorAttention();
+    private static final ElementMath ELEMENTS = new VectorElements();
+
+    private VectorKernels() {}
+
+    /// {@return the kernel for a format that reads activations as they are, or null if there is
+    /// none}
+    ///
+    /// @param format format id
+    public static LinearKernel linear(String format) {
+        return LINEAR.get(format);
+    }
+
+    /// {@return the kernel for a format that packs its activations, or null if there is none}
+    ///
+    /// @param format format id
+    public static PermutedLinear packed(String format) {
+        return PACKED.get(format);
+    }
+
+    /// {@return the arithmetic of attention}
+    public static AttentionMath attention() {
+        return ATTENTION;
+    }
+
+    /// {@return activations and norms}
+    public static ElementMath elements() {
+        return ELEMENTS;
+    }
+}

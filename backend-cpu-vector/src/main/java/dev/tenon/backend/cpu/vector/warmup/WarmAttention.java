@@ -1,0 +1,58 @@
+package dev.tenon.backend.cpu.vector.warmup;
+
+import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
+import java.util.function.Supplier;
+
+/// Attention in plain Java until the JIT compiler has compiled the vector form, then with vectors.
+///
+/// Both forms give the same bits, so a step may change over between two calls. A vector form that is not
+/// compiled yet allocates an object for every vector and is some hundred times slower than when it is;
+/// the plain form is fast from the start. [Warmup] says when to change over.
+///
+/// @param plain the plain Java form
+/// @param vectors gives the vector form; asked for it when it is needed first, because it loads the Vector
+///     API, which takes longer than a short prompt's attention
+public record WarmAttention(AttentionMath plain, Supplier<AttentionMath> vectors) implements AttentionMath {
+    /// {@return the vector form}
+    AttentionMath vector() {
+        return vectors.get();
+    }
+
+    private AttentionMath form() {
+        return Warmup.attentionReady() ? vector() : plain;
+    }
+
+    @Override
+    public void scores(float[] q, int first, int rows, int length, float[] keys, float[] scores) {
+        form().scores(q, first, rows, length, keys, scores);
+    }
+
+    @Override
+    public void weigh(float[] scores, int row, int from, int to, float[] max, float[] sum, float[] keep) {
+        form().weigh(scores, row, from, to, max, sum, keep);
+    }
+
+    @Override
+    public void mix(
+            float[] acc,
+            int first,
+            int rows,
+            int stride,
+            float[] keep,
+            float[] weights,
+            float[] values,
+            int from,
+            int to) {
+        form().mix(acc, first, rows, stride, keep, weights, values, from, to);
+    }
+
+    @Override
+    public void keyLevels(byte[] levels, float[] scales, int length, float[] keys) {
+        form().keyLevels(levels, scales, length, keys);
+    }
+
+    @Override
+    public void valueLevels(byte[] levels, float[] scales, int length, int stride, int from, int to, float[] values) {
+        form().valueLevels(levels, scales, length, stride, from, to, values);
+    }
+}

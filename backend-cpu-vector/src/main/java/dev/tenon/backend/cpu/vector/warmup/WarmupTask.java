@@ -1,0 +1,292 @@
+package dev.tenon.backend.cpu.vector.warmup;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.api.kernel.cpu.AttentionRows;
+import dev.tenon.api.kernel.cpu.ElementKernel;
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
+import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
+import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
+import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
+import dev.tenon.backend.cpu.vector.kv.CpuKv;
+import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.op.BoundLinear;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/// A kernel to warm up, with memory of its own; a call takes a few milliseconds at most, compiled or not.
+public interface WarmupTask {
+    /// Runs the form that has to be compiled.
+    void vector();
+
+    /// Runs the form to compare with: the same work in plain Java.
+    void plain();
+
+    /// {@return whether its first call makes code that lasts, rather than leaving that to the JIT compiler}
+    default boolean generatesCode() {
+        return false;
+    }
+
+    /// A task of one kernel in two forms.
+    ///
+    /// @param <K> the kernel
+    /// @param vector the form to be compiled
+    /// @param plain the form to compare with
+    /// @param call the work
+    record Pair<K>(K vector, K plain, Consumer<K> call) {
+        WarmupTask task() {
+            return new WarmupTask() {
+                @Override
+                public void vector() {
+                    call.accept(vector);
+                }
+
+                @Override
+                public void plain() {
+                    call.accept(plain);
+                }
+            };
+        }
+    }
+
+    /// What the code of attention depends on.
+    ///
+    /// @param group query heads that share a key head
+    /// @param length elements of a key
+    /// @param stride elements of a value, aligned
+    /// @param keyLevels whether keys are kept in 8 bits
+    /// @param valueLevels whether values are
+    record AttentionShape(int group, int length, int stride, boolean keyLevels, boolean valueLevels) {
+        List<WarmupTask> tasks(WarmAttention forms) {
+            int tile = AttentionMath.TILE;
+            List<WarmupTask> tasks = new ArrayList<>();
+            // Both row counts that kernels tell apart: groups of four, and what is left.
+            Set<Integer> counts = new HashSet<>();
+            counts.add(group >= 4 ? 4 : 1);
+            if (group % 4 != 0) {
+                counts.add(1);
+            }
+            for (int rows : counts) {
+                float[] q = values(rows * length);
+                float[] keys = values(tile * length);
+                float[] tileValues = values(tile * stride);
+                float[] scores = new float[rows * tile + AttentionMath.SPARE];
+                float[] weights = values(rows * tile);
+                float[] keep = values(rows);
+                float[] acc = new float[rows * stride];
+                tasks.add(pair(forms, m -> m.scores(q, 0, rows, length, keys, scores)));
+                tasks.add(pair(forms, m -> m.mix(acc, 0, rows, stride, keep, weights, tileValues, 0, tile)));
+            }
+            float[] scores = values(tile + AttentionMath.SPARE);
+            float[] max = new float[1];
+            float[] sum = new float[1];
+            float[] keep = new float[1];
+            int[] calls = new int[1];
+            tasks.add(pair(forms, m -> {
+                for (int i = 0; i < 8; i++) {
+                    max[0] = calls[0] % 3 == 0 ? Float.NEGATIVE_INFINITY : 0;
+                    m.weigh(scores, 0, calls[0] % 2 == 0 ? 0 : 3, calls[0] % 5 == 0 ? 40 : tile, max, sum, keep);
+                    calls[0]++;
+                }
+            }));
+            byte[] levels = new byte[tile * Math.max(length, stride) + AttentionMath.LEVEL_SPARE];
+            float[] scales = values(levels.length / CpuKv.BLOCK);
+            if (keyLevels) {
+                float[] keys = new float[tile * length];
+                tasks.add(pair(forms, m -> m.keyLevels(levels, scales, length, keys)));
+            }
+            if (valueLevels) {
+                int whole = stride / CpuKv.BLOCK * CpuKv.BLOCK;
+                float[] target = new float[tile * stride];
+                tasks.add(pair(forms, m -> m.valueLevels(levels, scales, whole, stride, 0, tile, target)));
+            }
+            return tasks;
+        }
+
+        private static WarmupTask pair(WarmAttention forms, Consumer<AttentionMath> call) {
+            return new Pair<>(forms.vector(), forms.plain(), call).task();
+        }
+    }
+
+    /// {@return tasks for norms and activations}
+    ///
+    /// @param forms the two forms
+    static List<WarmupTask> elements(WarmElements forms) {
+        int n = 256;
+        float[] x = values(n);
+        float[] up = values(n);
+        float[] out = new float[n];
+        float[] sum = new float[1];
+        List<WarmupTask> tasks = new ArrayList<>();
+        for (Activation activation : List.of(Activation.SILU, Activation.GELU_TANH)) {
+            tasks.add(new Pair<ElementMath>(forms.vector(), forms.plain(), m -> {
+                        System.arraycopy(x, 0, out, 0, n);
+                        m.gate(activation, out, up, 0, n);
+                    })
+                    .task());
+        }
+        tasks.add(new Pair<ElementMath>(forms.vector(), forms.plain(), m -> sum[0] += m.squares(x, 0, n)).task());
+        return tasks;
+    }
+
+    /// {@return the task of a kernel of another bundle that computes norms and activations}
+    ///
+    /// @param kernel the kernel
+    static WarmupTask elements(ElementKernel kernel) {
+        MemorySegment x = MemorySegment.ofArray(values(64));
+        MemorySegment out = MemorySegment.ofArray(new float[64]);
+        return new WarmupTask() {
+            @Override
+            public void vector() {
+                kernel.norm(1, x, 0, x, 1, out, 0);
+            }
+
+            @Override
+            public void plain() {
+                // This backend's own form is not compared: it is not used.
+            }
+
+            @Override
+            public boolean generatesCode() {
+                return true;
+            }
+        };
+    }
+
+    /// {@return tasks for kernels of other bundles that compute attention}
+    ///
+    /// @param kernels the kernel of each layer that has one
+    /// @param scratch sizes of scratch memory that suffice for each of them
+    /// @param arena gives off-heap memory
+    static List<WarmupTask> attention(Map<CoreOp.Attention, AttentionKernel> kernels, Scratch scratch, Arena arena) {
+        List<WarmupTask> tasks = new ArrayList<>();
+        Set<List<Object>> known = new HashSet<>();
+        kernels.forEach((op, kernel) -> {
+            if (known.add(List.of(kernel, op.keyLength(), op.valueLength()))) {
+                tasks.add(attention(op, kernel, scratch, arena));
+            }
+        });
+        return tasks;
+    }
+
+    private static WarmupTask attention(CoreOp.Attention op, AttentionKernel kernel, Scratch sizes, Arena arena) {
+        int length = Math.max(op.keyLength(), op.valueLength());
+        MemorySegment head = arena.allocate((long) AttentionKernel.TOKENS * length * Float.BYTES, 64);
+        MemorySegment scratch = arena.allocate(sizes.memory().byteSize(), 64);
+        AttentionRows row = new AttentionRows(
+                values(op.keyLength()), new float[1], new float[1], new float[op.valueLength()], new int[] {
+                    0, 1, 0, AttentionKernel.TOKENS
+                });
+        return new WarmupTask() {
+            @Override
+            public void vector() {
+                kernel.attend(head, 0, 0, op.keyLength(), op.valueLength(), row, 1, scratch);
+            }
+
+            @Override
+            public void plain() {
+                // This backend's own form is not compared: it is not used.
+            }
+
+            @Override
+            public boolean generatesCode() {
+                return true;
+            }
+        };
+    }
+
+    /// {@return tasks for the linear kernels of a plan: the first rows of the first matrix of each kind}
+    ///
+    /// @param linears all matrices
+    /// @param scratch sizes of scratch memory that suffice for each of them
+    /// @param arena gives off-heap memory
+    static List<WarmupTask> linears(List<BoundLinear> linears, Scratch scratch, Arena arena) {
+        List<WarmupTask> tasks = new ArrayList<>();
+        Set<String> known = new HashSet<>();
+        for (BoundLinear linear : linears) {
+            if (known.add(linear.kernelName())) {
+                for (int tokens : new int[] {1, 12}) {
+                    tasks.add(linear(linear, tokens, scratch, arena));
+                }
+            }
+        }
+        return tasks;
+    }
+
+    private static WarmupTask linear(BoundLinear linear, int tokens, Scratch sizes, Arena arena) {
+        int rows = Math.min(16, linear.rows());
+        float[] x = values(tokens * linear.cols());
+        float[] out = new float[tokens * rows];
+        // The plan's own scratch memory suffices for its tokens, which may be fewer than these.
+        long packedScratch =
+                linear.packed() == null ? 0 : linear.packed().kernel.scratchBytes(linear.cols(), tokens);
+        Scratch scratch = new Scratch(
+                new float[sizes.floats().length],
+                new byte[sizes.levels().length],
+                arena.allocate(Math.max(sizes.memory().byteSize(), packedScratch), 64));
+        Runnable call;
+        if (linear.packed() == null) {
+            call = () -> linear.kernel()
+                    .run(linear.data(), linear.rowBytes(), 0, rows, x, linear.cols(), tokens, out, rows, scratch);
+        } else {
+            PackedRows packed = new PackedRows(linear.packed().kernel, linear.cols());
+            packed.use(arena.allocate(packed.bytes(tokens), 64));
+            Activations input = new Activations(linear.cols(), false);
+            input.use(x);
+            HostFloats results = new HostFloats(out);
+            call = () -> {
+                for (int t = 0; t < tokens; t++) {
+                    packed.pack(input, t);
+                }
+                packed.kernel.run(
+                        linear.data(),
+                        linear.rowBytes(),
+                        0,
+                        rows,
+                        linear.cols(),
+                        packed.memory(),
+                        tokens,
+                        results,
+                        0,
+                        rows,
+                        scratch.memory());
+            };
+        }
+        return new WarmupTask() {
+            @Override
+            public void vector() {
+                call.run();
+            }
+
+            @Override
+            public void plain() {
+                // There is no other form with the same results.
+            }
+
+            @Override
+            public boolean generatesCode() {
+                // This backend's own packed kernels are compiled by the JIT compiler, as the others are. It asks for
+                // the class because the alternative is a method of the api's PackedKernel, for every author to
+                // answer, or a flag through all that hands kernels on, and both only for this line.
+                return linear.packed() != null && !(linear.packed().kernel instanceof PermutedLinear);
+            }
+        };
+    }
+
+    private static float[] values(int count) {
+        float[] values = new float[count];
+        for (int i = 0; i < count; i++) {
+            values[i] = (i % 7 - 3) * 0.25f;
+        }
+        return values;
+    }
+}

@@ -1,0 +1,83 @@
+package dev.tenon.backend.cpu.vector.kernel.linear;
+
+import dev.tenon.api.device.Support;
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
+import dev.tenon.backend.cpu.vector.selection.VectorKernels;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/// A [PermutedLinear] that packs in front of every call, so that tests treat all kernels alike. For one thread.
+final class PackedTestKernel implements LinearKernel {
+    private final PermutedLinear kernel;
+    private MemorySegment packed = MemorySegment.NULL;
+    private MemorySegment scratch = MemorySegment.NULL;
+
+    private PackedTestKernel(PermutedLinear kernel) {
+        this.kernel = kernel;
+    }
+
+    /// {@return the Vector API kernel for a format, or null}
+    ///
+    /// @param format format id
+    static LinearKernel of(String format) {
+        PermutedLinear packed = VectorKernels.packed(format);
+        return packed != null ? new PackedTestKernel(packed) : VectorKernels.linear(format);
+    }
+
+    @Override
+    public String name() {
+        return kernel.name();
+    }
+
+    @Override
+    public Support.Level level() {
+        return Support.Level.FAST;
+    }
+
+    @Override
+    public int scratchFloats(int n) {
+        return 0;
+    }
+
+    @Override
+    public int scratchBytes(int n) {
+        return 0;
+    }
+
+    @Override
+    public void run(
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            float[] x,
+            int n,
+            int tokens,
+            float[] out,
+            int outStride,
+            Scratch unused) {
+        packed = atLeast(packed, kernel.packedBytes(n, tokens));
+        scratch = atLeast(scratch, kernel.scratchBytes(n, tokens));
+        HostFloats activations = new HostFloats(x);
+        for (int t = 0; t < tokens; t++) {
+            kernel.pack(activations, t * n, n, packed, t);
+        }
+        kernel.run(
+                weights,
+                rowBytes,
+                firstRow,
+                rows,
+                n,
+                packed,
+                tokens,
+                new HostFloats(out),
+                firstRow,
+                outStride,
+                scratch);
+    }
+
+    private static MemorySegment atLeast(MemorySegment memory, long bytes) {
+        return memory.byteSize() >= bytes ? memory : Arena.ofAuto().allocate(bytes, 64);
+    }
+}

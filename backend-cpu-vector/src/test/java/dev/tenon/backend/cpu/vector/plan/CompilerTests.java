@@ -1,0 +1,360 @@
+package dev.tenon.backend.cpu.vector.plan;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.device.CompileRequest;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceBuffer;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.StepResult;
+import dev.tenon.api.device.Support;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.CustomOp;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.kernel.cpu.RowKernel;
+import dev.tenon.backend.cpu.vector.CpuVectorBackend;
+import dev.tenon.backend.cpu.vector.TestWeights;
+import dev.tenon.backend.cpu.vector.TinyModel;
+import dev.tenon.backend.cpu.vector.op.OpTests;
+import dev.tenon.itest.testkit.reference.Reference;
+import dev.tenon.quant.formats.IQ4_NLFormat;
+import dev.tenon.quant.formats.Q8_0Format;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class CompilerTests {
+    private final Device device = new CpuVectorBackend().open(new DeviceOptions("", 2, Map.of()));
+
+    @AfterEach
+    void closeDevice() {
+        device.close();
+    }
+
+    private static PlanOptions options(KvType type) {
+        return new PlanOptions(32, 2, 256, type, type, true, Map.of());
+    }
+
+    private Plan compile(TinyModel model, KernelProvider... kernels) {
+        return device.compiler()
+                .compile(new CompileRequest(model.graph(), model.weights(), options(KvType.F16), List.of(kernels)));
+    }
+
+    private static float[] one(Plan plan) {
+        StepInput input = new StepInput();
+        input.addSequence(new int[] {0});
+        input.addToken(5, 0, true);
+        float[] logits = new float[TinyModel.VOCABULARY];
+        plan.run(input).logits(0, logits);
+        return logits;
+    }
+
+    @Test
+    void aDecoderLayerIsFiveKernels() {
+        try (Plan plan = compile(TinyModel.create(1, new Q8_0Format(), true))) {
+            List<PlanReport.Step> steps = plan.report().steps();
+            assertEquals(
+                    List.of("norm_qkv_rope", "attention", "linear_add", "norm_gate_up", "linear_add"),
+                    steps.subList(1, 6).stream().map(PlanReport.Step::op).toList());
+            assertEquals(1 + 2 * 5 + 3, steps.size());
+            assertTrue(steps.stream().allMatch(s -> s.level() == Support.Level.FAST), steps.toString());
+            assertTrue(
+                    steps.get(1).kernel().startsWith("q8_0.vector"),
+                    steps.get(1).kernel());
+        }
+    }
+
+    @Test
+    void weightBytesOfATokenAreCounted() {
+        try (Plan plan = compile(TinyModel.create(1, new Q8_0Format(), false))) {
+            long matrices = 2L * (256 * 256 + 2 * 128 * 256 + 256 * 256 + 3 * 256 * 512) + 97 * 256;
+            long norms = 5 * 256 * 4;
+            assertEquals((matrices + 256) / 32 * 34 + norms, plan.report().weightBytesPerToken());
+        }
+    }
+
+    @Test
+    void aFormatWithoutKernelRunsThroughItsDecoderAndTheReportSaysSo() {
+        TinyModel model = TinyModel.create(2, new IQ4_NLFormat(), false);
+        try (Plan plan = compile(model)) {
+            PlanReport.Step step = plan.report().steps().get(1);
+            assertEquals("iq4_nl.generic", step.kernel());
+            assertEquals(Support.Level.GENERIC, step.level());
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).newSequence().feed(5);
+            assertTrue(PlanTests.nmse(new float[][] {one(plan)}, expected) < 1e-6);
+        }
+    }
+
+    @Test
+    void anOfferedRowKernelIsTakenForAFormatWithoutOne() {
+        TinyModel model = TinyModel.create(2, new IQ4_NLFormat(), false);
+        RowKernel kernel = new RowKernel() {
+            @Override
+            public String name() {
+                return "iq4_nl.test";
+            }
+
+            @Override
+            public String format() {
+                return "IQ4_NL";
+            }
+
+            @Override
+            public void dot(
+                    MemorySegment weights,
+                    long rowBytes,
+                    int firstRow,
+                    int rows,
+                    float[] x,
+                    int xOffset,
+                    int n,
+                    float[] out,
+                    int outOffset) {
+                float[] row = new float[n];
+                for (int r = 0; r < rows; r++) {
+                    new IQ4_NLFormat().dequantize(weights, (firstRow + r) * rowBytes, row, 0, n);
+                    double sum = 0;
+                    for (int i = 0; i < n; i++) {
+                        sum += (double) row[i] * x[xOffset + i];
+                    }
+                    out[outOffset + r] = (float) sum;
+                }
+            }
+        };
+        try (Plan plan = compile(model, () -> List.of(kernel))) {
+            assertEquals("iq4_nl.test", plan.report().steps().get(1).kernel());
+            double[][] expected =
+                    new Reference(model.graph(), model.weights()).newSequence().feed(5);
+            assertTrue(PlanTests.nmse(new float[][] {one(plan)}, expected) < 1e-6);
+        }
+    }
+
+    private record Strange(String kind, Value in, Value out) implements Op {
+        @Override
+        public List<Value> inputs() {
+            return List.of(in);
+        }
+
+        @Override
+        public List<Value> outputs() {
+            return List.of(out);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of();
+        }
+    }
+
+    private record Twice(Value in, Value out) implements CustomOp {
+        @Override
+        public String kind() {
+            return "twice";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(in);
+        }
+
+        @Override
+        public List<Value> outputs() {
+            return List.of(out);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of();
+        }
+
+        @Override
+        public List<Op> expand() {
+            return List.of(new CoreOp.Add(in, in, out));
+        }
+    }
+
+    @Test
+    void unknownOpsAreRefusedAllAtOnce() {
+        TinyModel model = TinyModel.create(2, TestWeights.F32, false);
+        GraphBuilder b = new GraphBuilder("strange");
+        Value x = b.embedding("x", new Weight("token_embd.weight", 256, 97));
+        Value y = b.value("y", 256);
+        b.add(new Strange("warp", x, y));
+        Value z = b.value("z", 256);
+        b.add(new Strange("weave", y, z));
+        CompileRequest request = new CompileRequest(b.build(z), model.weights(), options(KvType.F32), List.of());
+        UnsupportedModelException e = assertThrows(
+                UnsupportedModelException.class, () -> device.compiler().compile(request));
+        assertEquals(ErrorCode.BACKEND_UNSUPPORTED, e.code());
+        assertEquals(2, e.issues().size());
+        assertTrue(e.getMessage().contains("warp") && e.getMessage().contains("weave"), e.getMessage());
+        assertEquals(
+                Support.Level.NONE,
+                device.compiler()
+                        .supports(new Strange("warp", x, y), model.weights(), List.of())
+                        .level());
+    }
+
+    @Test
+    void aCustomOpRunsAsItsExpansion() {
+        TinyModel model = TinyModel.create(2, TestWeights.F32, false);
+        GraphBuilder b = new GraphBuilder("custom");
+        Value x = b.embedding("x", new Weight("token_embd.weight", 256, 97));
+        Value y = b.value("y", 256);
+        b.add(new Twice(x, y));
+        OpTests.check(device, b.build(y), model.weights());
+        Support support = device.compiler().supports(new Twice(x, y), model.weights(), List.of());
+        assertEquals(Support.Level.GENERIC, support.level());
+    }
+
+    @Test
+    void aQ8CacheForHeadsThatNoBlockFitsIsRefused() {
+        TestWeights weights = new TestWeights();
+        Weight table = new Weight("table", 48, 50);
+        weights.put(table, TestWeights.F32, TestWeights.random(new Random(4), table));
+        GraphBuilder b = new GraphBuilder("odd heads");
+        Value x = b.embedding("x", table);
+        Value out = b.value("out", 48);
+        b.add(new CoreOp.Attention(x, x, x, 0, 2, 2, 1, 0, 0, out));
+        CompileRequest request = new CompileRequest(b.build(out), weights, options(KvType.Q8_0), List.of());
+        UnsupportedModelException e = assertThrows(
+                UnsupportedModelException.class, () -> device.compiler().compile(request));
+        assertEquals(ErrorCode.BACKEND_UNSUPPORTED, e.code());
+        assertEquals(2, e.issues().size());
+        assertTrue(e.getMessage().contains("multiple of 32") && e.getMessage().contains("have 24"), e.getMessage());
+    }
+
+    @Test
+    void closingThePlanGivesItsMemoryBack() {
+        MemoryUse before = device.allocator().use();
+        Plan plan = compile(TinyModel.create(2, TestWeights.F32, false));
+        one(plan);
+        MemoryUse during = device.allocator().use();
+        long kv = plan.kvPages().pageBytes() * plan.kvPages().pageCount();
+        assertEquals(2L * 2 * 64 * 128 * 2 * 4, kv);
+        assertTrue(during.allocatedBytes() >= before.allocatedBytes() + kv);
+        assertTrue(during.boundBytes() > 0);
+        assertEquals(during.boundBytes(), plan.report().memory().boundBytes());
+        assertEquals(during.allocatedBytes(), plan.report().memory().allocatedBytes());
+        plan.close();
+        plan.close();
+        assertEquals(before, device.allocator().use());
+        BackendException e = assertThrows(BackendException.class, () -> one(plan));
+        assertEquals(ErrorCode.CLOSED, e.code());
+    }
+
+    @Test
+    void moreCacheThanMemoryIsRefusedAndGivesEverythingBack() {
+        TinyModel model = TinyModel.create(2, TestWeights.F32, false);
+        MemoryUse before = device.allocator().use();
+        PlanOptions huge = new PlanOptions(32, 2, Integer.MAX_VALUE, KvType.F32, KvType.F32, true, Map.of());
+        CompileRequest request = new CompileRequest(model.graph(), model.weights(), huge, List.of());
+        OutOfResourcesException e = assertThrows(
+                OutOfResourcesException.class, () -> device.compiler().compile(request));
+        assertEquals(ErrorCode.MEMORY, e.code());
+        assertEquals(before, device.allocator().use());
+    }
+
+    /// No Java object is smaller; what 100 steps allocate below that a step is the counter's own.
+    private static final int SMALLEST_OBJECT = 16;
+
+    @Test
+    void decodingAllocatesNothingOnTheHeapOnAnyThread() {
+        try (Plan plan = compile(TinyModel.create(2, new Q8_0Format(), true))) {
+            StepInput input = new StepInput();
+            int[] pages = {0, 1, 2, 3};
+            float[] logits = new float[TinyModel.VOCABULARY];
+            long[] team = team();
+            long least = Long.MAX_VALUE;
+            // The interpreter and C1 put vectors on the heap; what counts is the state after C2, however
+            // long a busy machine takes to compile.
+            long end = System.nanoTime() + 300_000_000_000L;
+            while (least >= SMALLEST_OBJECT && System.nanoTime() < end) {
+                long before = allocated(team);
+                for (int t = 0; t < 100; t++) {
+                    input.clear();
+                    input.addSequence(pages);
+                    input.addToken(t % 97, 100 + t, true);
+                    StepResult result = plan.run(input);
+                    result.logits(0, logits);
+                }
+                least = Math.min(least, (allocated(team) - before) / 100);
+            }
+            assertTrue(least < SMALLEST_OBJECT, least + " bytes a step");
+        }
+    }
+
+    /// {@return the ids of the calling thread and of the worker of this test's device}
+    private static long[] team() {
+        long[] workers = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("tenon-cpu-1"))
+                .mapToLong(Thread::threadId)
+                .toArray();
+        assertEquals(1, workers.length, "workers of two threads");
+        return new long[] {Thread.currentThread().threadId(), workers[0]};
+    }
+
+    /// {@return heap bytes that threads have allocated so far}
+    private static long allocated(long[] threads) {
+        var bean = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        return bean.getThreadAllocatedBytes(threads[0]) + bean.getThreadAllocatedBytes(threads[1]);
+    }
+
+    @Test
+    void buffersCopyAndCount() {
+        MemoryUse before = device.allocator().use();
+        try (DeviceBuffer buffer = device.allocator().allocate(100, "test")) {
+            assertEquals(before.allocatedBytes() + 100, device.allocator().use().allocatedBytes());
+            byte[] bytes = {1, 2, 3};
+            buffer.write(97, MemorySegment.ofArray(bytes));
+            byte[] read = new byte[3];
+            buffer.read(97, MemorySegment.ofArray(read));
+            assertEquals(3, read[2]);
+            assertThrows(IndexOutOfBoundsException.class, () -> buffer.write(98, MemorySegment.ofArray(bytes)));
+        }
+        assertEquals(before, device.allocator().use());
+    }
+
+    @Test
+    void copiedPagesServeAnotherSequence() {
+        try (Plan plan = compile(TinyModel.create(2, TestWeights.F32, false))) {
+            StepInput input = new StepInput();
+            input.addSequence(new int[] {0});
+            for (int t = 0; t < 20; t++) {
+                input.addToken(t, t, t == 19);
+            }
+            float[] expected = new float[TinyModel.VOCABULARY];
+            plan.run(input).logits(0, expected);
+            plan.kvPages().copy(0, 3);
+            input.clear();
+            input.addSequence(new int[] {3});
+            input.addToken(19, 19, true);
+            float[] got = new float[TinyModel.VOCABULARY];
+            plan.run(input).logits(0, got);
+            assertArrayEquals(expected, got);
+            assertThrows(IndexOutOfBoundsException.class, () -> plan.kvPages().copy(0, 4));
+        }
+    }
+}

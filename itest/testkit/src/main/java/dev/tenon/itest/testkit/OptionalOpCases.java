@@ -1,0 +1,226 @@
+package dev.tenon.itest.testkit;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RopeParams.Yarn;
+import dev.tenon.api.graph.RouterParams;
+import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.OpCases.Case;
+import dev.tenon.itest.testkit.RandomModels.Model;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiFunction;
+
+/// Ops of experts and encoders, and ways of usual ops that only some models need: a backend may refuse them.
+final class OptionalOpCases {
+    private static final Optional<Weight> NONE = Optional.empty();
+
+    private final List<Case> cases = new ArrayList<>();
+
+    private OptionalOpCases() {}
+
+    /// {@return all cases}
+    static List<Case> all() {
+        OptionalOpCases all = new OptionalOpCases();
+        all.elementwise();
+        all.norms();
+        all.lookUps();
+        all.ropes();
+        all.attentions();
+        all.pools();
+        all.views();
+        all.routers();
+        all.experts();
+        return List.copyOf(all.cases);
+    }
+
+    private void add(String name, int n, int width, BiFunction<GraphBuilder, Value, Value> ops) {
+        cases.add(new Case(name, n, true, false, () -> RandomModels.ops(name, 11, width, TestFormats.F32, ops)));
+    }
+
+    private void elementwise() {
+        for (int width : OpCases.WIDTHS) {
+            for (Activation activation : List.of(Activation.RELU_SQUARED, Activation.SIGMOID, Activation.TANH)) {
+                for (int size : new int[] {3, 60}) {
+                    String name = "activate " + activation + " times " + size + " width=" + width;
+                    add(name, 1, width, (b, x) -> b.activate("a", b.scale("s", x, size), activation));
+                }
+            }
+            add("swiglu_oai width=" + width, 1, width, (b, x) -> {
+                Value gate = b.scale("gate", x, 5);
+                return b.swigluOai("glu", gate, b.scale("up", x, -6), 1.702f, 7);
+            });
+        }
+    }
+
+    private void norms() {
+        for (int width : OpCases.WIDTHS) {
+            for (boolean bias : new boolean[] {false, true}) {
+                Optional<Weight> offsets = bias ? Optional.of(Weight.vector("norm.bias", width)) : NONE;
+                String name = "layer_norm width=" + width + " bias=" + bias;
+                // Without eps, the single element of a row would be 0 / 0.
+                add(
+                        name,
+                        width,
+                        width,
+                        (b, x) -> b.layerNorm("n", x, Weight.vector("norm.weight", width), offsets, 1e-5f));
+            }
+        }
+        add(
+                "layer_norm of 5 groups of 16",
+                16,
+                80,
+                (b, x) -> b.layerNorm("n", x, Weight.vector("norm.weight", 16), NONE, 1e-12f));
+    }
+
+    private void lookUps() {
+        for (int width : OpCases.WIDTHS) {
+            add(
+                    "position_embedding width=" + width,
+                    1,
+                    width,
+                    (b, x) -> b.add("sum", x, b.positionEmbedding("p", new Weight("position_embd.weight", width, 40))));
+            add("repeat width=" + width, 1, width, (b, x) -> {
+                Weight types = new Weight("token_types.weight", width, 2);
+                return b.add("sum", x, b.repeat("type", types.rows(1, 2)));
+            });
+        }
+    }
+
+    private void ropes() {
+        Optional<Yarn> yarn = Optional.of(new Yarn(8, 64, 32, 1));
+        for (RopeParams.Pairing pairing : RopeParams.Pairing.values()) {
+            for (boolean scaled : new boolean[] {false, true}) {
+                Optional<Weight> factors = scaled ? NONE : Optional.of(Weight.vector("rope_freqs.weight", 16));
+                RopeParams params = new RopeParams(
+                        34, 32, pairing, 500, 1, factors, scaled ? yarn : Optional.empty(), scaled ? 1.2f : 0.9f);
+                String name = "rope " + pairing + (scaled ? " yarn" : " factors") + " and attention factor";
+                add(name, 16, 3 * 34, (b, x) -> b.rope("r", x, params));
+            }
+        }
+    }
+
+    private void attentions() {
+        for (int[] heads : new int[][] {{1, 1, 8}, {4, 2, 16}, {6, 2, 33}, {4, 2, 64}}) {
+            for (int window : new int[] {0, 1, 5}) {
+                attention(heads, window, 0, true, true);
+                attention(heads, window, 0, false, false);
+            }
+            attention(heads, 7, 2.5f, true, true);
+            attention(heads, 7, 2.5f, false, true);
+        }
+    }
+
+    private void attention(int[] heads, int window, float cap, boolean causal, boolean sinks) {
+        int size = heads[2];
+        String name = "attention heads=" + heads[0] + "/" + heads[1] + " size=" + size + " window=" + window + " cap="
+                + cap + (causal ? "" : " encoder") + (sinks ? " sinks" : "");
+        cases.add(new Case(
+                name,
+                Math.max(size, 64),
+                true,
+                !causal,
+                () -> RandomModels.ops(name, 11, 24, TestFormats.F32, (b, x) -> {
+                    Value q = OpCases.project(b, x, "q", heads[0] * size);
+                    Value k = OpCases.project(b, x, "k", heads[1] * size);
+                    Value v = OpCases.project(b, x, "v", heads[1] * size);
+                    Value out = b.value("att", heads[0] * size);
+                    Optional<Weight> sink = sinks ? Optional.of(Weight.vector("attn_sinks.weight", heads[0])) : NONE;
+                    b.add(new CoreOp.Attention(q, k, v, 0, heads[0], heads[1], 0.4f, window, cap, causal, sink, out));
+                    return out;
+                })));
+    }
+
+    private void pools() {
+        for (Pooling pooling : Pooling.values()) {
+            String name = "pool " + pooling;
+            cases.add(new Case(
+                    name,
+                    40,
+                    true,
+                    true,
+                    () -> RandomModels.whole(
+                            name,
+                            11,
+                            24,
+                            TestFormats.F32,
+                            (b, x) -> b.scale("half", b.pool("p", b.scale("twice", x, 2), pooling), 0.5f))));
+        }
+    }
+
+    private void views() {
+        add("linear of some rows", 64, 64, (b, x) -> {
+            Weight fused = new Weight("qkv.weight", 64, 50);
+            Value first = b.linear("first", x, fused.rows(0, 21), NONE);
+            Value last = b.linear("last", x, fused.rows(29, 50), NONE);
+            return b.add("sum", first, last);
+        });
+    }
+
+    private void routers() {
+        Optional<Weight> bias = Optional.of(Weight.vector("exp_probs_b.bias", 12));
+        Map<String, RouterParams> ways = Map.of(
+                "softmax", new RouterParams(Gating.SOFTMAX, 3, false),
+                "softmax normalised", new RouterParams(Gating.SOFTMAX, 3, true),
+                "sigmoid of all", new RouterParams(Gating.SIGMOID, 12, false),
+                "sigmoid bias", new RouterParams(Gating.SIGMOID, 2, true, 2.5f, bias, 1, 1),
+                "sigmoid groups", new RouterParams(Gating.SIGMOID, 4, true, 1, bias, 4, 2),
+                "sigmoid of one", new RouterParams(Gating.SIGMOID, 1, false));
+        ways.forEach((way, params) -> {
+            add(
+                    "router " + way + ", chosen",
+                    24,
+                    24,
+                    (b, x) -> route(b, x, params).chosen());
+            add(
+                    "router " + way + ", shares",
+                    24,
+                    24,
+                    (b, x) -> route(b, x, params).shares());
+        });
+    }
+
+    private static ExpertOp.Router route(GraphBuilder b, Value x, RouterParams params) {
+        return b.router("r", b.scale("logits", OpCases.project(b, x, "gate_inp", 12), 3), params);
+    }
+
+    private void experts() {
+        cases.add(new Case("experts", 128, true, false, () -> experts(TestFormats.F32, 33, 17)));
+        add("weighted_sum with one weight", 24, 24, (b, x) -> {
+            Value gate = b.activate("sigmoid", OpCases.project(b, x, "gate_inp_shexp", 1), Activation.SIGMOID);
+            return b.weightedSum("gated", x, gate);
+        });
+    }
+
+    /// A feed-forward layer of experts with fused gate and up matrices and biases, and a residual.
+    ///
+    /// @param format format of the experts
+    /// @param width width of the embedding, whole blocks
+    /// @param feedForward width inside of an expert, whole blocks
+    /// @return the model; the caller closes it
+    static Model experts(QuantFormat format, int width, int feedForward) {
+        return RandomModels.ops("experts", 11, width, format, (b, x) -> {
+            RouterParams params = new RouterParams(Gating.SOFTMAX, 3, true);
+            ExpertOp.Router router = b.router("r", OpCases.project(b, x, "gate_inp", 7), params);
+            Weight gateUp = new Weight("ffn_gate_up_exps.weight", width, 2 * feedForward, 7);
+            Weight down = new Weight("ffn_down_exps.weight", feedForward, width, 7);
+            Weight upBias = new Weight("ffn_up_exps.bias", feedForward, 7);
+            Weight downBias = new Weight("ffn_down_exps.bias", width, 7);
+            Value gate = b.expertLinear("gate", x, router.chosen(), gateUp.rows(0, feedForward), NONE);
+            Weight upRows = gateUp.rows(feedForward, 2 * feedForward);
+            Value up = b.expertLinear("up", x, router.chosen(), upRows, Optional.of(upBias));
+            Value hidden = b.multiply("hidden", b.activate("act", gate, Activation.SILU), up);
+            Value out = b.expertLinear("down", hidden, router.chosen(), down, Optional.of(downBias));
+            return b.add("residual", x, b.weightedSum("moe", out, router.shares()));
+        });
+    }
+}

@@ -1,0 +1,53 @@
+package dev.tenon.itest.testkit.reference;
+
+import dev.tenon.api.graph.CoreOp;
+import java.util.Optional;
+
+/// Attention of one token, whose sequence's keys and values are in a store.
+///
+/// @param op the op
+/// @param sinks a score of each head without a value, or empty
+record AttentionOp(CoreOp.Attention op, Optional<double[]> sinks) {
+    /// {@return the row of a token}
+    ///
+    /// @param q its queries
+    /// @param position its position
+    /// @param last last position of its sequence in the step
+    /// @param kv keys and values
+    double[] row(double[] q, int position, int last, KvStore kv) {
+        int from = op.firstSeen(position);
+        int to = op.lastSeen(position, last) + 1;
+        int length = op.valueLength();
+        double[] out = new double[op.out().width()];
+        for (int h = 0; h < op.headCount(); h++) {
+            int g = h / (op.headCount() / op.headCountKv());
+            double[] weights = new double[to];
+            double max = sinks.isPresent() ? sinks.get()[h] : Double.NEGATIVE_INFINITY;
+            for (int p = from; p < to; p++) {
+                weights[p] = score(q, h, kv.key(op.layer(), p), g);
+                max = Math.max(max, weights[p]);
+            }
+            double sum = sinks.isPresent() ? Math.exp(sinks.get()[h] - max) : 0;
+            for (int p = from; p < to; p++) {
+                weights[p] = Math.exp(weights[p] - max);
+                sum += weights[p];
+            }
+            for (int p = from; p < to; p++) {
+                double[] value = kv.value(op.layer(), p);
+                for (int i = 0; i < length; i++) {
+                    out[h * length + i] += weights[p] / sum * value[g * length + i];
+                }
+            }
+        }
+        return out;
+    }
+
+    private double score(double[] q, int head, double[] key, int group) {
+        double dot = 0;
+        for (int i = 0; i < op.keyLength(); i++) {
+            dot += q[head * op.keyLength() + i] * key[group * op.keyLength() + i];
+        }
+        double score = dot * op.scale();
+        return op.softCap() == 0 ? score : op.softCap() * Math.tanh(score / op.softCap());
+    }
+}

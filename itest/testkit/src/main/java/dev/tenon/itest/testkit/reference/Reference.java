@@ -1,0 +1,164 @@
+package dev.tenon.itest.testkit.reference;
+
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Value;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
+
+/// A plain float64 interpreter of a [Graph]: the truth that every backend is compared with.
+///
+/// It runs the tokens of one sequence through the expanded graph, op by op; there are no vectors, threads or
+/// pages in it. A step computes a row for every token, as if the logits of all were wanted. Weights are decoded
+/// by their format, once, and used in float64. Slow on purpose; for models of a few million weights. Not safe
+/// for several threads.
+public final class Reference {
+    private final Graph graph;
+    private final DecodedWeights weights;
+    private final RowOps rowOps;
+    /// Index of the op that reads a value last.
+    private final Map<Integer, Integer> lastReader = new HashMap<>();
+
+    /// Prepares a graph.
+    ///
+    /// @param graph any graph; [dev.tenon.api.graph.CustomOp]s are expanded
+    /// @param weights its weights; borrowed while this object is used
+    /// @throws IllegalArgumentException if an op is not of the api, does not expand into such ops and is no
+    ///     [dev.tenon.api.graph.ReferenceOp]
+    public Reference(Graph graph, Weights weights) {
+        this.graph = graph.expanded();
+        this.weights = new DecodedWeights(weights);
+        this.rowOps = new RowOps(this.weights);
+        for (int i = 0; i < this.graph.ops().size(); i++) {
+            Op op = this.graph.ops().get(i);
+            if (!RowOps.knows(op) && !(op instanceof CoreOp.Attention) && !(op instanceof CoreOp.Pool)) {
+                throw new IllegalArgumentException("op " + op.kind() + " (" + op.getClass() + ") has no reference");
+            }
+            for (Value input : op.inputs()) {
+                lastReader.put(input.id(), i);
+            }
+        }
+        lastReader.put(graph.output().id(), Integer.MAX_VALUE);
+    }
+
+    /// {@return a new, empty sequence}
+    public Sequence newSequence() {
+        return new Sequence();
+    }
+
+    /// One sequence with its own lists of keys and values.
+    public final class Sequence implements KvStore {
+        private final Map<Integer, List<double[]>> keys = new HashMap<>();
+        private final Map<Integer, List<double[]>> values = new HashMap<>();
+        private int length;
+
+        private Sequence() {}
+
+        /// Feeds tokens at the next positions, in one step.
+        ///
+        /// @param tokens token ids
+        /// @return the graph's output behind each of the tokens, `[tokens.length][width]`
+        public double[][] feed(int... tokens) {
+            return feed(tokens, (value, rows) -> {});
+        }
+
+        /// Feeds tokens at the next positions, in one step.
+        ///
+        /// @param tokens token ids
+        /// @param seen is told every value of the graph and its rows, in the order of the ops; borrowed
+        /// @return the graph's output behind each of the tokens, `[tokens.length][width]`
+        public double[][] feed(int[] tokens, BiConsumer<Value, double[][]> seen) {
+            int[] positions = IntStream.range(length, length + tokens.length).toArray();
+            double[][] rows = evaluate(tokens, positions, this, seen);
+            length += tokens.length;
+            return rows;
+        }
+
+        /// {@return the number of tokens fed}
+        public int length() {
+            return length;
+        }
+
+        @Override
+        public void put(int layer, int position, double[] key, double[] value) {
+            keys.computeIfAbsent(layer, l -> new ArrayList<>()).add(position, key);
+            values.computeIfAbsent(layer, l -> new ArrayList<>()).add(position, value);
+        }
+
+        @Override
+        public double[] key(int layer, int position) {
+            return keys.get(layer).get(position);
+        }
+
+        @Override
+        public double[] value(int layer, int position) {
+            return values.get(layer).get(position);
+        }
+    }
+
+    /// Runs the graph for tokens of one sequence.
+    ///
+    /// @param tokens token ids
+    /// @param positions their positions, ascending; all before them have been evaluated with the same store
+    /// @param kv keys and values of the sequence
+    /// @return the graph's output, `[tokens.length][width]`
+    public double[][] evaluate(int[] tokens, int[] positions, KvStore kv) {
+        return evaluate(tokens, positions, kv, (value, rows) -> {});
+    }
+
+    private double[][] evaluate(int[] tokens, int[] positions, KvStore kv, BiConsumer<Value, double[][]> seen) {
+        Map<Integer, double[][]> values = new HashMap<>();
+        for (int i = 0; i < graph.ops().size(); i++) {
+            int index = i;
+            Op op = graph.ops().get(i);
+            double[][][] in = op.inputs().stream().map(v -> values.get(v.id())).toArray(double[][][]::new);
+            double[][][] out = switch (op) {
+                case CoreOp.Attention a -> new double[][][] {attention(a, in, positions, kv)};
+                case CoreOp.Pool p -> {
+                    double[][] rows = new double[tokens.length][];
+                    Arrays.fill(rows, PoolOp.row(p.pooling(), in[0]));
+                    yield new double[][][] {rows};
+                }
+                default -> rows(op, in, tokens, positions);
+            };
+            for (int o = 0; o < out.length; o++) {
+                values.put(op.outputs().get(o).id(), out[o]);
+                seen.accept(op.outputs().get(o), out[o]);
+            }
+            values.keySet().removeIf(id -> lastReader.getOrDefault(id, -1) <= index);
+        }
+        return values.get(graph.output().id());
+    }
+
+    private double[][][] rows(Op op, double[][][] in, int[] tokens, int[] positions) {
+        double[][][] out = new double[op.outputs().size()][tokens.length][];
+        for (int t = 0; t < tokens.length; t++) {
+            int row = t;
+            double[][] rows = Arrays.stream(in).map(value -> value[row]).toArray(double[][]::new);
+            double[][] results = rowOps.evaluate(op, rows, tokens[t], positions[t]);
+            for (int o = 0; o < out.length; o++) {
+                out[o][t] = results[o];
+            }
+        }
+        return out;
+    }
+
+    private double[][] attention(CoreOp.Attention op, double[][][] in, int[] positions, KvStore kv) {
+        AttentionOp attention = new AttentionOp(op, op.sinks().map(weights::vector));
+        double[][] out = new double[positions.length][];
+        for (int t = 0; t < out.length; t++) {
+            kv.put(op.layer(), positions[t], in[1][t], in[2][t]);
+        }
+        for (int t = 0; t < out.length; t++) {
+            out[t] = attention.row(in[0][t], positions[t], positions[out.length - 1], kv);
+        }
+        return out;
+    }
+}

@@ -1,0 +1,155 @@
+package dev.tenon.itest.testkit.reference;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.itest.testkit.reference.DecodedWeights.Matrix;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.function.IntToDoubleFunction;
+
+/// The ops that make a row of the same token's rows. Formulas stand in the descriptions of the ops.
+final class RowOps {
+    private final DecodedWeights weights;
+    private final ExpertOps experts;
+
+    RowOps(DecodedWeights weights) {
+        this.weights = weights;
+        this.experts = new ExpertOps(weights);
+    }
+
+    /// {@return whether an op is one of these}
+    ///
+    /// @param op any op
+    static boolean knows(Op op) {
+        return op instanceof ExpertOp
+                || op instanceof ReferenceOp
+                || op instanceof CoreOp && !(op instanceof CoreOp.Attention) && !(op instanceof CoreOp.Pool);
+    }
+
+    /// Computes one row of each output.
+    ///
+    /// @param op an op that is known here
+    /// @param in the row of each input
+    /// @param token id of the token
+    /// @param position its position
+    /// @return the row of each output
+    double[][] evaluate(Op op, double[][] in, int token, int position) {
+        return switch (op) {
+            case ExpertOp.Router r -> experts.router(r.params(), in[0]);
+            case ReferenceOp r ->
+                r.evaluate(in, r.weights().stream().map(weights::all).toArray(float[][]::new));
+            default -> new double[][] {single(op, in, token, position)};
+        };
+    }
+
+    private double[] single(Op op, double[][] in, int token, int position) {
+        return switch (op) {
+            case CoreOp.Embedding e -> weights.row(e.table(), token);
+            case CoreOp.PositionEmbedding e -> weights.row(e.table(), position);
+            case CoreOp.Repeat r -> weights.vector(r.row());
+            case CoreOp.RmsNorm n -> rmsNorm(in[0], weights.vector(n.weight()), n.eps());
+            case CoreOp.LayerNorm n ->
+                layerNorm(in[0], weights.vector(n.weight()), n.bias().map(weights::vector), n.eps());
+            case CoreOp.Linear l -> linear(in[0], weights.matrix(l.weight(), 0), l.bias());
+            case CoreOp.Rope r -> rope(r.params(), in[0], position);
+            case CoreOp.Add _ -> each(in[0], i -> in[0][i] + in[1][i]);
+            case CoreOp.Multiply _ -> each(in[0], i -> in[0][i] * in[1][i]);
+            case CoreOp.Activate a -> each(in[0], i -> activate(a.activation(), in[0][i]));
+            case CoreOp.SwigluOai s -> each(in[0], i -> swigluOai(in[0][i], in[1][i], s.alpha(), s.limit()));
+            case CoreOp.Scale s -> each(in[0], i -> s.factor() * in[0][i]);
+            case CoreOp.SoftCap s -> each(in[0], i -> s.cap() * Math.tanh(in[0][i] / s.cap()));
+            case CoreOp.SelectRows _ -> in[0];
+            case ExpertOp.ExpertLinear e -> experts.linear(e, in[0], in[1]);
+            case ExpertOp.WeightedSum _ -> ExpertOps.weightedSum(in[0], in[1]);
+            default -> throw new IllegalArgumentException("op " + op.kind() + " has no reference");
+        };
+    }
+
+    private static double[] each(double[] like, IntToDoubleFunction function) {
+        double[] out = new double[like.length];
+        Arrays.setAll(out, function);
+        return out;
+    }
+
+    private static double[] rmsNorm(double[] x, double[] weight, double eps) {
+        double[] out = new double[x.length];
+        for (int start = 0; start < x.length; start += weight.length) {
+            double squares = 0;
+            for (int i = 0; i < weight.length; i++) {
+                squares += x[start + i] * x[start + i];
+            }
+            for (int i = 0; i < weight.length; i++) {
+                out[start + i] = x[start + i] / Math.sqrt(squares / weight.length + eps) * weight[i];
+            }
+        }
+        return out;
+    }
+
+    private static double[] layerNorm(double[] x, double[] weight, Optional<double[]> bias, double eps) {
+        double[] out = new double[x.length];
+        for (int start = 0; start < x.length; start += weight.length) {
+            double[] group = Arrays.copyOfRange(x, start, start + weight.length);
+            double mean = Arrays.stream(group).average().orElseThrow();
+            double variance = Arrays.stream(group)
+                    .map(v -> (v - mean) * (v - mean))
+                    .average()
+                    .orElseThrow();
+            for (int i = 0; i < weight.length; i++) {
+                double normed = (group[i] - mean) / Math.sqrt(variance + eps) * weight[i];
+                out[start + i] = bias.isPresent() ? normed + bias.get()[i] : normed;
+            }
+        }
+        return out;
+    }
+
+    private double[] linear(double[] x, Matrix weight, Optional<Weight> bias) {
+        double[] out = bias.map(weights::vector).orElseGet(() -> new double[weight.rows()]);
+        for (int r = 0; r < out.length; r++) {
+            for (int c = 0; c < x.length; c++) {
+                out[r] += weight.at(r, c) * x[c];
+            }
+        }
+        return out;
+    }
+
+    private double[] rope(RopeParams params, double[] x, int position) {
+        Optional<double[]> factors = params.freqFactors().map(weights::vector);
+        int pairs = params.ropeDim() / 2;
+        double[] out = x.clone();
+        for (int head = 0; head < x.length; head += params.headDim()) {
+            for (int i = 0; i < pairs; i++) {
+                boolean interleaved = params.pairing() == RopeParams.Pairing.INTERLEAVED;
+                int first = head + (interleaved ? 2 * i : i);
+                int second = head + (interleaved ? 2 * i + 1 : i + pairs);
+                double angle = position * params.frequency(i) / (factors.isPresent() ? factors.get()[i] : 1);
+                double cos = Math.cos(angle) * params.attentionFactor();
+                double sin = Math.sin(angle) * params.attentionFactor();
+                out[first] = x[first] * cos - x[second] * sin;
+                out[second] = x[first] * sin + x[second] * cos;
+            }
+        }
+        return out;
+    }
+
+    private static double activate(Activation activation, double x) {
+        return switch (activation) {
+            case SILU -> x / (1 + Math.exp(-x));
+            case GELU_TANH -> 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x)));
+            case RELU -> Math.max(x, 0);
+            case RELU_SQUARED -> Math.max(x, 0) * Math.max(x, 0);
+            case SIGMOID -> 1 / (1 + Math.exp(-x));
+            case TANH -> Math.tanh(x);
+        };
+    }
+
+    private static double swigluOai(double gate, double up, double alpha, double limit) {
+        double a = Math.min(gate, limit);
+        double b = Math.clamp(up, -limit, limit);
+        return a / (1 + Math.exp(-alpha * a)) * (b + 1);
+    }
+}

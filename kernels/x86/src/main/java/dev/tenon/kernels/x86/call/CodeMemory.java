@@ -1,0 +1,365 @@
+package dev.tenon.kernels.x86.call;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Executable memory: pages that are written first and then made read-only and executable, never both.
+///
+/// The memory belongs to a shared [Arena]. A native call holds that arena while it runs, so [#close]
+/// waits for running calls, however long they take, and a call after it fails with an exception instead of
+/// jumping into nothing.
+/// Linux and macOS on x86-64; safe for any thread.
+public final class CodeMemory implements AutoCloseable {
+    private static final int PAGE = 4096;
+    private static final int READ = 1;
+    private static final int WRITE = 2;
+    private static final int EXECUTE = 4;
+    private static final int MAP_PRIVATE = 2;
+    private static final int MAP_ANONYMOUS_LINUX = 0x20;
+    private static final int MAP_ANONYMOUS_MAC = 0x1000;
+    /// Between two looks whether a call has returned.
+    private static final long LOOK_NANOS = 50_000;
+    /// Calls take milliseconds at most: one that takes longer than this stands still, which is told.
+    private static final long TELL_SECONDS = 1;
+    private static final Logger LOG = LoggerFactory.getLogger(CodeMemory.class);
+
+    private final Arena arena = Arena.ofShared();
+    private final String name;
+    private final MemorySegment code;
+
+    /// Makes code executable.
+    ///
+    /// @param name what the code is, for people
+    /// @param bytes position-independent machine code; copied
+    /// @throws BackendException if the platform has no such memory or forbids it
+    public CodeMemory(String name, byte[] bytes) {
+        this.name = name;
+        long size = (bytes.length + PAGE - 1L) / PAGE * PAGE;
+        boolean done = false;
+        try {
+            requirePlatform();
+            code = map(bytes, size);
+            done = true;
+        } finally {
+            if (!done) {
+                arena.close();
+            }
+        }
+    }
+
+    /// {@return the place of a function, alive until [#close]}
+    ///
+    /// @param offset bytes from the start of the code
+    public MemorySegment entry(int offset) {
+        return code.asSlice(offset);
+    }
+
+    /// Unmaps the memory after the calls that run in it have returned; calls from then on fail. How long it
+    /// waits is up to those calls: a thread in one of them may stand still for any time, and go on. That it
+    /// waits is logged. Interrupts do not end the wait.
+    @Override
+    public void close() {
+        close(
+                System::nanoTime,
+                seconds -> LOG.warn(
+                        "The code of {} is to be freed, and a call of it has not returned for {} s. It is waited for",
+                        name,
+                        seconds));
+    }
+
+    /// The same with another clock.
+    ///
+    /// @param clock nanoseconds
+    /// @param told is given the seconds waited, after one, two, four and so on
+    void close(LongSupplier clock, LongConsumer told) {
+        long begin = clock.getAsLong();
+        long next = TELL_SECONDS;
+        boolean interrupted = false;
+        while (arena.scope().isAlive()) {
+            try {
+                arena.close();
+            } catch (IllegalStateException inUse) {
+                // Or another thread has closed it meanwhile, which ends the loop.
+                long seconds = TimeUnit.NANOSECONDS.toSeconds(clock.getAsLong() - begin);
+                if (seconds >= next && arena.scope().isAlive()) {
+                    told.accept(seconds);
+                    next = 2 * seconds;
+                }
+                LockSupport.parkNanos(LOOK_NANOS);
+                interrupted |= Thread.interrupted();
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void requirePlatform() {
+        String arch = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
+        String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+        if (!arch.equals("amd64") && !arch.equals("x86_64")) {
+            throw refused("the processor is " + arch + ", not x86-64", 0, null);
+        }
+        if (!os.contains("linux") && !os.contains("mac")) {
+            throw refused("executable memory is implemented for Linux and macOS, not for " + os, 0, null);
+        }
+    }
+
+    private MemorySegment map(byte[] bytes, long size) {
+        Libc libc;
+        try {
+            libc = Libc.instance();
+        } catch (IllegalCallerException | LinkageError e) {
+            String reason = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
+            throw refused("native access is not allowed (--enable-native-access): " + reason, 0, e);
+        }
+        int anonymous = System.getProperty("os.name").startsWith("Mac") ? MAP_ANONYMOUS_MAC : MAP_ANONYMOUS_LINUX;
+        long address = libc.mmap(size, READ | WRITE, MAP_PRIVATE | anonymous);
+        MemorySegment memory = MemorySegment.ofAddress(address)
+                .reinterpret(size, arena, s -> Libc.instance().munmap(address, size));
+        MemorySegment.copy(bytes, 0, memory, JAVA_BYTE, 0, bytes.length);
+        libc.mprotect(address, size, READ | EXECUTE);
+        return memory;
+    }
+
+    private static BackendException refused(String reason, int errno, Throwable cause) {
+        return new BackendException(
+                ErrorCode.BACKEND_UNAVAILABLE,
+                "No machine code can be generated: " + reason + ". Java kernels are used instead.",
+                errno,
+                cause);
+    }
+
+    /// The three system calls.
+    private static final class Libc {
+        private static final StructLayoutHolder STATE = new StructLayoutHolder();
+
+        private final MethodHandle mmap = find(
+                "mmap",
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+        private final MethodHandle mprotect =
+                find("mprotect", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+        private final MethodHandle munmap = find("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+
+        /// Where errno is saved.
+        private static final class StructLayoutHolder {
+            final MemoryLayout layout = Linker.Option.captureStateLayout();
+            final VarHandle errno = layout.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+        }
+
+        private static final class Holder {
+            static final Libc INSTANCE = new Libc();
+        }
+
+        static Libc instance() {
+            return Holder.INSTANCE;
+        }
+
+        private static MethodHandle find(String name, FunctionDescriptor descriptor) {
+            Linker linker = Linker.nativeLinker();
+            return linker.downcallHandle(
+                    linker.defaultLookup()
+                            .find(name)
+                            .orElseThrow(() -> refused("the C library has no " + name, 0, null)),
+                    descriptor,
+                    Linker.Option.captureCallState("errno"));
+        }
+
+        long mmap(long size, int protection, int flags) {
+            try (Arena call = Arena.ofConfined()) {
+                MemorySegment state = call.allocate(STATE.layout);
+                long address = (long) mmap.invokeExact(state, 0L, size, protection, flags, -1, 0L);
+                if (address == -1) {
+                    throw failed("mmap", state);
+                }
+                return address;
+            } catch (Throwable t) {
+                throw rethrow(t);
+            }
+        }
+
+        void mprotect(long address, long size, int protection) {
+            try (Arena call = Arena.ofConfined()) {
+                MemorySegment state = call.allocate(STATE.layout);
+                if ((int) mprotect.invokeExact(state, address, size, protection) != 0) {
+                    throw failed("mprotect to executable", state);
+                }
+            } catch (Throwable t) {
+                throw rethrow(t);
+            }
+        }
+
+        void munmap(long address, long size) {
+            try (Arena call = Arena.ofConfined()) {
+                MemorySegment state = call.allocate(STATE.layout);
+                if ((int) munmap.invokeExact(state, address, size) != 0) {
+                    throw failed("munmap", state);
+                }
+            } catch (Throwable t) {
+                throw rethrow(t);
+            }
+        }
+
+        private static BackendException failed(String call, MemorySegment state) {
+            int errno = (int) STATE.errno.get(state, 0L);
+            return refused(
+                    call + " failed with errno " + errno + ", executable memory may be forbidden here", errno, null);
+        }
+    }
+
+    /// {@return what a call of freed code throws}
+    ///
+    /// @param cause what the call itself threw, or null
+    public static BackendException closed(Throwable cause) {
+        return new BackendException(
+                ErrorCode.CLOSED,
+                "This kernel's code was freed when its bundle stopped. Load the model again.",
+                0,
+                cause);
+    }
+
+    /// {@return never; throws what a method handle threw}
+    ///
+    /// @param t what was thrown
+    static RuntimeException rethrow(Throwable t) {
+        if (t instanceof RuntimeException e) {
+            throw e;
+        }
+        if (t instanceof Error e) {
+            throw e;
+        }
+        throw new IllegalStateException(t);
+    }
+
+    /// The native signature of generated functions: three pointers, then eight numbers; and that of attention.
+    ///
+    /// Each memory segment passed is held while the call runs, so that nobody unmaps it meanwhile.
+    public static final class Call {
+        private static final ValueLayout.OfLong L = JAVA_LONG;
+        private static final MethodHandle PLAIN = Linker.nativeLinker()
+                .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS, L, L, L, L, L, L, L, L));
+        /// For calls of some microseconds at most, with heap arrays: they hold off the garbage collector.
+        private static final MethodHandle BRIEF = Linker.nativeLinker()
+                .downcallHandle(
+                        FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS, L, L, L, L, L, L, L, L),
+                        Linker.Option.critical(true));
+        private static final MethodHandle CRITICAL = Linker.nativeLinker()
+                .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, L, L, L, L), Linker.Option.critical(true));
+
+        private Call() {}
+
+        /// Calls generated code.
+        public static void plain(
+                MemorySegment code,
+                MemorySegment a,
+                MemorySegment b,
+                MemorySegment c,
+                long d,
+                long e,
+                long f,
+                long g,
+                long h,
+                long i,
+                long j,
+                long k) {
+            try {
+                PLAIN.invokeExact(code, a, b, c, d, e, f, g, h, i, j, k);
+            } catch (Throwable t) {
+                throw explain(code, t);
+            }
+        }
+
+        /// Calls generated code that runs for microseconds; segments may be on the heap.
+        public static void brief(
+                MemorySegment code,
+                MemorySegment a,
+                MemorySegment b,
+                MemorySegment c,
+                long d,
+                long e,
+                long f,
+                long g,
+                long h,
+                long i,
+                long j,
+                long k) {
+            try {
+                BRIEF.invokeExact(code, a, b, c, d, e, f, g, h, i, j, k);
+            } catch (Throwable t) {
+                throw explain(code, t);
+            }
+        }
+
+        /// Calls generated code that runs for microseconds; segments may be on the heap.
+        public static void critical(
+                MemorySegment code, MemorySegment a, MemorySegment b, long c, long d, long e, long f) {
+            try {
+                CRITICAL.invokeExact(code, a, b, c, d, e, f);
+            } catch (Throwable t) {
+                throw explain(code, t);
+            }
+        }
+
+        /// Calls generated code of attention, which runs for microseconds; all segments but page and scratch may
+        /// be on the heap. The code takes the addresses of keys and values; the page is passed behind all
+        /// else, only so that it is held.
+        public static void attention(
+                MemorySegment code,
+                MemorySegment page,
+                long keysAt,
+                long valuesAt,
+                MemorySegment scratch,
+                MemorySegment q,
+                MemorySegment max,
+                MemorySegment sum,
+                MemorySegment acc,
+                MemorySegment runs,
+                long runCount,
+                long from,
+                long to) {
+            try {
+                long at = page.address();
+                Attention.CALL.invokeExact(
+                        code, at + keysAt, at + valuesAt, scratch, q, max, sum, acc, runs, runCount, from, to, page);
+            } catch (Throwable t) {
+                throw explain(code, t);
+            }
+        }
+
+        /// Made when it is needed first.
+        private static final class Attention {
+            static final MethodHandle CALL = Linker.nativeLinker()
+                    .downcallHandle(
+                            FunctionDescriptor.ofVoid(
+                                    L, L, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, L, L, L, ADDRESS),
+                            Linker.Option.critical(true));
+        }
+
+        private static RuntimeException explain(MemorySegment code, Throwable t) {
+            if (!code.scope().isAlive()) {
+                return closed(t);
+            }
+            return rethrow(t);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package dev.tenon.kernels.x86.linear;
+
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.kernels.x86.cpu.FeatureSet;
+import dev.tenon.kernels.x86.linear.panels.F16PanelLoop;
+import dev.tenon.kernels.x86.linear.rows.RowLoop512;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/// The `linear` kernel of F16 and BF16: activations stay 32-bit floats, a packed row is a copy of the row.
+///
+/// Up to five tokens rows are streamed, up to four tokens a pass (`F16RowLoop`); with more, panels of rows are
+/// multiplied with six tokens a pass ([F16PanelLoop]). Both add in the same order: a value does not depend on
+/// the other tokens and rows. Nothing is rounded but 32-bit products and sums.
+public final class F16Linear extends LinearKernel {
+    private final boolean bfloat;
+
+    /// Creates the kernel; no code is generated yet.
+    ///
+    /// @param bfloat whether weights are BF16 rather than F16
+    /// @param set which instructions may be used
+    public F16Linear(boolean bfloat, FeatureSet set) {
+        super(bfloat ? "BF16" : "F16", 1, set);
+        this.bfloat = bfloat;
+    }
+
+    @Override
+    public long packedBytes(int n) {
+        requireLength(n);
+        return ((long) n * Float.BYTES + 63) / 64 * 64;
+    }
+
+    @Override
+    long weightBytes(int n) {
+        return (long) n * Short.BYTES;
+    }
+
+    @Override
+    LinearCode generateCode() {
+        return LinearCode.generateFloats(bfloat, set);
+    }
+
+    @Override
+    void packChecked(LinearCode k, HostFloats x, int xOffset, int n, MemorySegment packed, long packedOffset) {
+        MemorySegment.copy(x.array(), xOffset, packed, ValueLayout.JAVA_FLOAT, packedOffset, n);
+    }
+
+    @Override
+    void runChecked(
+            LinearCode k,
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            int n,
+            MemorySegment packed,
+            int tokens,
+            HostFloats out,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch) {
+        boolean wide = set == FeatureSet.AVX512;
+        int many = F16PanelLoop.TOKENS;
+        int inPanels = 0;
+        if (tokens >= many && n % F16PanelLoop.step(wide) == 0) {
+            inPanels = rows / F16PanelLoop.rows(wide) * F16PanelLoop.rows(wide);
+        }
+        for (int r = 0; r < inPanels; r += STREAM_ROWS_SHARED) {
+            int count = Math.min(STREAM_ROWS_SHARED, inPanels - r);
+            int t = 0;
+            while (t < tokens) {
+                // Five last tokens are a panel with the one before them, which is computed twice; seven and eight are
+                // two passes of rows.
+                int left = tokens - t;
+                boolean panel = left == many - 1 || left == many || left > 2 * RowLoop512.MAX_TOKENS;
+                int first = panel ? Math.min(t, tokens - many) : t;
+                int group = panel ? many : Math.min(left, RowLoop512.MAX_TOKENS);
+                runGroup(
+                        panel ? k.f16Panel : k.rows[group - 1],
+                        n,
+                        0,
+                        weights,
+                        rowBytes,
+                        (long) firstRow + r,
+                        count,
+                        packed,
+                        packedBytes(n),
+                        first,
+                        group,
+                        STREAM_ROWS_SHARED,
+                        out,
+                        outOffset + r,
+                        outStride,
+                        scratch);
+                t = first + group;
+            }
+        }
+        if (inPanels < rows) {
+            runRows(
+                    k,
+                    n,
+                    0,
+                    weights,
+                    rowBytes,
+                    firstRow + inPanels,
+                    rows - inPanels,
+                    n,
+                    packed,
+                    tokens,
+                    out,
+                    outOffset + inPanels,
+                    outStride,
+                    scratch);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+package dev.tenon.kernels.x86.linear;
+
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.kernels.x86.block.BlockCode;
+import dev.tenon.kernels.x86.block.PackedActivations;
+import dev.tenon.kernels.x86.block.PanelShape;
+import dev.tenon.kernels.x86.format.Q2_KCode;
+import dev.tenon.kernels.x86.format.Q3_KCode;
+import dev.tenon.kernels.x86.format.Q4_0Code;
+import dev.tenon.kernels.x86.format.Q4_KCode;
+import dev.tenon.kernels.x86.format.Q5_KCode;
+import dev.tenon.kernels.x86.format.Q6_KCode;
+import dev.tenon.kernels.x86.format.Q8_0Code;
+import dev.tenon.kernels.x86.pack.PackCode;
+import dev.tenon.quant.formats.Q2_KFormat;
+import dev.tenon.quant.formats.Q3_KFormat;
+import dev.tenon.quant.formats.Q4_0Format;
+import dev.tenon.quant.formats.Q4_KFormat;
+import dev.tenon.quant.formats.Q5_KFormat;
+import dev.tenon.quant.formats.Q6_KFormat;
+import dev.tenon.quant.formats.Q8_0Format;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/// Weight rows with every code equally likely, activations, and what their products must be.
+final class TestRows {
+    static final ValueLayout.OfShort F16 = ValueLayout.JAVA_SHORT_UNALIGNED;
+
+    /// A format with its generator and the places of its half-precision factors in a block.
+    record Format(BlockCode code, QuantFormat quant, int... factors) {
+        @Override
+        public String toString() {
+            return code.id;
+        }
+    }
+
+    static final List<Format> FORMATS = List.of(
+            new Format(new Q8_0Code(), new Q8_0Format(), 0),
+            new Format(new Q6_KCode(), new Q6_KFormat(), 208),
+            new Format(new Q4_KCode(), new Q4_KFormat(), 0, 2),
+            new Format(new Q5_KCode(), new Q5_KFormat(), 0, 2),
+            new Format(new Q4_0Code(), new Q4_0Format(), 0),
+            new Format(new Q3_KCode(), new Q3_KFormat(), 108),
+            new Format(new Q2_KCode(), new Q2_KFormat(), 80, 82));
+
+    private TestRows() {}
+
+    /// {@return rows of random blocks with small random factors, `shift` bytes after an aligned address}
+    static MemorySegment weights(Arena arena, Format format, int rows, int n, long seed, int shift) {
+        long bytes = rows * format.quant.bytesFor(n);
+        MemorySegment w = arena.allocate(bytes + shift, 64).asSlice(shift, bytes);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (long i = 0; i < bytes; i++) {
+            w.set(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
+        }
+        for (long b = 0; b < bytes; b += format.quant.blockBytes()) {
+            for (int f : format.factors) {
+                float d = (float) ((random.nextDouble() + 0.1) * (random.nextBoolean() ? 0.01 : -0.01));
+                w.set(F16, b + f, Float.floatToFloat16(d));
+            }
+        }
+        return w;
+    }
+
+    /// {@return normally distributed activations of different sizes}
+    static float[] activations(int tokens, int n, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        float[] x = new float[tokens * n];
+        for (int t = 0; t < tokens; t++) {
+            double size = Math.exp(random.nextDouble(-3, 3));
+            for (int i = 0; i < n; i++) {
+                x[t * n + i] = (float) (size * random.nextGaussian() + 0.2 * size);
+            }
+        }
+        return x;
+    }
+
+    /// {@return packed rows, one after the other}
+    static MemorySegment pack(Arena arena, PackedKernel kernel, float[] x, int tokens, int n) {
+        MemorySegment packed = arena.allocate(kernel.packedBytes(n, tokens), 64);
+        HostFloats rows = new HostFloats(x);
+        for (int t = 0; t < tokens; t++) {
+            kernel.pack(rows, t * n, n, packed, t);
+        }
+        return packed;
+    }
+
+    /// The quantised values of a packed row as the kernels see them, `q * dx`.
+    static double[] unpacked(BlockCode format, MemorySegment packed, int token, int n) {
+        long row = token * PackedActivations.packedBytes(format, n);
+        double[] x = new double[n];
+        for (int i = 0; i < n; i++) {
+            float dx = packed.get(ValueLayout.JAVA_FLOAT, row + dxOffset(format, n, i / format.group));
+            x[i] = (double) quantised(format, packed, row, i) * dx;
+        }
+        return x;
+    }
+
+    /// {@return a quantised value of a packed row}
+    static int quantised(BlockCode format, MemorySegment packed, long row, int i) {
+        return format.words
+                ? packed.get(ValueLayout.JAVA_SHORT, row + (long) Short.BYTES * i)
+                : packed.get(ValueLayout.JAVA_BYTE, row + i);
+    }
+
+    /// {@return where dx of a group is in a packed row}
+    static long dxOffset(BlockCode format, int n, int group) {
+        int perSpan = BlockCode.SPAN / format.group;
+        return format.tiled
+                ? PackedActivations.tilesOffset(format, n)
+                        + (long) (group / perSpan / PanelShape.TILE * perSpan + group % perSpan) * Float.BYTES
+                : scaleOffset(format, n, group);
+    }
+
+    /// {@return where a group's first float is in a packed row: dx, or c in a tiled format}
+    static long scaleOffset(BlockCode format, int n, int group) {
+        int perSpan = BlockCode.SPAN / format.group;
+        return PackedActivations.scalesOffset(format, n)
+                + (long) (group / perSpan) * PackedActivations.scaleBytes(format)
+                + (long) (group % perSpan) * Float.BYTES;
+    }
+
+    /// {@return where the piece of a group is in a packed row}
+    static long pieceOffset(BlockCode format, int n, int group) {
+        int perSpan = BlockCode.SPAN / format.group;
+        return PackedActivations.piecesOffset(format, n)
+                + (group % perSpan * PackedActivations.spans(n) + group / perSpan)
+                        * PackedActivations.pieceBytes(format);
+    }
+
+    /// {@return a row of weights as the format defines them}
+    static float[] decoded(Format format, MemorySegment weights, int row, int n) {
+        float[] w = new float[n];
+        format.quant.dequantize(weights, row * format.quant.bytesFor(n), w, 0, n);
+        return w;
+    }
+
+    /// {@return for each activation, half a step of its unit of 32, or of its place in a tile: the
+    /// most that rounding changes it by}
+    static double[] halfSteps(BlockCode format, float[] x, int from, int n) {
+        double[] half = new double[n];
+        if (format.tiled) {
+            for (int i = 0; i < n; i++) {
+                half[i] = most(format, x, from, n, i / format.group) / Byte.MAX_VALUE * 0.5001;
+            }
+            return half;
+        }
+        for (int u = 0; u < n; u += 32) {
+            double m = 0;
+            for (int i = u; i < u + 32; i++) {
+                m = Math.max(m, Math.abs(x[from + i]));
+            }
+            Arrays.fill(half, u, u + 32, m / (format.words ? Short.MAX_VALUE : Byte.MAX_VALUE) * 0.5001);
+        }
+        return half;
+    }
+
+    /// {@return the greatest magnitude of the activations that share a scale with a group's, at least the least one}
+    static float most(BlockCode format, float[] x, int from, int n, int group) {
+        int perSpan = BlockCode.SPAN / format.group;
+        int perTile = PanelShape.TILE * perSpan;
+        int first = format.tiled ? group / perTile * perTile + group % perSpan : group;
+        int end = format.tiled ? Math.min((group / perTile + 1) * perTile, n / format.group) : group + 1;
+        float m = PackCode.TINY;
+        for (int g = first; g < end; g += perSpan) {
+            for (int i = 0; i < format.group; i++) {
+                m = Math.max(m, Math.abs(x[from + g * format.group + i]));
+            }
+        }
+        return m;
+    }
+
+    /// Sets all bytes of all blocks but the half-precision factors.
+    static void fillCodes(Format format, MemorySegment w, byte code) {
+        for (long b = 0; b < w.byteSize(); b += format.quant.blockBytes()) {
+            for (int i = 0; i < format.quant.blockBytes(); i++) {
+                int at = i;
+                if (Arrays.stream(format.factors).noneMatch(f -> at == f || at == f + 1)) {
+                    w.set(ValueLayout.JAVA_BYTE, b + i, code);
+                }
+            }
+        }
+    }
+}

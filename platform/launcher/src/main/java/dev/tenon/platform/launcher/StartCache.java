@@ -1,0 +1,227 @@
+package dev.tenon.platform.launcher;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The cache that shortens a start (JEP 483 and 515), in the folder that the start script names
+/// (system property `tenon.cache`): a process finds out whether it is up to date and, if not, has
+/// another one make it for later starts.
+///
+/// The script gives the JVM whatever cache is there: the JVM itself refuses one of another class
+/// path or another JVM. Nothing that goes wrong here is fatal.
+public final class StartCache {
+    private static final String MODULE_LOADER = "java.base/jdk.internal.module=ALL-UNNAMED";
+    /// A class of a bundle, in the JVM's log of loaded classes: its name and that of the bundle's
+    /// jar.
+    private static final Pattern LOADED =
+            Pattern.compile("^.*\\] ([^ ]*) source: file:.*/bundles/(?:system/)?([^/]*\\.jar)$");
+
+    private static final AtomicBoolean REFRESHED = new AtomicBoolean();
+
+    private final Path home;
+    private final Path folder;
+    private final Path cache;
+    /// Says what the cache was made for, and whether that succeeded; as old as the cache.
+    private final Path made;
+
+    private StartCache(Path home, Path folder) {
+        this.home = home;
+        this.folder = folder;
+        cache = folder.resolve("tenon.aot");
+        made = folder.resolve("made-for");
+    }
+
+    /// Starts a process that makes the cache, with the least priority, if a jar, an option or the
+    /// JVM was changed since it was made. Does nothing in a process that was not started by the
+    /// script, and when it is called again.
+    static void refresh() {
+        String folder = System.getProperty("tenon.cache", "");
+        if (folder.isEmpty()
+                || System.getenv().getOrDefault("TENON_AOT", "").equals("off")
+                || REFRESHED.getAndSet(true)) {
+            return;
+        }
+        StartCache cache = new StartCache(Path.of(System.getProperty("tenon.home")), Path.of(folder));
+        try {
+            if (!cache.isUpToDate()) {
+                cache.startMaker();
+            }
+        } catch (IOException | UncheckedIOException e) {
+            log().debug("The start-up cache is left as it is", e);
+        }
+    }
+
+    private boolean isUpToDate() throws IOException {
+        if (!Files.exists(made) || !Files.readString(made).equals(purpose())) {
+            return false;
+        }
+        FileTime then = changed(made);
+        for (Path root :
+                List.of(home.resolve("lib"), home.resolve("bundles"), javaHome().resolve("release"))) {
+            try (Stream<Path> files = Files.walk(root)) {
+                if (files.anyMatch(file -> changed(file).compareTo(then) > 0)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /// When a file came to be what it is: a copied jar keeps its old date of modification.
+    private static FileTime changed(Path file) {
+        try {
+            return (FileTime) Files.getAttribute(file, "unix:ctime");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private String purpose() {
+        return String.join("\n", javaHome().toString(), System.getProperty("java.runtime.version"), classPath())
+                + (Files.exists(cache) ? "\nmade\n" : "\nfailed\n");
+    }
+
+    private void startMaker() throws IOException {
+        // Out of reach of the terminal's signals; the script finds the same JVM and class path again.
+        ProcessBuilder maker = new ProcessBuilder(
+                "/bin/sh",
+                "-c",
+                "trap '' HUP INT; exec nice -n 19 \"$0\"",
+                home.resolve("bin/tenon").toString());
+        maker.environment().put("TENON_AOT", "make");
+        maker.environment().remove("TENON_JAVA_OPTS");
+        maker.redirectInput(new File("/dev/null"))
+                .redirectOutput(Redirect.DISCARD)
+                .redirectError(Redirect.DISCARD)
+                .start();
+    }
+
+    /// Makes the cache, and ends the process with status 0 if there is a new one.
+    ///
+    /// @param args none
+    public static void main(String[] args) throws IOException, InterruptedException {
+        StartCache cache =
+                new StartCache(Path.of(System.getProperty("tenon.home")), Path.of(System.getProperty("tenon.cache")));
+        System.exit(cache.make() ? 0 : 1);
+    }
+
+    /// {@return whether there is a new cache; not if another process makes one at this moment}
+    private boolean make() throws IOException, InterruptedException {
+        try (FileChannel channel = FileChannel.open(folder.resolve("making"), CREATE, WRITE);
+                FileLock lock = channel.tryLock()) {
+            if (lock == null) {
+                return false;
+            }
+            Path recorded = folder.resolve("aot.conf");
+            Path loaded = folder.resolve("aot.load");
+            Path fresh = folder.resolve("aot.new");
+            try {
+                String command = record(recorded, loaded);
+                if (command.isEmpty() || run(recorded, List.of("-XX:AOTMode=create", "-XX:AOTCache=" + fresh)) != 0) {
+                    Files.deleteIfExists(cache);
+                    return false;
+                }
+                Files.writeString(folder.resolve("classes"), command + "\n" + classes(loaded));
+                Files.move(fresh, cache, ATOMIC_MOVE);
+                return true;
+            } finally {
+                for (Path file : List.of(recorded, loaded, fresh)) {
+                    Files.deleteIfExists(file);
+                }
+                Files.writeString(made, purpose());
+            }
+        }
+    }
+
+    /// Runs the first command of `bin/aot-training` that succeeds.
+    ///
+    /// @return its name, or an empty text
+    private String record(Path recorded, Path loaded) throws IOException, InterruptedException {
+        for (String line : Files.readAllLines(home.resolve("bin/aot-training"))) {
+            if (line.isBlank() || line.startsWith("#")) {
+                continue;
+            }
+            List<String> training = Arrays.asList(line.strip().split(" +"));
+            List<String> command = new ArrayList<>(List.of(
+                    "-XX:AOTMode=record",
+                    "-Dtenon.vector=last",
+                    "-Xlog:class+load:file=\"" + loaded + "\"",
+                    Main.class.getName()));
+            command.addAll(training);
+            if (run(recorded, command) == 0 && Files.exists(recorded)) {
+                return training.getFirst();
+            }
+        }
+        return "";
+    }
+
+    /// Runs a JVM as the start script does.
+    private int run(Path recorded, List<String> options) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                javaHome().resolve("bin/java").toString(),
+                "-XX:AOTConfiguration=" + recorded,
+                "@" + home.resolve("lib/launcher.options"),
+                "--add-exports",
+                MODULE_LOADER,
+                "-cp",
+                classPath(),
+                "-Dtenon.home=" + home,
+                "-Dtenon.cache=" + folder));
+        command.addAll(options);
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectOutput(Redirect.DISCARD)
+                .redirectError(folder.resolve("aot.log").toFile());
+        builder.environment().put("TENON_AOT", "off");
+        builder.environment().put("TENON_LOG", "error");
+        Process process = builder.start();
+        process.outputWriter(UTF_8).close();
+        return process.waitFor();
+    }
+
+    private static String classes(Path loaded) throws IOException {
+        StringBuilder classes = new StringBuilder();
+        for (String line : Files.readAllLines(loaded)) {
+            Matcher matcher = LOADED.matcher(line);
+            if (matcher.matches()) {
+                classes.append(matcher.group(2))
+                        .append(' ')
+                        .append(matcher.group(1))
+                        .append('\n');
+            }
+        }
+        return classes.toString();
+    }
+
+    private static Path javaHome() {
+        return Path.of(System.getProperty("java.home"));
+    }
+
+    private static String classPath() {
+        return System.getProperty("java.class.path");
+    }
+
+    private static Logger log() {
+        return LoggerFactory.getLogger(StartCache.class);
+    }
+}
