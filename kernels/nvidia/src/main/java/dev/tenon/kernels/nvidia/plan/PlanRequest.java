@@ -68,7 +68,7 @@ public record PlanRequest(
         }
         MvSchedule schedule;
         try {
-            schedule = MvSchedule.of(options.settings(), System.getenv());
+            schedule = MvSchedule.of(options.settings());
             schedule = compiles ? schedule : schedule.forPrebuilt();
         } catch (IllegalArgumentException e) {
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);
