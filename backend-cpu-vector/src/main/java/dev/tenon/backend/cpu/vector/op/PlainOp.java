@@ -1,4 +1,8 @@
-package dev.tenon.backend.cpu.vector;
+package dev.tenon.backend.cpu.vector.op;
+
+import dev.tenon.backend.cpu.vector.plan.ActivationPool;
+import dev.tenon.backend.cpu.vector.plan.WeightBinder;
+import dev.tenon.backend.cpu.vector.memory.Activations;
 
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;

@@ -1,4 +1,6 @@
-package dev.tenon.backend.cpu.vector;
+package dev.tenon.backend.cpu.vector.op;
+
+import dev.tenon.backend.cpu.vector.memory.Activations;
 
 import dev.tenon.api.graph.RouterParams;
 

@@ -1,5 +1,7 @@
 package dev.tenon.backend.cpu.vector.plan;
 
+import dev.tenon.backend.cpu.vector.op.PlainOp;
+
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;

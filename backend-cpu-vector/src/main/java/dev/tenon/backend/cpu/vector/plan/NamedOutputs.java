@@ -1,4 +1,4 @@
-package dev.tenon.backend.cpu.vector;
+package dev.tenon.backend.cpu.vector.plan;
 
 import dev.tenon.api.device.StepResult;
 

@@ -1,5 +1,7 @@
 package dev.tenon.backend.cpu.vector.selection;
 
+import dev.tenon.backend.cpu.vector.op.PlainOp;
+
 import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;

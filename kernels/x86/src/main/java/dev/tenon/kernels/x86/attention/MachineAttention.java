@@ -7,6 +7,7 @@ import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.call.CodeMemory;
+import dev.tenon.kernels.x86.call.NativeCall;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
@@ -92,7 +93,7 @@ public final class MachineAttention implements AttentionKernel, AutoCloseable {
         int count = requireRuns(rows, runCount);
         requireRows(rows, runCount, keyLength, valueLength);
         boolean floats = type == AttentionShape.Type.Q8_0 || type == AttentionShape.Type.F16 && count >= MANY_ROWS;
-        CodeMemory.Call.attention(
+        NativeCall.attention(
                 code.attend,
                 page,
                 keysAt,

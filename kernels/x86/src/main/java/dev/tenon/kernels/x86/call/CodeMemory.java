@@ -1,20 +1,11 @@
 package dev.tenon.kernels.x86.call;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -142,89 +133,12 @@ public final class CodeMemory implements AutoCloseable {
         return memory;
     }
 
-    private static BackendException refused(String reason, int errno, Throwable cause) {
+    static BackendException refused(String reason, int errno, Throwable cause) {
         return new BackendException(
                 ErrorCode.BACKEND_UNAVAILABLE,
                 "No machine code can be generated: " + reason + ". Java kernels are used instead.",
                 errno,
                 cause);
-    }
-
-    /// The three system calls.
-    private static final class Libc {
-        private static final StructLayoutHolder STATE = new StructLayoutHolder();
-
-        private final MethodHandle mmap = find(
-                "mmap",
-                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-        private final MethodHandle mprotect =
-                find("mprotect", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-        private final MethodHandle munmap = find("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-
-        /// Where errno is saved.
-        private static final class StructLayoutHolder {
-            final MemoryLayout layout = Linker.Option.captureStateLayout();
-            final VarHandle errno = layout.varHandle(MemoryLayout.PathElement.groupElement("errno"));
-        }
-
-        private static final class Holder {
-            static final Libc INSTANCE = new Libc();
-        }
-
-        static Libc instance() {
-            return Holder.INSTANCE;
-        }
-
-        private static MethodHandle find(String name, FunctionDescriptor descriptor) {
-            Linker linker = Linker.nativeLinker();
-            return linker.downcallHandle(
-                    linker.defaultLookup()
-                            .find(name)
-                            .orElseThrow(() -> refused("the C library has no " + name, 0, null)),
-                    descriptor,
-                    Linker.Option.captureCallState("errno"));
-        }
-
-        long mmap(long size, int protection, int flags) {
-            try (Arena call = Arena.ofConfined()) {
-                MemorySegment state = call.allocate(STATE.layout);
-                long address = (long) mmap.invokeExact(state, 0L, size, protection, flags, -1, 0L);
-                if (address == -1) {
-                    throw failed("mmap", state);
-                }
-                return address;
-            } catch (Throwable t) {
-                throw rethrow(t);
-            }
-        }
-
-        void mprotect(long address, long size, int protection) {
-            try (Arena call = Arena.ofConfined()) {
-                MemorySegment state = call.allocate(STATE.layout);
-                if ((int) mprotect.invokeExact(state, address, size, protection) != 0) {
-                    throw failed("mprotect to executable", state);
-                }
-            } catch (Throwable t) {
-                throw rethrow(t);
-            }
-        }
-
-        void munmap(long address, long size) {
-            try (Arena call = Arena.ofConfined()) {
-                MemorySegment state = call.allocate(STATE.layout);
-                if ((int) munmap.invokeExact(state, address, size) != 0) {
-                    throw failed("munmap", state);
-                }
-            } catch (Throwable t) {
-                throw rethrow(t);
-            }
-        }
-
-        private static BackendException failed(String call, MemorySegment state) {
-            int errno = (int) STATE.errno.get(state, 0L);
-            return refused(
-                    call + " failed with errno " + errno + ", executable memory may be forbidden here", errno, null);
-        }
     }
 
     /// {@return what a call of freed code throws}
@@ -249,117 +163,5 @@ public final class CodeMemory implements AutoCloseable {
             throw e;
         }
         throw new IllegalStateException(t);
-    }
-
-    /// The native signature of generated functions: three pointers, then eight numbers; and that of attention.
-    ///
-    /// Each memory segment passed is held while the call runs, so that nobody unmaps it meanwhile.
-    public static final class Call {
-        private static final ValueLayout.OfLong L = JAVA_LONG;
-        private static final MethodHandle PLAIN = Linker.nativeLinker()
-                .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS, L, L, L, L, L, L, L, L));
-        /// For calls of some microseconds at most, with heap arrays: they hold off the garbage collector.
-        private static final MethodHandle BRIEF = Linker.nativeLinker()
-                .downcallHandle(
-                        FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS, L, L, L, L, L, L, L, L),
-                        Linker.Option.critical(true));
-        private static final MethodHandle CRITICAL = Linker.nativeLinker()
-                .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, L, L, L, L), Linker.Option.critical(true));
-
-        private Call() {}
-
-        /// Calls generated code.
-        public static void plain(
-                MemorySegment code,
-                MemorySegment a,
-                MemorySegment b,
-                MemorySegment c,
-                long d,
-                long e,
-                long f,
-                long g,
-                long h,
-                long i,
-                long j,
-                long k) {
-            try {
-                PLAIN.invokeExact(code, a, b, c, d, e, f, g, h, i, j, k);
-            } catch (Throwable t) {
-                throw explain(code, t);
-            }
-        }
-
-        /// Calls generated code that runs for microseconds; segments may be on the heap.
-        public static void brief(
-                MemorySegment code,
-                MemorySegment a,
-                MemorySegment b,
-                MemorySegment c,
-                long d,
-                long e,
-                long f,
-                long g,
-                long h,
-                long i,
-                long j,
-                long k) {
-            try {
-                BRIEF.invokeExact(code, a, b, c, d, e, f, g, h, i, j, k);
-            } catch (Throwable t) {
-                throw explain(code, t);
-            }
-        }
-
-        /// Calls generated code that runs for microseconds; segments may be on the heap.
-        public static void critical(
-                MemorySegment code, MemorySegment a, MemorySegment b, long c, long d, long e, long f) {
-            try {
-                CRITICAL.invokeExact(code, a, b, c, d, e, f);
-            } catch (Throwable t) {
-                throw explain(code, t);
-            }
-        }
-
-        /// Calls generated code of attention, which runs for microseconds; all segments but page and scratch may
-        /// be on the heap. The code takes the addresses of keys and values; the page is passed behind all
-        /// else, only so that it is held.
-        public static void attention(
-                MemorySegment code,
-                MemorySegment page,
-                long keysAt,
-                long valuesAt,
-                MemorySegment scratch,
-                MemorySegment q,
-                MemorySegment max,
-                MemorySegment sum,
-                MemorySegment acc,
-                MemorySegment runs,
-                long runCount,
-                long from,
-                long to) {
-            try {
-                long at = page.address();
-                Attention.CALL.invokeExact(
-                        code, at + keysAt, at + valuesAt, scratch, q, max, sum, acc, runs, runCount, from, to, page);
-            } catch (Throwable t) {
-                throw explain(code, t);
-            }
-        }
-
-        /// Made when it is needed first.
-        private static final class Attention {
-            static final MethodHandle CALL = Linker.nativeLinker()
-                    .downcallHandle(
-                            FunctionDescriptor.ofVoid(
-                                    L, L, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, L, L, L, ADDRESS),
-                            Linker.Option.critical(true));
-        }
-
-        private static RuntimeException explain(MemorySegment code, Throwable t) {
-            if (!code.scope().isAlive()) {
-                return closed(t);
-            }
-            return rethrow(t);
-        }
     }
 }

@@ -4,6 +4,7 @@ import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.call.CodeMemory;
+import dev.tenon.kernels.x86.call.NativeCall;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -86,7 +87,7 @@ public record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8, in
     }
 
     private static void call(MemorySegment function, MemorySegment result, int leaf, int subleaf) {
-        CodeMemory.Call.plain(function, result, result, result, leaf, subleaf, 0, 0, 0, 0, 0, 0);
+        NativeCall.plain(function, result, result, result, leaf, subleaf, 0, 0, 0, 0, 0, 0);
     }
 
     /// Reads the feature bits.

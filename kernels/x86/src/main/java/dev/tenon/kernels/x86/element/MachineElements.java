@@ -6,6 +6,7 @@ import dev.tenon.api.graph.Activation;
 import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.call.CodeMemory;
+import dev.tenon.kernels.x86.call.NativeCall;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import java.lang.foreign.MemorySegment;
 
@@ -97,7 +98,7 @@ public final class MachineElements implements ElementKernel, AutoCloseable {
         }
         int most = Math.max(1, MOST / n);
         for (int r = 0; r < rows; r += most) {
-            CodeMemory.Call.brief(
+            NativeCall.brief(
                     function,
                     first,
                     second,
@@ -125,7 +126,7 @@ public final class MachineElements implements ElementKernel, AutoCloseable {
         MemorySegment function = code().norm;
         int most = (int) Math.max(1, MOST / n);
         for (int r = 0; r < rows; r += most) {
-            CodeMemory.Call.brief(
+            NativeCall.brief(
                     function,
                     x,
                     weight,

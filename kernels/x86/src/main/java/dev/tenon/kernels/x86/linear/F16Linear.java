@@ -46,71 +46,40 @@ public final class F16Linear extends LinearKernel {
     }
 
     @Override
-    void runChecked(
-            LinearCode k,
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            int n,
-            MemorySegment packed,
-            int tokens,
-            HostFloats out,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch) {
+    long rowLength(int n) {
+        return n;
+    }
+
+    @Override
+    long scalesOffset(int n) {
+        return 0;
+    }
+
+    @Override
+    void runChecked(LinearCall call) {
         boolean wide = set == FeatureSet.AVX512;
         int many = F16PanelLoop.TOKENS;
         int inPanels = 0;
-        if (tokens >= many && n % F16PanelLoop.step(wide) == 0) {
-            inPanels = rows / F16PanelLoop.rows(wide) * F16PanelLoop.rows(wide);
+        if (call.tokens >= many && call.n % F16PanelLoop.step(wide) == 0) {
+            inPanels = call.rows / F16PanelLoop.rows(wide) * F16PanelLoop.rows(wide);
         }
         for (int r = 0; r < inPanels; r += STREAM_ROWS_SHARED) {
             int count = Math.min(STREAM_ROWS_SHARED, inPanels - r);
             int t = 0;
-            while (t < tokens) {
+            while (t < call.tokens) {
                 // Five last tokens are a panel with the one before them, which is computed twice; seven and eight are
                 // two passes of rows.
-                int left = tokens - t;
+                int left = call.tokens - t;
                 boolean panel = left == many - 1 || left == many || left > 2 * RowLoop512.MAX_TOKENS;
-                int first = panel ? Math.min(t, tokens - many) : t;
+                int first = panel ? Math.min(t, call.tokens - many) : t;
                 int group = panel ? many : Math.min(left, RowLoop512.MAX_TOKENS);
-                runGroup(
-                        panel ? k.f16Panel : k.rows[group - 1],
-                        n,
-                        0,
-                        weights,
-                        rowBytes,
-                        (long) firstRow + r,
-                        count,
-                        packed,
-                        packedBytes(n),
-                        first,
-                        group,
-                        STREAM_ROWS_SHARED,
-                        out,
-                        outOffset + r,
-                        outStride,
-                        scratch);
+                MemorySegment function = panel ? call.code.f16Panel : call.code.rows[group - 1];
+                runGroup(call, function, r, count, first, group, STREAM_ROWS_SHARED);
                 t = first + group;
             }
         }
-        if (inPanels < rows) {
-            runRows(
-                    k,
-                    n,
-                    0,
-                    weights,
-                    rowBytes,
-                    firstRow + inPanels,
-                    rows - inPanels,
-                    n,
-                    packed,
-                    tokens,
-                    out,
-                    outOffset + inPanels,
-                    outStride,
-                    scratch);
+        if (inPanels < call.rows) {
+            runRows(call, inPanels);
         }
     }
 }

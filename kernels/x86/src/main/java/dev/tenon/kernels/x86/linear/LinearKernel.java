@@ -4,11 +4,10 @@ import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
-import dev.tenon.kernels.x86.call.CodeMemory;
+import dev.tenon.kernels.x86.call.NativeCall;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.linear.rows.RowLoop512;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 
 /// A `linear` kernel in generated machine code: what all of them check before machine code runs, when their
@@ -22,6 +21,8 @@ public abstract class LinearKernel implements PackedKernel, AutoCloseable {
     static final int STREAM_ROWS = 256;
     /// The same where several groups of tokens share the rows.
     static final int STREAM_ROWS_SHARED = 32;
+    /// Least tokens for which machine code writes to the array of results itself.
+    static final int DIRECT_TOKENS = 24;
 
     /// Which instructions may be used.
     final FeatureSet set;
@@ -56,19 +57,17 @@ public abstract class LinearKernel implements PackedKernel, AutoCloseable {
     abstract void packChecked(LinearCode k, HostFloats x, int xOffset, int n, MemorySegment packed, long packedOffset);
 
     /// Multiplies; the arguments have been checked, there is at least one row and one token.
-    abstract void runChecked(
-            LinearCode k,
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            int n,
-            MemorySegment packed,
-            int tokens,
-            HostFloats out,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch);
+    abstract void runChecked(LinearCall call);
+
+    /// {@return the length of a row as the functions for rows take it}
+    ///
+    /// @param n elements
+    abstract long rowLength(int n);
+
+    /// {@return where scales begin in a packed row, in bytes; 0 where there are none}
+    ///
+    /// @param n elements
+    abstract long scalesOffset(int n);
 
     @Override
     public String name() {
@@ -150,7 +149,8 @@ public abstract class LinearKernel implements PackedKernel, AutoCloseable {
                     + " bytes in weights of " + weights.byteSize() + " bytes"
                     + (weights.isNative() ? "" : " on the heap; they must be off-heap"));
         }
-        requireMemory("packed", packed, Math.multiplyExact(tokens, packedBytes(n)));
+        long packedStride = packedBytes(n);
+        requireMemory("packed", packed, Math.multiplyExact(tokens, packedStride));
         requireMemory("scratch", scratch, scratchBytes(n, tokens));
         if (outOffset < 0
                 || tokens > 1 && outStride < rows
@@ -158,98 +158,61 @@ public abstract class LinearKernel implements PackedKernel, AutoCloseable {
             throw argument(tokens + " times " + rows + " results at " + outOffset + ", " + outStride
                     + " apart, in an array of " + out.length());
         }
-        runChecked(code(), weights, rowBytes, firstRow, rows, n, packed, tokens, out, outOffset, outStride, scratch);
+        LinearCode c = code();
+        try (LinearCall call = LinearCall.take()) {
+            call.code = c;
+            call.weights = weights;
+            call.rowBytes = rowBytes;
+            call.firstRow = firstRow;
+            call.rows = rows;
+            call.n = n;
+            call.packed = packed;
+            call.packedStride = packedStride;
+            call.tokens = tokens;
+            call.out = out;
+            call.outOffset = outOffset;
+            call.outStride = outStride;
+            call.scratch = scratch;
+            runChecked(call);
+        }
     }
 
     /// Streams weight rows, up to four tokens a pass.
     ///
-    /// @param length what the functions take for the length of a row
-    /// @param detail what they take as their eighth number
-    final void runRows(
-            LinearCode k,
-            long length,
-            long detail,
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            int n,
-            MemorySegment packed,
-            int tokens,
-            HostFloats out,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch) {
-        int block = tokens > RowLoop512.MAX_TOKENS ? STREAM_ROWS_SHARED : STREAM_ROWS;
-        long packedStride = packedBytes(n);
-        for (int r = 0; r < rows; r += block) {
-            int count = Math.min(block, rows - r);
-            for (int t = 0; t < tokens; t += RowLoop512.MAX_TOKENS) {
-                int group = Math.min(RowLoop512.MAX_TOKENS, tokens - t);
-                runGroup(
-                        k.rows[group - 1],
-                        length,
-                        detail,
-                        weights,
-                        rowBytes,
-                        (long) firstRow + r,
-                        count,
-                        packed,
-                        packedStride,
-                        t,
-                        group,
-                        block,
-                        out,
-                        outOffset + r,
-                        outStride,
-                        scratch);
+    /// @param from the first of the call's rows that is multiplied; those after it are, too
+    final void runRows(LinearCall call, int from) {
+        int block = call.tokens > RowLoop512.MAX_TOKENS ? STREAM_ROWS_SHARED : STREAM_ROWS;
+        for (int r = from; r < call.rows; r += block) {
+            int count = Math.min(block, call.rows - r);
+            for (int t = 0; t < call.tokens; t += RowLoop512.MAX_TOKENS) {
+                int group = Math.min(RowLoop512.MAX_TOKENS, call.tokens - t);
+                runGroup(call, call.code.rows[group - 1], r, count, t, group, block);
             }
         }
     }
 
-    /// Multiplies some rows with as many tokens as a function does, and copies the results out.
+    /// Multiplies some rows with as many tokens as a function takes, and copies the results out.
     ///
-    /// @param firstToken the first of them
+    /// @param row the first row
+    /// @param firstToken the first token
     /// @param block rows of results that fit between two tokens' in scratch memory
-    static void runGroup(
-            MemorySegment function,
-            long length,
-            long detail,
-            MemorySegment weights,
-            long rowBytes,
-            long row,
-            int rows,
-            MemorySegment packed,
-            long packedStride,
-            int firstToken,
-            int tokens,
-            int block,
-            HostFloats out,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch) {
-        CodeMemory.Call.plain(
+    final void runGroup(
+            LinearCall call, MemorySegment function, int row, int rows, int firstToken, int tokens, int block) {
+        long tokenBytes = (long) block * Float.BYTES;
+        NativeCall.plain(
                 function,
-                weights,
-                packed,
-                scratch,
-                row * rowBytes,
-                rowBytes,
+                call.weights,
+                call.packed,
+                call.scratch,
+                call.rowAt(row),
+                call.rowBytes,
                 rows,
-                packedStride,
-                detail,
-                (long) block * Float.BYTES,
-                length,
-                firstToken * packedStride);
-        for (int t = 0; t < tokens; t++) {
-            MemorySegment.copy(
-                    scratch,
-                    ValueLayout.JAVA_FLOAT,
-                    (long) t * block * Float.BYTES,
-                    out.array(),
-                    outOffset + (firstToken + t) * outStride,
-                    rows);
-        }
+                call.packedStride,
+                scalesOffset(call.n),
+                tokenBytes,
+                rowLength(call.n),
+                firstToken * call.packedStride);
+        call.copyOut(0, tokenBytes, firstToken, tokens, row, rows);
     }
 
     private LinearCode code() {

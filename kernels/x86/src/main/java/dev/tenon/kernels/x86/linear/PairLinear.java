@@ -1,19 +1,17 @@
 package dev.tenon.kernels.x86.linear;
 
-import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PairMicroKernel;
 import dev.tenon.kernels.x86.block.PairScratch;
 import dev.tenon.kernels.x86.block.PanelShape;
 import dev.tenon.kernels.x86.block.QuadMicroKernel;
-import dev.tenon.kernels.x86.call.CodeMemory;
+import dev.tenon.kernels.x86.call.NativeCall;
 import dev.tenon.kernels.x86.linear.pairs.PairFunctions;
 import dev.tenon.kernels.x86.linear.pairs.PairLoop;
 import dev.tenon.kernels.x86.linear.pairs.QuadLoop;
 import dev.tenon.kernels.x86.linear.pairs.QuadPrefetch;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /// Runs the functions of [PairLoop] and [QuadLoop] over rows.
 final class PairLinear {
@@ -67,203 +65,140 @@ final class PairLinear {
         return (tokens + QuadLoop.STEP - 1) & -QuadLoop.STEP;
     }
 
-    /// Multiplies as [QuantizedLinear#run] does.
-    void run(
-            LinearCode k,
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            int n,
-            MemorySegment packed,
-            int tokens,
-            HostFloats out,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch) {
-        if (takesQuads(n, tokens)) {
+    /// Multiplies all rows of a call with all its tokens.
+    void run(LinearCall call) {
+        int tokens = call.tokens;
+        if (takesQuads(call.n, tokens)) {
             int slots = evenTokens(tokens);
-            PairFunctions.Functions f = k.pairs.quads(QuadPrefetch.index(format, rowBytes, slots / QuadLoop.STEP));
-            spread(f, n, packed, tokens, slots, scratch);
-            runQuads(f, weights, rowBytes, firstRow, rows, n, tokens, out, outOffset, outStride, scratch);
+            PairFunctions.Functions f =
+                    call.code.pairs.quads(QuadPrefetch.index(format, call.rowBytes, slots / QuadLoop.STEP));
+            spread(call, f, slots);
+            runQuads(call, f, slots);
         } else {
-            PairFunctions.Functions f = k.pairs.pairs(tokens);
-            spread(f, n, packed, tokens, tokens, scratch);
-            runPairs(f, weights, rowBytes, firstRow, rows, n, tokens, out, outOffset, outStride, scratch);
+            PairFunctions.Functions f = call.code.pairs.pairs(tokens);
+            spread(call, f, tokens);
+            runPairs(call, f);
         }
     }
 
-    private void runPairs(
-            PairFunctions.Functions f,
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            int n,
-            int tokens,
-            HostFloats out,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch) {
-        int spans = n / BlockCode.SPAN;
-        int tile = tile(tokens);
-        int block = spans <= tile ? PairScratch.OUT_ROWS : 2 * PairScratch.PAIRS;
-        for (int r = 0; r < rows; r += block) {
-            int count = Math.min(block, rows - r);
+    private void runPairs(LinearCall call, PairFunctions.Functions f) {
+        int spans = call.n / BlockCode.SPAN;
+        int block = spans <= tile(call.tokens) ? PairScratch.OUT_ROWS : 2 * PairScratch.PAIRS;
+        for (int r = 0; r < call.rows; r += block) {
+            int count = Math.min(block, call.rows - r);
             int even = count & -2;
             if (even > 0) {
-                tiles(f, weights, rowBytes, firstRow + (long) r, even, spans, tile, tokens, 0, scratch);
+                tiles(call, f, r, even, 0);
             }
             if (even < count) {
-                long row = firstRow + (long) r + even;
-                tiles(f, weights, rowBytes, row, 1, spans, tile, tokens, even * Float.BYTES, scratch);
+                tiles(call, f, r + even, 1, even * Float.BYTES);
             }
-            copy(f, scratch, tokens, out, outOffset + r, outStride, count);
+            copy(call, f, r, count);
         }
     }
 
-    private void runQuads(
-            PairFunctions.Functions f,
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            int n,
-            int tokens,
-            HostFloats out,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch) {
-        int slots = evenTokens(tokens);
-        for (int r = 0; r < rows; r += PairScratch.OUT_ROWS) {
-            int count = Math.min(PairScratch.OUT_ROWS, rows - r);
-            long row = firstRow + (long) r;
+    private void runQuads(LinearCall call, PairFunctions.Functions f, int slots) {
+        for (int r = 0; r < call.rows; r += PairScratch.OUT_ROWS) {
+            int count = Math.min(PairScratch.OUT_ROWS, call.rows - r);
             int quads = count / QuadLoop.ROWS;
             if (quads > 0) {
-                quads(f, weights, rowBytes, row, quads, rowBytes, n, slots, 0, scratch);
+                quads(call, f, r, quads, call.rowBytes, slots, 0);
                 int last = count - QuadLoop.ROWS;
                 if (last % QuadLoop.ROWS > 0) {
                     // Some of these rows are computed twice.
-                    quads(f, weights, rowBytes, row + last, 1, rowBytes, n, slots, last, scratch);
+                    quads(call, f, r + last, 1, call.rowBytes, slots, last);
                 }
             } else {
                 for (int i = 0; i < count; i++) {
-                    quads(f, weights, rowBytes, row + i, 1, 0, n, slots, i, scratch);
+                    quads(call, f, r + i, 1, 0, slots, i);
                 }
             }
-            copy(f, scratch, tokens, out, outOffset + r, outStride, count);
+            copy(call, f, r, count);
         }
     }
 
-    private static void copy(
-            PairFunctions.Functions f,
-            MemorySegment scratch,
-            int tokens,
-            HostFloats out,
-            int outOffset,
-            int outStride,
-            int count) {
-        if (tokens >= QuantizedLinear.DIRECT_TOKENS) {
-            MemorySegment to = out.view();
-            CodeMemory.Call.brief(
-                    f.copy(),
-                    scratch,
-                    to,
-                    to,
-                    (long) outOffset * Float.BYTES,
-                    tokens,
-                    count,
-                    (long) outStride * Float.BYTES,
-                    0,
-                    0,
-                    0,
-                    0);
+    /// Copies the results of some rows out.
+    private static void copy(LinearCall call, PairFunctions.Functions f, int row, int rows) {
+        if (call.tokens < LinearKernel.DIRECT_TOKENS) {
+            call.copyOut(0, (long) PairScratch.OUT_ROWS * Float.BYTES, 0, call.tokens, row, rows);
             return;
         }
-        for (int t = 0; t < tokens; t++) {
-            MemorySegment.copy(
-                    scratch,
-                    ValueLayout.JAVA_FLOAT,
-                    (long) t * PairScratch.OUT_ROWS * Float.BYTES,
-                    out.array(),
-                    outOffset + t * outStride,
-                    count);
-        }
+        MemorySegment to = call.out.view();
+        NativeCall.brief(
+                f.copy(),
+                call.scratch,
+                to,
+                to,
+                (long) (call.outOffset + row) * Float.BYTES,
+                call.tokens,
+                rows,
+                (long) call.outStride * Float.BYTES,
+                0,
+                0,
+                0,
+                0);
     }
 
     /// Multiplies quads of rows.
     ///
     /// @param between bytes from one row of a quad to the next; 0 for four times the same row
+    /// @param slots tokens that are multiplied: the last one perhaps twice
     /// @param out where the first row's results go in a token's results
-    private void quads(
-            PairFunctions.Functions f,
-            MemorySegment weights,
-            long rowBytes,
-            long row,
-            int quads,
-            long between,
-            int n,
-            int slots,
-            int out,
-            MemorySegment scratch) {
-        CodeMemory.Call.plain(
+    private static void quads(
+            LinearCall call, PairFunctions.Functions f, int row, int quads, long between, int slots, int out) {
+        NativeCall.plain(
                 f.product(),
-                weights,
-                scratch,
-                scratch,
-                row * rowBytes,
-                rowBytes,
+                call.weights,
+                call.scratch,
+                call.scratch,
+                call.rowAt(row),
+                call.rowBytes,
                 quads,
                 between,
-                n / BlockCode.SPAN,
+                call.n / BlockCode.SPAN,
                 (long) out * Float.BYTES,
                 slots / QuadLoop.STEP,
                 0);
     }
 
-    /// @param slots how many are spread: the last one perhaps more than once
-    private void spread(
-            PairFunctions.Functions f, int n, MemorySegment packed, int tokens, int slots, MemorySegment scratch) {
-        CodeMemory.Call.plain(
+    /// Spreads the activations of all tokens.
+    ///
+    /// @param slots how many are spread: the last one perhaps twice
+    private void spread(LinearCall call, PairFunctions.Functions f, int slots) {
+        NativeCall.plain(
                 f.spread(),
-                packed,
-                scratch,
-                scratch,
-                tokens,
-                n / BlockCode.SPAN,
+                call.packed,
+                call.scratch,
+                call.scratch,
+                call.tokens,
+                call.n / BlockCode.SPAN,
                 (long) slots * pair.spreadBytes,
-                PackedActivations.scalesOffset(format, n),
+                PackedActivations.scalesOffset(format, call.n),
                 slots,
-                PackedActivations.packedBytes(format, n),
+                call.packedStride,
                 0,
                 0);
     }
 
     /// Multiplies an even number of rows, or one row, which is then both rows of a pair.
-    private void tiles(
-            PairFunctions.Functions f,
-            MemorySegment weights,
-            long rowBytes,
-            long row,
-            int rows,
-            int spans,
-            int tile,
-            int tokens,
-            long out,
-            MemorySegment scratch) {
+    ///
+    /// @param out byte where the first row's results go in a token's results
+    private void tiles(LinearCall call, PairFunctions.Functions f, int row, int rows, long out) {
         int pairs = (rows + 1) / 2;
+        int spans = call.n / BlockCode.SPAN;
+        int tile = tile(call.tokens);
         for (int s = 0; s < spans; s += tile) {
             int which = (s == 0 ? PairLoop.FIRST : 0) | (s + tile >= spans ? PairLoop.LAST : 0);
-            CodeMemory.Call.plain(
+            NativeCall.plain(
                     f.product(),
-                    weights,
-                    scratch,
-                    scratch,
-                    row * rowBytes + (long) s * format.spanBytes,
-                    rowBytes,
+                    call.weights,
+                    call.scratch,
+                    call.scratch,
+                    call.rowAt(row) + (long) s * format.spanBytes,
+                    call.rowBytes,
                     pairs,
-                    rows == 1 ? 0 : pairs * rowBytes,
-                    PairScratch.SPREAD_OFFSET + spread(s) * tokens * pair.spreadBytes,
+                    rows == 1 ? 0 : pairs * call.rowBytes,
+                    PairScratch.SPREAD_OFFSET + spread(s) * call.tokens * pair.spreadBytes,
                     Math.min(tile, spans - s),
                     out,
                     which);

@@ -55,7 +55,7 @@ class CodeMemoryTests {
         try (CodeMemory code = new CodeMemory("adder", adder());
                 Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(8, 8);
-            CodeMemory.Call.plain(code.entry(0), out, out, out, 1, 20, 300, 4000, 50000, 600000, 7000000, 80000000);
+            NativeCall.plain(code.entry(0), out, out, out, 1, 20, 300, 4000, 50000, 600000, 7000000, 80000000);
             assertEquals(87654321, out.get(ValueLayout.JAVA_LONG, 0));
         }
     }
@@ -69,7 +69,7 @@ class CodeMemoryTests {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(8, 8);
             BackendException e = assertThrows(
-                    BackendException.class, () -> CodeMemory.Call.plain(entry, out, out, out, 0, 0, 0, 0, 0, 0, 0, 0));
+                    BackendException.class, () -> NativeCall.plain(entry, out, out, out, 0, 0, 0, 0, 0, 0, 0, 0));
             assertEquals(ErrorCode.CLOSED, e.code());
         }
     }
@@ -97,7 +97,7 @@ class CodeMemoryTests {
             MemorySegment begun = arena.allocate(8, 8);
             MemorySegment end = arena.allocate(8, 8);
             FutureTask<Void> call =
-                    new FutureTask<>(() -> CodeMemory.Call.plain(entry, begun, end, end, 0, 0, 0, 0, 0, 0, 0, 0), null);
+                    new FutureTask<>(() -> NativeCall.plain(entry, begun, end, end, 0, 0, 0, 0, 0, 0, 0, 0), null);
             Thread.ofPlatform().daemon().start(call);
             while ((long) LONG.getVolatile(begun, 0L) == 0) {
                 assertFalse(call.isDone(), call::toString);
@@ -122,8 +122,7 @@ class CodeMemoryTests {
             assertTrue(close.get(), "the interrupt was lost");
             assertEquals(List.of(3600L, 2 * 3600L, 4 * 3600L, 8 * 3600L), told.subList(0, 4));
             assertThrows(
-                    BackendException.class,
-                    () -> CodeMemory.Call.plain(entry, begun, end, end, 0, 0, 0, 0, 0, 0, 0, 0));
+                    BackendException.class, () -> NativeCall.plain(entry, begun, end, end, 0, 0, 0, 0, 0, 0, 0, 0));
         }
     }
 

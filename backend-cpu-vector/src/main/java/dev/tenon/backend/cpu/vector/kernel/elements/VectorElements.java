@@ -6,12 +6,12 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
 import dev.tenon.api.kernel.cpu.ForceInline;
-@CompileThresholdScaling(0.03)
 import dev.tenon.backend.cpu.vector.kernel.Strands;
 import dev.tenon.backend.cpu.vector.kernel.VectorExp;
 import jdk.incubator.vector.FloatVector;
 
 /// Activations and norms with the Vector API.
+@CompileThresholdScaling(0.03)
 public final class VectorElements implements ElementMath {
     @Override
     public void activate(Activation activation, float[] x, float[] out, int from, int to) {
