@@ -16,8 +16,7 @@ public record TegraOptions(AddressLayout layout, int ringEntries, boolean alignL
     /// Setting: entries of a ring.
     static final String RING = "nv-tegra.ring-entries";
     /// Setting: whether large buffers are aligned.
-    static final Setting ALIGN =
-            Setting.flag("nv-tegra.align-large", true, "Aligns buffers from 8 MiB to 2 MiB.");
+    static final Setting ALIGN = Setting.flag("nv-tegra.align-large", true, "Aligns buffers from 8 MiB to 2 MiB.");
 
     private static final int MAX_RING = 8192;
 

@@ -19,8 +19,7 @@ final class X86Settings {
                             X86KernelProvider.DEFAULT_FORMATS,
                             "Formats of weights that are multiplied by machine code, with commas between them.")
                     .readAtStart(),
-            Setting.choice(
-                            X86KernelProvider.ATTENTION, "on", SWITCH, "Whether attention is computed by machine code.")
+            Setting.choice(X86KernelProvider.ATTENTION, "on", SWITCH, "Whether attention is computed by machine code.")
                     .readAtStart(),
             Setting.choice(
                             X86KernelProvider.ELEMENTS,

@@ -40,8 +40,8 @@ public final class TrustSettings implements SettingsSource {
     @Override
     public List<SettingValue> settings() {
         return ALL.stream()
-                .map(setting -> SettingValue.find(
-                        "bundles", setting, Map.of(), System.getenv(), file, "etc/" + PID + ".cfg"))
+                .map(setting ->
+                        SettingValue.find("bundles", setting, Map.of(), System.getenv(), file, "etc/" + PID + ".cfg"))
                 .toList();
     }
 }

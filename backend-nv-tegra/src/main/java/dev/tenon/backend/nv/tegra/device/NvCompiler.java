@@ -43,7 +43,8 @@ record NvCompiler(NvDevice device, DeviceTraits traits, Map<String, String> sett
 
     @Override
     public Plan compile(CompileRequest request) {
-        PlanRequest wanted = PlanRequest.of(request, List.of(), settings, traits, false, device.info().kind());
+        PlanRequest wanted = PlanRequest.of(
+                request, List.of(), settings, traits, false, device.info().kind());
         PlannedGraph planned = GraphPlanner.plan(wanted);
         List<KernelModule> missing = missing(planned);
         if (!missing.isEmpty() && missing.stream().allMatch(m -> MANY_ROWS.contains(m.file()))) {

@@ -131,8 +131,8 @@ public record PlanRequest(
         if (!graph.outputs().isEmpty()) {
             issues.add(Issue.error(
                     ErrorCode.BACKEND_UNSUPPORTED,
-                    "outputs beside the default one (" + String.join(", ", graph.outputs().keySet())
-                            + ") are not supported by NVIDIA kernels yet",
+                    "outputs beside the default one ("
+                            + String.join(", ", graph.outputs().keySet()) + ") are not supported by NVIDIA kernels yet",
                     "outputs"));
         }
         Set<Integer> selected = new HashSet<>();

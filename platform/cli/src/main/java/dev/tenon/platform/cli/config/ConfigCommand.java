@@ -38,7 +38,7 @@ public final class ConfigCommand implements TenonCommand {
     Console console;
 
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
-    EngineControl engine;
+    EngineControl control;
 
     @Reference(policyOption = ReferencePolicyOption.GREEDY)
     List<SettingsSource> sources = List.of();
@@ -58,8 +58,8 @@ public final class ConfigCommand implements TenonCommand {
     @Override
     public Integer call() {
         List<SettingValue> values = new ArrayList<>();
-        if (engine != null) {
-            values.addAll(engine.settings(settings));
+        if (control != null) {
+            values.addAll(control.settings(settings));
         }
         values.addAll(OwnSettings.values(console));
         sources.forEach(source -> values.addAll(source.settings()));

@@ -18,8 +18,7 @@ public final class OwnSettings {
             Setting.text("model", "", "The model that `run` and `chat` take when none is named."),
             Setting.path("models", "", "Where `pull` puts models; ~/.cache/tenon/models if empty."),
             Setting.choice("color", "auto", List.of("auto", "always", "never"), "Colours; auto: on a terminal."),
-            Setting.path(
-                    "chat.history", "", "The file of lines typed in `chat`; ~/.cache/tenon/history if empty."),
+            Setting.path("chat.history", "", "The file of lines typed in `chat`; ~/.cache/tenon/history if empty."),
             Setting.text(
                     "bundles.repositories",
                     "https://repo.maven.apache.org/maven2/",
@@ -65,8 +64,9 @@ public final class OwnSettings {
     /// @param console looks values up
     static List<SettingValue> values(Console console) {
         Stream<SettingValue> commands = COMMANDS.stream().map(setting -> {
-            Map<String, String> file =
-                    console.setting(setting.name()).map(value -> Map.of(setting.name(), value)).orElse(Map.of());
+            Map<String, String> file = console.setting(setting.name())
+                    .map(value -> Map.of(setting.name(), value))
+                    .orElse(Map.of());
             return SettingValue.find(OWNER, setting, Map.of(), System.getenv(), file, FILE);
         });
         Stream<SettingValue> start = START.stream()

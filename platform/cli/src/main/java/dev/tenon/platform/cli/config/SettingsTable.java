@@ -35,10 +35,7 @@ final class SettingsTable {
 
     private static SettingValue merged(List<SettingValue> same) {
         SettingValue first = same.getFirst();
-        String owners = same.stream()
-                .map(SettingValue::owner)
-                .collect(Collectors.toCollection(TreeSet::new))
-                .stream()
+        String owners = same.stream().map(SettingValue::owner).collect(Collectors.toCollection(TreeSet::new)).stream()
                 .collect(Collectors.joining(", "));
         return new SettingValue(owners, first.setting(), first.value(), first.origin(), first.problem());
     }
