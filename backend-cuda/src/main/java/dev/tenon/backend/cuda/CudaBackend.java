@@ -2,6 +2,7 @@ package dev.tenon.backend.cuda;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
@@ -30,6 +31,11 @@ public final class CudaBackend implements Backend {
     @Override
     public String id() {
         return ID;
+    }
+
+    @Override
+    public List<Setting> settings() {
+        return CudaSettings.ALL;
     }
 
     /// Above the CPU backend.

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
@@ -40,6 +41,11 @@ public final class CpuVectorBackend implements Backend {
     @Override
     public String id() {
         return ID;
+    }
+
+    @Override
+    public List<Setting> settings() {
+        return CpuSettings.ALL;
     }
 
     @Override

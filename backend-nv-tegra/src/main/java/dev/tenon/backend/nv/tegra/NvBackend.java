@@ -2,6 +2,7 @@ package dev.tenon.backend.nv.tegra;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
@@ -53,6 +54,11 @@ public final class NvBackend implements Backend {
     @Override
     public String id() {
         return ID;
+    }
+
+    @Override
+    public List<Setting> settings() {
+        return TegraSettings.SERVER;
     }
 
     /// Whoever wants it names it.

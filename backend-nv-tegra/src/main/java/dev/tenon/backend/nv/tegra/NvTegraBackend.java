@@ -4,6 +4,7 @@ import aQute.bnd.annotation.Cardinality;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceConsumer;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
@@ -25,6 +26,7 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.Reference;
@@ -84,6 +86,12 @@ public final class NvTegraBackend implements Backend {
     @Override
     public String id() {
         return ID;
+    }
+
+    @Override
+    public List<Setting> settings() {
+        return Stream.concat(TegraSettings.ALL.stream(), others.stream().flatMap(other -> other.settings().stream()))
+                .toList();
     }
 
     /// Whoever wants it names it, because it has never run on a board, and because an emulated one is

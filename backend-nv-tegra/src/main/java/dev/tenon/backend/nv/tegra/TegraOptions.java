@@ -1,5 +1,6 @@
 package dev.tenon.backend.nv.tegra;
 
+import dev.tenon.api.config.Setting;
 import dev.tenon.backend.nv.tegra.gpu.AddressLayout;
 import java.util.Map;
 
@@ -15,7 +16,7 @@ public record TegraOptions(AddressLayout layout, int ringEntries, boolean alignL
     /// Setting: entries of a ring.
     static final String RING = "nv-tegra.ring-entries";
     /// Setting: whether large buffers are aligned.
-    static final String ALIGN = "nv-tegra.align-large";
+    static final Setting ALIGN = Setting.flag("nv-tegra.align-large", true, "Aligns buffers from 8 MiB to 2 MiB.");
 
     private static final int MAX_RING = 8192;
 
@@ -41,7 +42,7 @@ public record TegraOptions(AddressLayout layout, int ringEntries, boolean alignL
         return new TegraOptions(
                 settings.containsKey(LAYOUT) ? AddressLayout.of(settings.get(LAYOUT)) : defaults.layout,
                 number(settings, RING, defaults.ringEntries),
-                Boolean.parseBoolean(settings.getOrDefault(ALIGN, Boolean.toString(defaults.alignLarge))));
+                ALIGN.isOn(settings));
     }
 
     private static int number(Map<String, String> settings, String name, int otherwise) {

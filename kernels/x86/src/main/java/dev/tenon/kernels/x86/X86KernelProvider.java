@@ -2,6 +2,7 @@ package dev.tenon.kernels.x86;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
@@ -46,7 +47,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// The name of the setting that leaves norms and activations to others.
     static final String ELEMENTS = SETTING + ".elements";
 
-    private static final String DEFAULT_FORMATS = "Q8_0,Q6_K,Q5_K,Q4_K,Q4_0,Q3_K,Q2_K,F16,BF16";
+    static final String DEFAULT_FORMATS = "Q8_0,Q6_K,Q5_K,Q4_K,Q4_0,Q3_K,Q2_K,F16,BF16";
     private static final Logger LOG = LoggerFactory.getLogger(X86KernelProvider.class);
 
     private final String setting;
@@ -76,6 +77,11 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
         this.elements = elements;
         this.setting = setting.strip().toLowerCase(Locale.ROOT);
         this.formats = Set.of(formats.toUpperCase(Locale.ROOT).split("[,\\s]+"));
+    }
+
+    @Override
+    public List<Setting> settings() {
+        return X86Settings.ALL;
     }
 
     @Override

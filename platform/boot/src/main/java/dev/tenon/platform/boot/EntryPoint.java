@@ -2,8 +2,8 @@ package dev.tenon.platform.boot;
 
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// What the launcher calls with the arguments of the process: the command line. Registered by a bundle as a
-/// service; of several, the highest-ranked one is called.
+/// What the launcher calls with the arguments of the process: the command line. Registered by a
+/// bundle as a service; of several, the highest-ranked one is called.
 @ConsumerType
 public interface EntryPoint {
     /// Runs one command, on the main thread.

@@ -3,8 +3,8 @@ package dev.tenon.backend.cpu.vector.kernel;
 import jdk.incubator.vector.VectorShape;
 
 /// The width of the vectors that all kernels use: the widest that the processor prefers, or what the
-/// system property `tenon.vector.bits` asks for (128 or 256 on a processor that has more; wider ones would run
-/// in software).
+/// system property `tenon.vector.bits` (or `TENON_VECTOR_BITS`) says: 128 or 256 on a processor that has more;
+/// wider ones would run in software.
 ///
 /// Telling it loads a few classes, while the kernels load some two hundred of the Vector API. Not to be
 /// touched where the module `jdk.incubator.vector` is missing.
@@ -13,7 +13,8 @@ public final class VectorWidth {
     static final String PROPERTY = "tenon.vector.bits";
 
     private static final int BITS = select(
-            Integer.getInteger(PROPERTY, 512), VectorShape.preferredShape().vectorBitSize());
+            Integer.getInteger(PROPERTY, Integer.parseInt(System.getenv().getOrDefault("TENON_VECTOR_BITS", "512"))),
+            VectorShape.preferredShape().vectorBitSize());
 
     private VectorWidth() {}
 

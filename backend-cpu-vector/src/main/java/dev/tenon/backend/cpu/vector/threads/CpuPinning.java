@@ -1,8 +1,7 @@
 package dev.tenon.backend.cpu.vector.threads;
 
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.error.BackendException;
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.TenonException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -21,12 +20,16 @@ import org.slf4j.LoggerFactory;
 
 /// Keeps each thread of a team on a processor of its own.
 ///
-/// Workers are bound for good. The caller of a step is bound while the step runs and gets its own mask
-/// back; a virtual thread is not bound, because it may change its carrier within a step. What the system
-/// refuses is logged once and changes nothing else.
+/// Workers are bound for good. The caller of a step is bound while the step runs and gets its own
+/// mask back; a virtual thread is not bound, because it may change its carrier within a step. What
+/// the system refuses is logged once and changes nothing else.
 public final class CpuPinning {
-    /// The setting's name: `true` or `false`.
-    static final String SETTING = "threads.pin";
+    /// The setting.
+    public static final Setting PIN = Setting.flag(
+            "threads.pin",
+            false,
+            "Keeps each thread on a processor of its own (Linux, at most as many threads as processors); not for two"
+                    + " models that compute at the same time, as both would take the same processors.");
 
     private static final Logger LOG = LoggerFactory.getLogger(CpuPinning.class);
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
@@ -40,8 +43,8 @@ public final class CpuPinning {
     ///
     /// @param affinity the system's functions
     /// @param threads size of the team
-    /// @throws BackendException (`BACKEND-001`) if there are more threads than processors, or the system
-    ///     refuses
+    /// @throws BackendException (`BACKEND-001`) if there are more threads than processors, or the
+    ///     system refuses
     CpuPinning(Affinity affinity, int threads) {
         this.affinity = affinity;
         Arena arena = Arena.ofAuto();
@@ -60,19 +63,14 @@ public final class CpuPinning {
         Arrays.setAll(masks, i -> affinity.mask(arena, cpus[i]));
     }
 
-    /// {@return the pinning that settings ask for; empty if they do not, or if it cannot be, which is logged
-    /// once}
+    /// {@return the pinning that settings ask for; empty if they do not, or if it cannot be, which
+    /// is logged once}
     ///
     /// @param settings the backend's settings
     /// @param threads size of the team
-    /// @throws TenonException (`CFG-001`) if the setting is neither `true` nor `false`
+    /// @throws dev.tenon.api.error.TenonException (`CFG-001`) if the setting is neither on nor off
     public static Optional<CpuPinning> of(Map<String, String> settings, int threads) {
-        String text = settings.getOrDefault(SETTING, "false").trim();
-        if (!text.equalsIgnoreCase("true") && !text.equalsIgnoreCase("false")) {
-            throw new TenonException(
-                    ErrorCode.CONFIG, "Setting " + SETTING + " is '" + text + "'; expected true or false");
-        }
-        if (!Boolean.parseBoolean(text)) {
+        if (!PIN.isOn(settings)) {
             return Optional.empty();
         }
         try {

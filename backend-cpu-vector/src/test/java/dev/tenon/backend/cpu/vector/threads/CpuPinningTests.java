@@ -104,7 +104,7 @@ class CpuPinningTests {
         BackendException e =
                 assertThrows(BackendException.class, () -> new CpuPinning(new Affinity(OS), processors + 1));
         assertTrue(e.getMessage().contains("more threads (" + (processors + 1) + ")"), e.getMessage());
-        assertEquals(Optional.empty(), CpuPinning.of(Map.of(CpuPinning.SETTING, "true"), processors + 1));
+        assertEquals(Optional.empty(), CpuPinning.of(Map.of(CpuPinning.PIN.name(), "true"), processors + 1));
     }
 
     @Test
@@ -117,9 +117,9 @@ class CpuPinningTests {
     @Test
     void theSettingIsOffByDefaultAndItsValueIsChecked() {
         assertEquals(Optional.empty(), CpuPinning.of(Map.of(), 1));
-        assertEquals(Optional.empty(), CpuPinning.of(Map.of(CpuPinning.SETTING, "false"), 1));
+        assertEquals(Optional.empty(), CpuPinning.of(Map.of(CpuPinning.PIN.name(), "false"), 1));
         TenonException e =
-                assertThrows(TenonException.class, () -> CpuPinning.of(Map.of(CpuPinning.SETTING, "maybe"), 1));
+                assertThrows(TenonException.class, () -> CpuPinning.of(Map.of(CpuPinning.PIN.name(), "maybe"), 1));
         assertEquals(ErrorCode.CONFIG, e.code());
         assertTrue(e.getMessage().contains("'maybe'"), e.getMessage());
     }
@@ -127,7 +127,7 @@ class CpuPinningTests {
     @Test
     void anOpenDeviceTellsWhereItsThreadsAre() {
         requireLinux();
-        DeviceOptions options = new DeviceOptions("", 1, Map.of(CpuPinning.SETTING, " TRUE "));
+        DeviceOptions options = new DeviceOptions("", 1, Map.of(CpuPinning.PIN.name(), " TRUE "));
         try (Device device = new CpuVectorBackend().open(options)) {
             int first = new CpuPinning(new Affinity(OS), 1).processors()[0];
             assertEquals("[" + first + "]", device.info().details().get("pinned-to"));

@@ -1,5 +1,7 @@
 package dev.tenon.backend.nv.tegra.sys;
 
+import dev.tenon.api.config.Setting;
+import java.util.List;
 import java.util.Map;
 
 /// Offers a board beside the one that the machine is, such as an emulated one: a service. Safe for
@@ -17,4 +19,9 @@ public interface BoardProvider {
     /// @return the board; the caller closes it
     /// @throws IllegalArgumentException if a setting is not understood
     Board open(Map<String, String> settings);
+
+    /// {@return the settings that it reads besides the backend's; a stable list}
+    default List<Setting> settings() {
+        return List.of();
+    }
 }

@@ -33,18 +33,16 @@ public record MvSchedule(int threadsPerRow, int blockSize, int rowsPerThread, bo
                 knob + " is " + value + "; expected " + expected + ", or 0 for the default");
     }
 
-    /// Reads the knobs from settings, with `MV_THREADS_PER_ROW`, `MV_BLOCKSIZE` and
-    /// `MV_ROWS_PER_THREAD` of the environment in second place.
+    /// Reads the knobs from settings.
     ///
     /// @param settings settings by name
-    /// @param environment environment variables
     /// @return the knobs
     /// @throws IllegalArgumentException naming a knob whose value is none
-    public static MvSchedule of(Map<String, String> settings, Map<String, String> environment) {
+    public static MvSchedule of(Map<String, String> settings) {
         Map<String, Integer> knobs = new HashMap<>();
-        read(knobs, Schedule.MV_THREADS_PER_ROW, settings, environment.get("MV_THREADS_PER_ROW"));
-        read(knobs, Schedule.MV_BLOCK_SIZE, settings, environment.get("MV_BLOCKSIZE"));
-        read(knobs, Schedule.MV_ROWS_PER_THREAD, settings, environment.get("MV_ROWS_PER_THREAD"));
+        read(knobs, Schedule.MV_THREADS_PER_ROW, settings);
+        read(knobs, Schedule.MV_BLOCK_SIZE, settings);
+        read(knobs, Schedule.MV_ROWS_PER_THREAD, settings);
         Schedule schedule = new Schedule(knobs);
         return new MvSchedule(
                 schedule.knob(Schedule.MV_THREADS_PER_ROW, 0),
@@ -59,9 +57,8 @@ public record MvSchedule(int threadsPerRow, int blockSize, int rowsPerThread, bo
         return new MvSchedule(threadsPerRow, blockSize == 0 ? MvGeometry.BLOCK / 2 : blockSize, rowsPerThread, true);
     }
 
-    private static void read(
-            Map<String, Integer> knobs, String name, Map<String, String> settings, String fromEnvironment) {
-        String text = settings.getOrDefault(name, fromEnvironment);
+    private static void read(Map<String, Integer> knobs, String name, Map<String, String> settings) {
+        String text = settings.get(name);
         if (text != null && !text.isBlank()) {
             try {
                 knobs.put(name, Integer.parseInt(text.strip()));

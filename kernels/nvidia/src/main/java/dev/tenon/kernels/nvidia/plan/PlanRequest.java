@@ -68,7 +68,7 @@ public record PlanRequest(
         }
         MvSchedule schedule;
         try {
-            schedule = MvSchedule.of(options.settings(), System.getenv());
+            schedule = MvSchedule.of(options.settings());
             schedule = compiles ? schedule : schedule.forPrebuilt();
         } catch (IllegalArgumentException e) {
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);
@@ -131,8 +131,8 @@ public record PlanRequest(
         if (!graph.outputs().isEmpty()) {
             issues.add(Issue.error(
                     ErrorCode.BACKEND_UNSUPPORTED,
-                    "outputs beside the default one (" + String.join(", ", graph.outputs().keySet())
-                            + ") are not supported by NVIDIA kernels yet",
+                    "outputs beside the default one ("
+                            + String.join(", ", graph.outputs().keySet()) + ") are not supported by NVIDIA kernels yet",
                     "outputs"));
         }
         Set<Integer> selected = new HashSet<>();

@@ -8,6 +8,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.config.UnknownVariables;
 import dev.tenon.platform.cli.pull.ModelFiles;
 import dev.tenon.platform.cli.terminal.BarProgress;
 import dev.tenon.platform.cli.terminal.Colors;
@@ -190,6 +191,9 @@ final class RootCommand implements Console {
 
     @Override
     public LoadedModel load(Engine engine, LoadRequest request) {
+        for (String variable : UnknownVariables.find(System.getenv().keySet(), engine)) {
+            note("tenon: " + variable + " is set, but no setting is read from it. 'tenon config' lists all settings.");
+        }
         try (Progress bar = progress("load " + request.path().getFileName(), -1, "")) {
             return Engines.require(engine).load(request);
         }

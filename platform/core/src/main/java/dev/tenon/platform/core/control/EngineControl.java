@@ -3,6 +3,7 @@ package dev.tenon.platform.core.control;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.TenonException;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.osgi.annotation.versioning.ProviderType;
 
@@ -50,4 +51,12 @@ public interface EngineControl {
     ///     op; those after a choice without a candidate that can be taken are left out
     /// @throws TenonException if the file cannot be read
     List<Choice> explain(LoadRequest request);
+
+    /// Tells the settings that the platform's engine, the installed backends and the kernel providers declare, with
+    /// their values.
+    ///
+    /// @param request values by name that go over all others, as those of a request do
+    /// @return the values, one for each declaration; a setting that several backends read comes several times
+    /// @throws TenonException (`CFG-001`) if the request names a setting that nobody declares
+    List<SettingValue> settings(Map<String, String> request);
 }

@@ -13,6 +13,7 @@ import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.core.check.SelfCheck;
 import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.control.EngineControl;
+import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,8 @@ import org.osgi.service.component.annotations.Modified;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The engine as an OSGi service: feeds the registry from the service registry and takes settings
 /// from ConfigAdmin.
@@ -36,6 +39,8 @@ import org.osgi.service.component.annotations.ReferencePolicy;
 public final class EngineComponent implements Engine, EngineControl {
     /// The framework's property of every service that numbers its bundle.
     private static final String BUNDLE_ID = "service.bundleid";
+
+    private static final Logger LOG = LoggerFactory.getLogger(EngineComponent.class);
 
     private final ServiceRegistry registry = new ServiceRegistry();
     private final Map<ServiceReference<ChatTemplateEngine>, LateTemplateEngine> templates = new ConcurrentHashMap<>();
@@ -57,7 +62,12 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Modified
     void modified(Map<String, Object> properties) {
-        engine.configure(EngineConfig.of(properties, System.getenv()));
+        EngineConfig next = EngineConfig.of(properties, System.getenv());
+        if (next.problem().isEmpty()) {
+            engine.configure(next);
+        } else {
+            LOG.warn("The engine's settings stay as they were: {}", next.problem());
+        }
     }
 
     @Deactivate
@@ -172,6 +182,11 @@ public final class EngineComponent implements Engine, EngineControl {
     @Override
     public List<Choice> explain(LoadRequest request) {
         return engine.explain(request);
+    }
+
+    @Override
+    public List<SettingValue> settings(Map<String, String> request) {
+        return engine.settings(request);
     }
 
     @Override

@@ -1,14 +1,18 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.SettingValue;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// The platform's settings: from the environment (`TENON_*`), else from configuration, else
-/// defaults. A request's own values go before all of them.
+/// The engine's settings: from the environment (`TENON_*`), else from configuration, else defaults.
+/// A request's own values go before all of them. What backends read is looked up by what they
+/// declare.
 ///
 /// @param backend backend id or `auto`
 /// @param device device id, or empty for the first
@@ -20,7 +24,9 @@ import java.util.Map;
 /// @param moveTimeoutMillis how long a step waits for a replacement when a bundle in use is
 ///     withdrawn
 /// @param preferences `prefer.*` settings without the prefix
-/// @param backendSettings all settings, handed to the backend
+/// @param file the configuration by name, the environment's `TENON_*` variables over it
+/// @param environment environment variables
+/// @param problem which value is not allowed, or an empty text
 public record EngineConfig(
         String backend,
         String device,
@@ -31,21 +37,54 @@ public record EngineConfig(
         KvType valueType,
         long moveTimeoutMillis,
         Map<String, String> preferences,
-        Map<String, String> backendSettings) {
+        Map<String, String> file,
+        Map<String, String> environment,
+        String problem) {
     /// The configuration's persistent id: `etc/dev.tenon.platform.cfg`.
     public static final String PID = "dev.tenon.platform";
 
-    private static final int DEFAULT_CONTEXT = 4096;
-    private static final int DEFAULT_BATCH = 512;
-    private static final long DEFAULT_MOVE_MILLIS = 3000;
+    private static final String FILE = "etc/" + PID + ".cfg";
+    /// Who reads the engine's own settings.
+    static final String OWNER = "platform";
+    private static final String PREFER = "prefer.";
+    private static final List<String> KV_TYPES = List.of("f32", "f16", "q8_0");
+
+    private static final Setting BACKEND = Setting.text(
+            "backend", "auto", "The backend that computes: its id, or auto for the best one that can run the model.");
+    private static final Setting DEVICE =
+            Setting.text("device", "", "The backend's device, as `tenon doctor` lists them; the first if empty.");
+    private static final Setting THREADS = Setting.integer(
+            "threads", 0, 0, Integer.MAX_VALUE, "Threads that compute on the CPU; 0: one for each core.");
+    private static final Setting CONTEXT = Setting.integer(
+            "context.length",
+            4096,
+            0,
+            Integer.MAX_VALUE,
+            "Most tokens of context where a request names no number; 0: what the model was trained for.");
+    private static final Setting BATCH =
+            Setting.integer("batch.tokens", 512, 0, Integer.MAX_VALUE, "Most tokens in one step.");
+    private static final Setting KEYS =
+            Setting.choice("cache.type.k", "f16", KV_TYPES, "How keys of the context are kept.");
+    private static final Setting VALUES =
+            Setting.choice("cache.type.v", "f16", KV_TYPES, "How values of the context are kept.");
+    private static final Setting MOVE = Setting.integer(
+            "move.timeout.ms",
+            3000,
+            0,
+            Integer.MAX_VALUE,
+            "Milliseconds that a generation waits for a replacement of a bundle that is withdrawn.");
+
+    /// The settings of the engine itself; besides, `prefer.backend.ID`, `prefer.architecture.ID`
+    /// and `prefer.format.ID` name a class where two bundles offer the same id.
+    static final List<Setting> SETTINGS = List.of(BACKEND, DEVICE, THREADS, CONTEXT, BATCH, KEYS, VALUES, MOVE);
 
     /// Reads the settings.
     ///
     /// @param properties configuration, keys such as `context.length`; other keys are handed to
     ///     backends
     /// @param environment environment variables, such as `TENON_CONTEXT_LENGTH`
-    /// @return the settings
-    /// @throws TenonException (`CFG-001`) if a number is none
+    /// @return the settings, with the default in place of each value that is not allowed; see
+    ///     [#checked()]
     public static EngineConfig of(Map<String, ?> properties, Map<String, String> environment) {
         Map<String, String> all = new HashMap<>();
         properties.forEach((key, value) -> all.put(key, String.valueOf(value)));
@@ -54,69 +93,68 @@ public record EngineConfig(
                 all.put(key.substring(6).toLowerCase(Locale.ROOT).replace('_', '.'), value);
             }
         });
-        for (String knob : new String[] {"MV_THREADS_PER_ROW", "MV_BLOCKSIZE", "MV_ROWS_PER_THREAD"}) {
-            if (environment.containsKey(knob)) {
-                String name = knob.equals("MV_BLOCKSIZE")
-                        ? "mv.block-size"
-                        : knob.toLowerCase(Locale.ROOT).replaceFirst("_", ".").replace('_', '-');
-                all.put(name, environment.get(knob));
-            }
-        }
-        String warmup = all.getOrDefault("warmup", "on").trim().toLowerCase(Locale.ROOT);
-        if (!warmup.equals("on") && !warmup.equals("off")) {
-            throw new TenonException(
-                    ErrorCode.CONFIG,
-                    "Setting warmup is '" + all.get("warmup") + "'; expected on or off. See etc/" + PID + ".cfg");
-        }
-        all.put("warmup", warmup);
         Map<String, String> preferences = new HashMap<>();
         all.forEach((key, value) -> {
-            if (key.startsWith("prefer.")) {
-                preferences.put(key.substring(7), value);
+            if (key.startsWith(PREFER)) {
+                preferences.put(key.substring(PREFER.length()), value);
             }
         });
+        Map<Setting, String> values = new HashMap<>();
+        String problem = "";
+        for (Setting setting : SETTINGS) {
+            SettingValue found = SettingValue.find(OWNER, setting, Map.of(), environment, properties, FILE);
+            problem = problem.isEmpty() ? found.problem() : problem;
+            values.put(setting, found.problem().isEmpty() ? found.value() : setting.defaultValue());
+        }
         return new EngineConfig(
-                all.getOrDefault("backend", "auto").trim(),
-                all.getOrDefault("device", "").trim(),
-                number(all, "threads", 0),
-                number(all, "context.length", DEFAULT_CONTEXT),
-                number(all, "batch.tokens", DEFAULT_BATCH),
-                kvType(all, "cache.type.k"),
-                kvType(all, "cache.type.v"),
-                number(all, "move.timeout.ms", (int) DEFAULT_MOVE_MILLIS),
+                values.get(BACKEND),
+                values.get(DEVICE),
+                Integer.parseInt(values.get(THREADS)),
+                Integer.parseInt(values.get(CONTEXT)),
+                Integer.parseInt(values.get(BATCH)),
+                KvType.valueOf(values.get(KEYS).toUpperCase(Locale.ROOT)),
+                KvType.valueOf(values.get(VALUES).toUpperCase(Locale.ROOT)),
+                Long.parseLong(values.get(MOVE)),
                 Map.copyOf(preferences),
-                Map.copyOf(all));
+                Map.copyOf(all),
+                environment,
+                problem);
     }
 
-    private static KvType kvType(Map<String, String> all, String key) {
-        String text = all.getOrDefault(key, "f16").trim();
-        for (KvType type : KvType.values()) {
-            if (type.name().equalsIgnoreCase(text)) {
-                return type;
-            }
+    /// {@return these settings, if all values are allowed}
+    ///
+    /// @throws TenonException (`CFG-001`) if one is not
+    EngineConfig checked() {
+        if (!problem.isEmpty()) {
+            throw new TenonException(ErrorCode.CONFIG, problem);
         }
-        throw new TenonException(
-                ErrorCode.CONFIG,
-                "Setting " + key + " is '" + text + "'; expected f32, f16 or q8_0. See etc/" + PID + ".cfg");
+        return this;
     }
 
-    private static int number(Map<String, String> all, String key, int fallback) {
-        String text = all.get(key);
-        if (text == null || text.isBlank()) {
-            return fallback;
-        }
-        try {
-            int value = Integer.parseInt(text.trim());
-            if (value < 0) {
-                throw new NumberFormatException("negative");
+    /// {@return the values that a backend is handed: of its settings those that are not empty,
+    /// checked; of others what stands in request, configuration and environment}
+    ///
+    /// @param declared the backend's settings
+    /// @param request values by name that go over all others
+    /// @throws TenonException (`CFG-001`) if a value is not allowed
+    Map<String, String> backendSettings(List<Setting> declared, Map<String, String> request) {
+        Map<String, String> values = new HashMap<>(file);
+        values.putAll(request);
+        for (Setting setting : declared) {
+            String value = find(OWNER, setting, request).checked();
+            if (!value.isEmpty()) {
+                values.put(setting.name(), value);
             }
-            return value;
-        } catch (NumberFormatException e) {
-            throw new TenonException(
-                    ErrorCode.CONFIG,
-                    "Setting " + key + " is '" + text + "'; expected a whole number, 0 or more. See etc/" + PID
-                            + ".cfg",
-                    e);
         }
+        return values;
+    }
+
+    /// {@return the value of a setting}
+    ///
+    /// @param owner who reads it
+    /// @param setting what was declared
+    /// @param request values by name that go over all others
+    SettingValue find(String owner, Setting setting, Map<String, String> request) {
+        return SettingValue.find(owner, setting, request, environment, file, FILE);
     }
 }

@@ -23,7 +23,6 @@ import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.control.Choice.Candidate;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -180,7 +179,7 @@ final class Explanation {
             if (!probe.available()) {
                 return "not available: " + probe.reason();
             }
-            try (Device device = backend.open(options())) {
+            try (Device device = backend.open(options(backend))) {
                 String unsupported = definition.graph().ops().stream()
                         .map(op -> device.compiler().supports(op, weights, registry.kernelProviders()))
                         .filter(support -> support.level() == Support.Level.NONE)
@@ -196,20 +195,21 @@ final class Explanation {
         }
     }
 
-    private DeviceOptions options() {
-        String id = request.device().isEmpty() ? config.device() : request.device();
-        Map<String, String> settings = new HashMap<>(config.backendSettings());
-        settings.putAll(request.settings());
-        return new DeviceOptions(id, 1, settings);
+    private DeviceOptions options(Backend backend) {
+        return new DeviceOptions(deviceId(), 1, config.backendSettings(backend.settings(), request.settings()));
+    }
+
+    private String deviceId() {
+        return request.device().isEmpty() ? config.device() : request.device();
     }
 
     private void devices(Backend taken, ModelDefinition definition, ModelWeights weights) {
-        try (Device device = taken.open(options())) {
+        try (Device device = taken.open(options(taken))) {
             List<Candidate> candidates = new ArrayList<>();
             for (Backend backend : registry.backends()) {
                 candidates.addAll(devices(backend, backend == taken ? device : null));
             }
-            String asked = options().deviceId();
+            String asked = deviceId();
             choices.add(new Choice("device", asked.isEmpty() ? "the first" : "setting device=" + asked, candidates));
             for (Op op : definition.graph().ops()) {
                 kernels(device, op, weights);
@@ -220,7 +220,7 @@ final class Explanation {
     /// The devices of a backend; `open` is the one that would be used, or null if the backend is
     /// not taken.
     private List<Candidate> devices(Backend backend, Device open) {
-        String asked = options().deviceId();
+        String asked = deviceId();
         try {
             if (!backend.probe().available()) {
                 return List.of(new Candidate(

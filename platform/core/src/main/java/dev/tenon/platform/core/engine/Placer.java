@@ -25,7 +25,6 @@ import dev.tenon.api.model.ModelSource;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -173,8 +172,7 @@ final class Placer {
         List<KernelProvider> kernels = registry.kernelProviders();
         String deviceId = request.device().isEmpty() ? config.device() : request.device();
         int threads = request.threads() > 0 ? request.threads() : config.threads();
-        Map<String, String> settings = new HashMap<>(config.backendSettings());
-        settings.putAll(request.settings());
+        Map<String, String> settings = config.backendSettings(backend.settings(), request.settings());
         Device device = backend.open(new DeviceOptions(deviceId, threads, settings));
         try {
             List<String> unsupported = unsupported(device.compiler(), definition, weights, kernels);

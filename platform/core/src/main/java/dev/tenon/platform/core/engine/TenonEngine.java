@@ -13,11 +13,13 @@ import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.Choice;
+import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.text.Tokenizers;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -70,6 +72,8 @@ public final class TenonEngine implements Engine {
             throw closedError();
         }
         long start = System.nanoTime();
+        config.checked();
+        DeclaredSettings.check(request.settings(), registry);
         findKernels();
         GgufFile file = GgufReader.open(request.path(), TensorTypes.of(registry.formats()));
         try {
@@ -137,9 +141,20 @@ public final class TenonEngine implements Engine {
     /// @return the choices in the order in which they are taken
     /// @throws TenonException if the file cannot be read
     public List<Choice> explain(LoadRequest request) {
+        config.checked();
+        DeclaredSettings.check(request.settings(), registry);
         try (GgufFile file = GgufReader.open(request.path(), TensorTypes.of(registry.formats()))) {
             return new Explanation(registry, config, request, file).choices();
         }
+    }
+
+    /// Tells the settings that are declared, with their values.
+    ///
+    /// @param given values by name that go over all others
+    /// @return the values
+    /// @throws TenonException (`CFG-001`) if `given` names a setting that nobody declares
+    public List<SettingValue> settings(Map<String, String> given) {
+        return DeclaredSettings.values(registry, config, given);
     }
 
     /// Has the kernel providers look what the processor can do while the file is being read. They

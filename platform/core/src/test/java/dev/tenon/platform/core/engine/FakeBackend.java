@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.CompileRequest;
@@ -76,6 +77,13 @@ final class FakeBackend implements Backend {
     @Override
     public int rank() {
         return rank;
+    }
+
+    List<Setting> settings = List.of();
+
+    @Override
+    public List<Setting> settings() {
+        return settings;
     }
 
     @Override

@@ -2,10 +2,12 @@ package dev.tenon.backend.nv.tegra.emulator;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.config.Setting;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.osgi.service.component.annotations.Component;
 
@@ -22,6 +24,11 @@ public final class EmulatedOrinProvider implements BoardProvider {
     @Override
     public String id() {
         return "emulated";
+    }
+
+    @Override
+    public List<Setting> settings() {
+        return List.of(Setting.path(RECORD, "", "A file that takes down what the emulated board is told."));
     }
 
     @Override

@@ -1,0 +1,8 @@
+/// Settings that a bundle declares, so that the platform can list, check and hand them over without
+/// knowing them.
+@Version("1.0.0")
+@Export
+package dev.tenon.api.config;
+
+import org.osgi.annotation.bundle.Export;
+import org.osgi.annotation.versioning.Version;

@@ -1,0 +1,77 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.config.Setting;
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.platform.core.control.SettingValue;
+import dev.tenon.platform.core.registry.ServiceRegistry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/// What the engine, the installed backends and the kernel providers declare as settings.
+final class DeclaredSettings {
+    private DeclaredSettings() {}
+
+    /// Checks the settings of a request: each is one of a backend, and its value is allowed.
+    ///
+    /// @param request values by name
+    /// @param registry what is installed
+    /// @throws TenonException (`CFG-001`) with the name, the value and what is allowed
+    static void check(Map<String, String> request, ServiceRegistry registry) {
+        Set<String> known = new TreeSet<>();
+        for (Map.Entry<String, String> given : request.entrySet()) {
+            boolean declared = false;
+            for (Backend backend : registry.backends()) {
+                for (Setting setting : backend.settings()) {
+                    if (!setting.atStart()) {
+                        known.add(setting.name());
+                        declared |= setting.name().equals(given.getKey());
+                        if (setting.name().equals(given.getKey())) {
+                            setting.parse(given.getValue());
+                        }
+                    }
+                }
+            }
+            if (!declared) {
+                throw new TenonException(
+                        ErrorCode.CONFIG,
+                        "Setting " + given.getKey() + " (value '" + given.getValue()
+                                + "') is none that a request may give; allowed are "
+                                + (known.isEmpty() ? "none" : String.join(", ", known))
+                                + ". 'tenon config' lists all settings");
+            }
+        }
+    }
+
+    /// {@return the values of all settings: the engine's, each backend's, each kernel provider's}
+    ///
+    /// @param registry what is installed
+    /// @param config file and environment
+    /// @param request values by name that go over all others
+    static List<SettingValue> values(ServiceRegistry registry, EngineConfig config, Map<String, String> request) {
+        check(request, registry);
+        List<SettingValue> values = new ArrayList<>();
+        add(values, EngineConfig.OWNER, EngineConfig.SETTINGS, config, request);
+        for (Backend backend : registry.backends()) {
+            add(values, backend.id(), backend.settings(), config, request);
+        }
+        for (KernelProvider provider : registry.kernelProviders()) {
+            add(values, "kernels", provider.settings(), config, request);
+        }
+        return values;
+    }
+
+    private static void add(
+            List<SettingValue> values,
+            String owner,
+            List<Setting> settings,
+            EngineConfig config,
+            Map<String, String> request) {
+        settings.forEach(setting -> values.add(config.find(owner, setting, request)));
+    }
+}
