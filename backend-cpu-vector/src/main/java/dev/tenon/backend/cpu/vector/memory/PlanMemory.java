@@ -21,11 +21,6 @@ public final class PlanMemory implements AutoCloseable {
         this.allocator = allocator;
     }
 
-    /// {@return the device's memory, for what counts by itself and is given to [#onClose]}
-    public CpuAllocator allocator() {
-        return allocator;
-    }
-
     /// {@return a zeroed array}
     ///
     /// @param length elements

@@ -55,11 +55,6 @@ public record CpuAttention(
         return (pages + SEGMENT_PAGES - 1) / SEGMENT_PAGES;
     }
 
-    @Override
-    public int phases() {
-        return 2;
-    }
-
     /// One phase is enough where the thread that attends can append first: nobody else reads those
     /// positions.
     @Override

@@ -76,11 +76,6 @@ public record CpuElementwise(Function function, Activations a, Activations b, Ac
     }
 
     @Override
-    public int phases() {
-        return 1;
-    }
-
-    @Override
     public boolean selected() {
         return out.selected;
     }

@@ -13,11 +13,6 @@ import java.lang.foreign.MemorySegment;
 public record CpuEmbedding(QuantFormat format, MemorySegment data, long rowBytes, Activations out)
         implements CpuKernel {
     @Override
-    public int phases() {
-        return 1;
-    }
-
-    @Override
     public boolean selected() {
         return false;
     }

@@ -4,14 +4,11 @@ package dev.tenon.backend.cpu.vector.op;
 ///
 /// Within a phase, every thread of the team takes work until there is none ([StepContext#claim(int)]).
 public interface CpuKernel {
-    /// {@return number of phases, at most}
-    int phases();
-
     /// {@return number of phases in a step}
     ///
     /// @param c the step
     default int phases(StepContext c) {
-        return phases();
+        return 1;
     }
 
     /// {@return whether it works on the rows that want logits only}
@@ -20,7 +17,7 @@ public interface CpuKernel {
     /// Does a thread's share of a phase.
     ///
     /// @param c the step's input and the threads' memory
-    /// @param phase 0 to [#phases()] - 1
+    /// @param phase 0 to `phases(c) - 1`
     /// @param thread index of the calling thread
     void run(StepContext c, int phase, int thread);
 }

@@ -14,13 +14,8 @@ public record CpuLinear(
         Activations x, BoundLinear linear, Activations residual, Activations out, Packing packing, Elements elements)
         implements CpuKernel {
     @Override
-    public int phases() {
-        return packing.any() ? 2 : 1;
-    }
-
-    @Override
     public int phases(StepContext c) {
-        return c.single(out) ? 1 : phases();
+        return packing.any() && !c.single(out) ? 2 : 1;
     }
 
     @Override
@@ -32,7 +27,7 @@ public record CpuLinear(
     public void run(StepContext c, int phase, int thread) {
         if (c.single(out)) {
             packing.own(x, thread);
-        } else if (phase + 1 < phases()) {
+        } else if (packing.any() && phase == 0) {
             packing.rows(c, x);
             return;
         }

@@ -9,11 +9,6 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param out `[rows, width]`
 public record CpuNorm(Activations x, RmsNormMath norm, Activations out) implements CpuKernel {
     @Override
-    public int phases() {
-        return 1;
-    }
-
-    @Override
     public boolean selected() {
         return out.selected;
     }

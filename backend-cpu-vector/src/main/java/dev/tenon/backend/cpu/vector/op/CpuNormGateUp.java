@@ -29,11 +29,6 @@ public record CpuNormGateUp(
         Packing packing)
         implements CpuKernel {
     @Override
-    public int phases() {
-        return 2;
-    }
-
-    @Override
     public int phases(StepContext c) {
         return c.single(out) ? 1 : 2;
     }

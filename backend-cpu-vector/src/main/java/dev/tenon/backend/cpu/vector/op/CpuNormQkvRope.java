@@ -27,11 +27,6 @@ public record CpuNormQkvRope(
         Packing packing)
         implements CpuKernel {
     @Override
-    public int phases() {
-        return 3;
-    }
-
-    @Override
     public int phases(StepContext c) {
         return c.single(vOut) ? 2 : 3;
     }

@@ -13,11 +13,6 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 public record CpuRope(Activations x, RmsNormMath norm, RopeTable table, RopeParams params, Activations out)
         implements CpuKernel {
     @Override
-    public int phases() {
-        return 1;
-    }
-
-    @Override
     public boolean selected() {
         return out.selected;
     }

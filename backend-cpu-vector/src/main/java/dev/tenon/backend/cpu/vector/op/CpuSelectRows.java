@@ -8,11 +8,6 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param out `[L, width]`
 public record CpuSelectRows(Activations x, Activations out) implements CpuKernel {
     @Override
-    public int phases() {
-        return 1;
-    }
-
-    @Override
     public boolean selected() {
         return true;
     }

@@ -65,7 +65,7 @@ public final class CpuCompiler implements Compiler {
                     "graph " + request.graph().name() + " cannot run on the CPU backend", issues);
         }
         WeightBinder binder = new WeightBinder(request.weights(), selected);
-        return CpuPlan.create(graph, options, binder, selected, allocator, threads);
+        return new PlanBuilder(graph, options, binder, selected, allocator, threads).build();
     }
 
     /// Blocks of Q8_0 must fit into heads.

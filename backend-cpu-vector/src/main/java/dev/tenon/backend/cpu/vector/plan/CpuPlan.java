@@ -1,9 +1,7 @@
 package dev.tenon.backend.cpu.vector.plan;
 
 import dev.tenon.api.device.KvPages;
-import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Plan;
-import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
@@ -12,27 +10,14 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.graph.CoreOp;
-import dev.tenon.api.graph.Graph;
-import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.memory.Activations;
-import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
-import dev.tenon.backend.cpu.vector.memory.GateTile;
-import dev.tenon.backend.cpu.vector.memory.PackedRows;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
-import dev.tenon.backend.cpu.vector.op.AttentionMemory;
-import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
-import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
 import dev.tenon.backend.cpu.vector.op.RopeTable;
 import dev.tenon.backend.cpu.vector.op.StepContext;
-import dev.tenon.backend.cpu.vector.op.ThreadMemory;
-import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 import dev.tenon.backend.cpu.vector.warmup.Warmup;
-import dev.tenon.backend.cpu.vector.warmup.WarmupTask;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -66,7 +51,18 @@ final class CpuPlan implements Plan {
     private boolean measured;
     private boolean closed;
 
-    private CpuPlan(
+    /// Takes over what [PlanBuilder] made.
+    ///
+    /// @param graph the kernels; its activations have memory
+    /// @param threads runs the kernels
+    /// @param cache the KV cache
+    /// @param memory closed with the plan, and with it the cache and the warm-up
+    /// @param context what kernels share during a step
+    /// @param check checks the input of steps
+    /// @param report what reports tell
+    /// @param times measures, where wanted
+    /// @param warmup warms kernels up; null where nothing is to be warmed up
+    CpuPlan(
             LoweredGraph graph,
             CpuThreads threads,
             CpuKv cache,
@@ -90,123 +86,6 @@ final class CpuPlan implements Plan {
         this.report = report;
         this.times = times;
         this.warmup = warmup;
-    }
-
-    /// Compiles a graph.
-    ///
-    /// @param graph graph of core ops and fused ops, all supported
-    /// @param options limits
-    /// @param binder binds weights
-    /// @param kernels selects kernels
-    /// @param allocator gives memory
-    /// @param threads runs the steps
-    /// @return the plan; if this throws, all memory has been released
-    static CpuPlan create(
-            Graph graph,
-            PlanOptions options,
-            WeightBinder binder,
-            KernelSet kernels,
-            CpuAllocator allocator,
-            CpuThreads threads) {
-        PlanMemory memory = new PlanMemory(allocator);
-        try {
-            return create(graph, options, binder, kernels, allocator.use().limitBytes(), threads, memory);
-        } catch (RuntimeException | Error e) {
-            memory.close();
-            throw e;
-        }
-    }
-
-    private static CpuPlan create(
-            Graph graph,
-            PlanOptions options,
-            WeightBinder binder,
-            KernelSet kernels,
-            long limitBytes,
-            CpuThreads threads,
-            PlanMemory memory) {
-        List<CoreOp.Attention> layers = graph.attentionLayers();
-        CpuKv cache = new CpuKv(layers, options.kvTokens(), options.keyType(), options.valueType(), memory.allocator());
-        memory.onClose(cache::close);
-        LoweredGraph lowered = new Lowering(graph, binder, cache, kernels, memory, options.maxTokens()).run();
-        ThreadMemory[] threadMemory = threadMemory(lowered, layers, options.maxTokens(), threads.size(), memory);
-        // Before the large arrays: machine code is generated while those get their memory.
-        Warmup warmup = null;
-        if (kernels.warming()) {
-            warmup = warmup(lowered, layers, options, binder, kernels, threadMemory[0].scratch());
-            memory.onClose(warmup::close);
-            warmup.start();
-        }
-        int selectedRows = Math.min(options.maxTokens(), options.maxSequences());
-        for (Activations a : lowered.activations()) {
-            long rows = a.selected ? selectedRows : options.maxTokens();
-            a.use(memory.floats(rows * a.width, "activations"));
-        }
-        for (PackedRows rows : binder.packedRows()) {
-            rows.use(memory.segment(rows.bytes(options.maxTokens()), "packed activations"));
-            MemorySegment[] rowOfThread = new MemorySegment[threads.size()];
-            Arrays.setAll(rowOfThread, i -> memory.segment(rows.ownBytes(), "packed activations"));
-            rows.useOwn(rowOfThread);
-        }
-        StepContext context =
-                new StepContext(threads, threadMemory, AttentionMemory.split(layers, cache.pageCount(), memory));
-        memory.bind(binder.boundBytes());
-        List<LoweredGraph.Entry> entries = lowered.kernels();
-        PlanReport report = new PlanReport(
-                entries.stream().map(LoweredGraph.Entry::report).toList(),
-                entries.stream().mapToLong(LoweredGraph.Entry::weightBytes).sum(),
-                new MemoryUse(cache.sizeBytes() + memory.allocatedBytes(), memory.boundBytes(), limitBytes));
-        return new CpuPlan(
-                lowered,
-                threads,
-                cache,
-                memory,
-                context,
-                new StepCheck(options, CpuKv.TOKENS, cache.pageCount(), lowered.vocabularySize()),
-                report,
-                new KernelTimes(entries, layers, cache),
-                warmup);
-    }
-
-    private static ThreadMemory[] threadMemory(
-            LoweredGraph graph, List<CoreOp.Attention> layers, int maxTokens, int threads, PlanMemory memory) {
-        LoweredGraph.ThreadNeeds needs = graph.needs();
-        boolean gated = graph.kernels().stream().anyMatch(entry -> entry.kernel() instanceof CpuNormGateUp);
-        long gateTile = gated ? (long) maxTokens * StepContext.MANY_TOKENS_ROWS : 0;
-        ThreadMemory[] memories = new ThreadMemory[threads];
-        for (int i = 0; i < threads; i++) {
-            Scratch scratch = new Scratch(
-                    memory.floats(needs.scratchFloats(), "scratch"),
-                    new byte[needs.scratchBytes()],
-                    memory.segment(needs.scratchMemory(), "scratch"));
-            GateTile tile = new GateTile(
-                    memory.floats(gateTile, "gate projections"), memory.floats(gateTile, "up projections"));
-            Activations normed = new Activations(needs.normedWidth(), false);
-            normed.use(memory.floats(needs.normedWidth(), "activations"));
-            memories[i] = new ThreadMemory(scratch, AttentionMemory.tiles(layers, memory), tile, normed);
-        }
-        return memories;
-    }
-
-    private static Warmup warmup(
-            LoweredGraph graph,
-            List<CoreOp.Attention> layers,
-            PlanOptions options,
-            WeightBinder binder,
-            KernelSet kernels,
-            Scratch sizes) {
-        List<BoundLinear> linears = binder.linears();
-        List<CoreOp.Attention> own = layers.stream()
-                .filter(layer -> !graph.attentionKernels().containsKey(layer))
-                .toList();
-        return new Warmup(kernels.attention(), kernels.elementMath(), own, graph.ownElements(), options, arena -> {
-            List<WarmupTask> tasks = WarmupTask.attention(graph.attentionKernels(), sizes, arena);
-            if (graph.elements().kernel() != null) {
-                tasks.add(WarmupTask.elements(graph.elements().kernel()));
-            }
-            tasks.addAll(WarmupTask.linears(linears, sizes, arena));
-            return tasks;
-        });
     }
 
     @Override

@@ -1,0 +1,135 @@
+package dev.tenon.backend.cpu.vector.plan;
+
+import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StepCheck;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
+import dev.tenon.backend.cpu.vector.kv.CpuKv;
+import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
+import dev.tenon.backend.cpu.vector.memory.GateTile;
+import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.memory.PlanMemory;
+import dev.tenon.backend.cpu.vector.op.AttentionMemory;
+import dev.tenon.backend.cpu.vector.op.BoundLinear;
+import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
+import dev.tenon.backend.cpu.vector.op.StepContext;
+import dev.tenon.backend.cpu.vector.op.ThreadMemory;
+import dev.tenon.backend.cpu.vector.selection.KernelSet;
+import dev.tenon.backend.cpu.vector.threads.CpuThreads;
+import dev.tenon.backend.cpu.vector.warmup.Warmup;
+import dev.tenon.backend.cpu.vector.warmup.WarmupTask;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+
+/// Compiles a graph into a plan: lowers it, and takes the memory that its kernels need.
+///
+/// @param graph graph of core ops and fused ops, all supported
+/// @param options limits
+/// @param binder binds weights
+/// @param kernels selects kernels
+/// @param allocator gives memory
+/// @param threads runs the steps
+record PlanBuilder(
+        Graph graph,
+        PlanOptions options,
+        WeightBinder binder,
+        KernelSet kernels,
+        CpuAllocator allocator,
+        CpuThreads threads) {
+    /// {@return the plan; if this throws, all memory has been released}
+    CpuPlan build() {
+        PlanMemory memory = new PlanMemory(allocator);
+        try {
+            return build(memory);
+        } catch (RuntimeException | Error e) {
+            memory.close();
+            throw e;
+        }
+    }
+
+    private CpuPlan build(PlanMemory memory) {
+        List<CoreOp.Attention> layers = graph.attentionLayers();
+        CpuKv cache = new CpuKv(layers, options.kvTokens(), options.keyType(), options.valueType(), allocator);
+        memory.onClose(cache::close);
+        LoweredGraph lowered = new Lowering(graph, binder, cache, kernels, memory, options.maxTokens()).run();
+        ThreadMemory[] threadMemory = threadMemory(lowered, layers, memory);
+        // Before the large arrays: machine code is generated while those get their memory.
+        Warmup warmup = null;
+        if (kernels.warming()) {
+            warmup = warmup(lowered, layers, threadMemory[0].scratch());
+            memory.onClose(warmup::close);
+            warmup.start();
+        }
+        int selectedRows = Math.min(options.maxTokens(), options.maxSequences());
+        for (Activations a : lowered.activations()) {
+            long rows = a.selected ? selectedRows : options.maxTokens();
+            a.use(memory.floats(rows * a.width, "activations"));
+        }
+        for (PackedRows rows : binder.packedRows()) {
+            rows.use(memory.segment(rows.bytes(options.maxTokens()), "packed activations"));
+            MemorySegment[] rowOfThread = new MemorySegment[threads.size()];
+            Arrays.setAll(rowOfThread, i -> memory.segment(rows.ownBytes(), "packed activations"));
+            rows.useOwn(rowOfThread);
+        }
+        StepContext context =
+                new StepContext(threads, threadMemory, AttentionMemory.split(layers, cache.pageCount(), memory));
+        memory.bind(binder.boundBytes());
+        List<LoweredGraph.Entry> entries = lowered.kernels();
+        PlanReport report = new PlanReport(
+                entries.stream().map(LoweredGraph.Entry::report).toList(),
+                entries.stream().mapToLong(LoweredGraph.Entry::weightBytes).sum(),
+                new MemoryUse(
+                        cache.sizeBytes() + memory.allocatedBytes(),
+                        memory.boundBytes(),
+                        allocator.use().limitBytes()));
+        return new CpuPlan(
+                lowered,
+                threads,
+                cache,
+                memory,
+                context,
+                new StepCheck(options, CpuKv.TOKENS, cache.pageCount(), lowered.vocabularySize()),
+                report,
+                new KernelTimes(entries, layers, cache),
+                warmup);
+    }
+
+    private ThreadMemory[] threadMemory(LoweredGraph lowered, List<CoreOp.Attention> layers, PlanMemory memory) {
+        LoweredGraph.ThreadNeeds needs = lowered.needs();
+        boolean gated = lowered.kernels().stream().anyMatch(entry -> entry.kernel() instanceof CpuNormGateUp);
+        long gateTile = gated ? (long) options.maxTokens() * StepContext.MANY_TOKENS_ROWS : 0;
+        ThreadMemory[] memories = new ThreadMemory[threads.size()];
+        for (int i = 0; i < memories.length; i++) {
+            Scratch scratch = new Scratch(
+                    memory.floats(needs.scratchFloats(), "scratch"),
+                    new byte[needs.scratchBytes()],
+                    memory.segment(needs.scratchMemory(), "scratch"));
+            GateTile tile = new GateTile(
+                    memory.floats(gateTile, "gate projections"), memory.floats(gateTile, "up projections"));
+            Activations normed = new Activations(needs.normedWidth(), false);
+            normed.use(memory.floats(needs.normedWidth(), "activations"));
+            memories[i] = new ThreadMemory(scratch, AttentionMemory.tiles(layers, memory), tile, normed);
+        }
+        return memories;
+    }
+
+    private Warmup warmup(LoweredGraph lowered, List<CoreOp.Attention> layers, Scratch sizes) {
+        List<BoundLinear> linears = binder.linears();
+        List<CoreOp.Attention> own = layers.stream()
+                .filter(layer -> !lowered.attentionKernels().containsKey(layer))
+                .toList();
+        return new Warmup(kernels.attention(), kernels.elementMath(), own, lowered.ownElements(), options, arena -> {
+            List<WarmupTask> tasks = WarmupTask.attention(lowered.attentionKernels(), sizes, arena);
+            if (lowered.elements().kernel() != null) {
+                tasks.add(WarmupTask.elements(lowered.elements().kernel()));
+            }
+            tasks.addAll(WarmupTask.linears(linears, sizes, arena));
+            return tasks;
+        });
+    }
+}
