@@ -16,6 +16,8 @@ final class KernelCodes {
             case SILU -> 0;
             case GELU_TANH -> 1;
             case RELU -> 2;
+            case RELU_SQUARED, SIGMOID, TANH ->
+                throw new IllegalArgumentException("activation " + activation + " passed the check but has no kernel");
         };
     }
 
