@@ -24,7 +24,7 @@ final class EmbeddedProgram {
             int[] prompt = model.tokenizer().encode("Once upon a time", true, false);
             session.generate(
                     GenerationRequest.of(prompt, SamplingParams.defaults(), 5),
-                    (token, text) -> System.out.println("token " + text));
+                    text -> System.out.println("token " + text));
         }
     }
 }

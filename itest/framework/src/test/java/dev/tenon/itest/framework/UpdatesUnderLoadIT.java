@@ -185,7 +185,7 @@ class UpdatesUnderLoadIT {
                                 .maxNewTokens(1)
                                 .ignoreEndOfGeneration(true)
                                 .build(),
-                        text -> {});
+                        piece -> {});
             }
         }
     }

@@ -30,11 +30,6 @@ public record CpuExpertLinear(
     private static final int PANEL = 32;
 
     @Override
-    public int phases() {
-        return 1;
-    }
-
-    @Override
     public boolean selected() {
         return out.selected;
     }

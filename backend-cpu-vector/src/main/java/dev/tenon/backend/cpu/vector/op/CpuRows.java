@@ -16,11 +16,6 @@ public record CpuRows(Activations out, Function function) implements CpuKernel {
     }
 
     @Override
-    public int phases() {
-        return 1;
-    }
-
-    @Override
     public boolean selected() {
         return out.selected;
     }

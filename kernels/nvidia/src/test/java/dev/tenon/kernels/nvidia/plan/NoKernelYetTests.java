@@ -1,4 +1,4 @@
-package dev.tenon.kernels.nvidia;
+package dev.tenon.kernels.nvidia.plan;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -89,7 +89,7 @@ class NoKernelYetTests {
         Value first = decoder.ops().getFirst().outputs().getFirst();
         Graph graph = new Graph("hidden", decoder.ops(), decoder.output(), Map.of("states", first));
         List<Issue> issues =
-                KernelSupport.refusals(KernelSupport.withKnownOps(graph), t, List.of(), TestGraphs.options(8, 1), true);
+                PlanRequest.refusals(graph, t, Map.of(), TestGraphs.options(8, 1), true);
         assertEquals(1, issues.size(), issues.toString());
         assertTrue(issues.getFirst().message().contains("states"), issues.toString());
     }
