@@ -22,16 +22,18 @@ import org.osgi.service.component.annotations.Deactivate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Kernels in machine code for the widest feature set that this x86-64 processor has; none elsewhere.
+/// Kernels in machine code for the widest feature set that this x86-64 processor has; none
+/// elsewhere.
 ///
-/// The setting `tenon.kernels.x86` (system property, or `TENON_KERNELS_X86` in the environment) is `auto`,
-/// `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.formats` (or
-/// `TENON_KERNELS_X86_FORMATS`) lists the formats of weights to serve, with commas between them; without it all
-/// are served. `tenon.kernels.x86.attention` (or `TENON_KERNELS_X86_ATTENTION`) is `off` to leave attention to
-/// the backend, `tenon.kernels.x86.elements` (or `TENON_KERNELS_X86_ELEMENTS`) to leave norms and activations to
-/// it. `tenon.kernels.x86.prefetch` is described at `Prefetch`. Stopping the bundle frees the code after running calls
-/// have returned; kernels that somebody
-/// still holds then throw [dev.tenon.api.error.BackendException] with [dev.tenon.api.error.ErrorCode#CLOSED].
+/// The setting `tenon.kernels.x86` (system property, or `TENON_KERNELS_X86` in the environment) is
+/// `auto`, `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.formats` (or
+/// `TENON_KERNELS_X86_FORMATS`) lists the formats of weights to serve, with commas between them;
+/// without it all are served. `tenon.kernels.x86.attention` (or `TENON_KERNELS_X86_ATTENTION`) is
+/// `off` to leave attention to the backend, `tenon.kernels.x86.elements` (or
+/// `TENON_KERNELS_X86_ELEMENTS`) to leave norms and activations to it. `tenon.kernels.x86.prefetch`
+/// is described at `Prefetch`. Stopping the bundle frees the code after running calls have
+/// returned; kernels that somebody still holds then throw [dev.tenon.api.error.BackendException]
+/// with [dev.tenon.api.error.ErrorCode#CLOSED].
 @Component(service = KernelProvider.class, property = "kernels.id=x86")
 @ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
 public final class X86KernelProvider implements KernelProvider, AutoCloseable {

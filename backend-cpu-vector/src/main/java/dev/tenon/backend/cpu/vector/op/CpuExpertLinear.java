@@ -1,11 +1,10 @@
 package dev.tenon.backend.cpu.vector.op;
 
-import dev.tenon.backend.cpu.vector.memory.Activations;
-
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
+import dev.tenon.backend.cpu.vector.memory.Activations;
 import java.lang.foreign.MemorySegment;
 
 /// Products with the matrices of the chosen experts. Threads take panels of an expert's rows; a row is decoded

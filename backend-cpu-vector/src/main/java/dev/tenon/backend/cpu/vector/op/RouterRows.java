@@ -1,8 +1,7 @@
 package dev.tenon.backend.cpu.vector.op;
 
-import dev.tenon.backend.cpu.vector.memory.Activations;
-
 import dev.tenon.api.graph.RouterParams;
+import dev.tenon.backend.cpu.vector.memory.Activations;
 
 /// Chooses the experts of each token, as [RouterParams] says.
 ///

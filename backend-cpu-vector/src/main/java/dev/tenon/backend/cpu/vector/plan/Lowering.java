@@ -1,6 +1,5 @@
 package dev.tenon.backend.cpu.vector.plan;
 
-
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
@@ -158,7 +157,9 @@ final class Lowering {
         weightBytes += plain.weightBytes();
         needs = needs.and(new ThreadNeeds(plain.scratchFloats(), 0, 0, 0));
         positions = Math.min(positions, plain.positions());
-        add(plain.kernel(), new PlanReport.Step(plain.op().kind(), plain.name(), "plain.generic", Support.Level.GENERIC));
+        add(
+                plain.kernel(),
+                new PlanReport.Step(plain.op().kind(), plain.name(), "plain.generic", Support.Level.GENERIC));
     }
 
     private void embedding(CoreOp.Embedding e) {

@@ -1,19 +1,17 @@
 package dev.tenon.backend.cpu.vector.plan;
 
-import dev.tenon.backend.cpu.vector.op.CpuKernel;
-import dev.tenon.backend.cpu.vector.op.CpuExpertLinear;
-import dev.tenon.backend.cpu.vector.op.RouterRows;
-import dev.tenon.backend.cpu.vector.op.StepContext;
-import dev.tenon.backend.cpu.vector.op.CpuRows;
-
-import dev.tenon.backend.cpu.vector.memory.Activations;
-
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.op.CpuExpertLinear;
+import dev.tenon.backend.cpu.vector.op.CpuKernel;
+import dev.tenon.backend.cpu.vector.op.CpuRows;
+import dev.tenon.backend.cpu.vector.op.RouterRows;
+import dev.tenon.backend.cpu.vector.op.StepContext;
 import java.lang.foreign.MemorySegment;
 
 /// An op in plain Java, right and not made for speed: those of experts and encoders.

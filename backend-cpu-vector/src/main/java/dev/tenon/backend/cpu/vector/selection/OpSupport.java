@@ -1,6 +1,5 @@
 package dev.tenon.backend.cpu.vector.selection;
 
-
 import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
@@ -45,8 +44,7 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                     CoreOp.SoftCap _,
                     CoreOp.SelectRows _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
             case CustomOp custom -> worst(custom);
-            case Op plain
-            when isPlain(plain) -> new Support(Support.Level.GENERIC, "plain Java for " + plain.kind());
+            case Op plain when isPlain(plain) -> new Support(Support.Level.GENERIC, "plain Java for " + plain.kind());
             default ->
                 new Support(
                         Support.Level.NONE,

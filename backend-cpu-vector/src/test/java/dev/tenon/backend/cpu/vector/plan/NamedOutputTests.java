@@ -1,7 +1,5 @@
 package dev.tenon.backend.cpu.vector.plan;
 
-import dev.tenon.backend.cpu.vector.CpuVectorBackend;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -19,6 +17,7 @@ import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.itest.testkit.Closeness;
 import dev.tenon.itest.testkit.MemoryWeights;
 import dev.tenon.itest.testkit.RandomModels;

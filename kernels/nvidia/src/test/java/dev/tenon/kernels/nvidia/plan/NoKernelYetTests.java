@@ -88,8 +88,7 @@ class NoKernelYetTests {
         Graph decoder = t.decoder("Q8_0", "Q8_0", true);
         Value first = decoder.ops().getFirst().outputs().getFirst();
         Graph graph = new Graph("hidden", decoder.ops(), decoder.output(), Map.of("states", first));
-        List<Issue> issues =
-                PlanRequest.refusals(graph, t, Map.of(), TestGraphs.options(8, 1), true);
+        List<Issue> issues = PlanRequest.refusals(graph, t, Map.of(), TestGraphs.options(8, 1), true);
         assertEquals(1, issues.size(), issues.toString());
         assertTrue(issues.getFirst().message().contains("states"), issues.toString());
     }

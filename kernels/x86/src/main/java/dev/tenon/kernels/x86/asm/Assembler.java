@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 
-/// The x86-64 instructions that the kernels use, by their mnemonics; destination first: here those of general
-/// registers, labels and constants; those of vectors are inherited.
+/// The x86-64 instructions that the kernels use, by their mnemonics; destination first: here those
+/// of general registers, labels and constants; those of vectors are inherited.
 public final class Assembler extends VectorInstructions {
     /// Conditions of [#j].
     public enum If {
@@ -37,7 +37,8 @@ public final class Assembler extends VectorInstructions {
 
     /// Creates an empty assembler.
     ///
-    /// @param evex whether vector instructions are encoded with EVEX (AVX-512) rather than VEX (AVX2)
+    /// @param evex whether vector instructions are encoded with EVEX (AVX-512) rather than VEX
+    /// (AVX2)
     public Assembler(boolean evex) {
         super(evex);
     }

@@ -24,7 +24,8 @@ class Encoder {
     static final int P66 = 1;
     static final int PF3 = 2;
     static final int PF2 = 3;
-    /// How an EVEX displacement byte is scaled: by the whole vector, by parts of it, or by fixed bytes.
+    /// How an EVEX displacement byte is scaled: by the whole vector, by parts of it, or by fixed
+    /// bytes.
     static final int FULL = 0;
     static final int HALF = -2;
     static final int QUARTER = -4;
@@ -156,7 +157,8 @@ class Encoder {
     /// @param pp implied prefix
     /// @param w the W bit
     /// @param opcode opcode
-    /// @param tuple scale of an EVEX displacement: [#FULL], [#HALF], [#QUARTER] or a number of bytes
+    /// @param tuple scale of an EVEX displacement: [#FULL], [#HALF], [#QUARTER] or a number of
+    /// bytes
     /// @param bits vector width
     /// @param reg ModRM.reg
     /// @param v register in VEX.vvvv; 0 when there is none

@@ -5,9 +5,9 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 
 /// The vector instructions that the kernels use, by their mnemonics; destination first.
 ///
-/// They are encoded with EVEX or VEX according to the assembler's feature set; where the two sets name an
-/// instruction differently (`vpandd`, `vpand`) the method has the shorter name. Instructions that exist in
-/// one form only refuse the other.
+/// They are encoded with EVEX or VEX according to the assembler's feature set; where the two sets
+/// name an instruction differently (`vpandd`, `vpand`) the method has the shorter name.
+/// Instructions that exist in one form only refuse the other.
 abstract class VectorInstructions extends Encoder {
     /// @param evex whether they are encoded with EVEX (AVX-512) rather than VEX (AVX2)
     VectorInstructions(boolean evex) {
@@ -249,7 +249,8 @@ abstract class VectorInstructions extends Encoder {
         op(M0F, P66, 0, 0xF5, FULL, d, a, b);
     }
 
-    /// Adds to each 32-bit lane of `d` the four products of unsigned bytes of `a` and signed bytes of `b`.
+    /// Adds to each 32-bit lane of `d` the four products of unsigned bytes of `a` and signed bytes
+    /// of `b`.
     public void vpdpbusd(Vec d, Vec a, Operand b) {
         op(M38, P66, 0, 0x50, FULL, d, a, b);
     }

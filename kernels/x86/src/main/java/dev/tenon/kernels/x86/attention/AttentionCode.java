@@ -21,7 +21,8 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 
-/// Attention of query rows to a page of 64 positions, with AVX2 or AVX-512; both give the same bits.
+/// Attention of query rows to a page of 64 positions, with AVX2 or AVX-512; both give the same
+/// bits.
 ///
 /// Up to six rows at a time go through three parts ([AttentionTile], [WeighCode]):
 ///
@@ -32,18 +33,19 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 ///             (AVX2: up to 12)                             (AVX2: up to 12; 64, 32 or 16 elements)
 /// ```
 ///
-/// Keys and values of few rows are read where they lie, in F16 or F32. For many rows, and from Q8_0, they are
-/// first made float32 in scratch memory ([AttentionPages]):
+/// Keys and values of few rows are read where they lie, in F16 or F32. For many rows, and from
+/// Q8_0, they are first made float32 in scratch memory ([AttentionPages]):
 ///
 /// ```
 ///   scratch:  weights [6, 64] | keep [16] | seen [64] | keys [keyLength, 64] | values [64, valueLength]
 /// ```
 ///
-/// Arguments: keys, values, scratch, q, max, sum; on the stack acc, runs, number of runs, and the positions
-/// whose values are made float32 first, which are none where pages are read in place.
+/// Arguments: keys, values, scratch, q, max, sum; on the stack acc, runs, number of runs, and the
+/// positions whose values are made float32 first, which are none where pages are read in place.
 ///
-/// RDI keys, RSI values, RDX scratch, RCX q, R8 max, R9 sum, RBP acc, R12 run, R13 runs left, R14 rows left in
-/// it, R15 row. Which positions are seen, k1 to k4 say, with AVX2 the bits of "seen". Free: RAX, RBX, R10, R11.
+/// RDI keys, RSI values, RDX scratch, RCX q, R8 max, R9 sum, RBP acc, R12 run, R13 runs left, R14
+/// rows left in it, R15 row. Which positions are seen, k1 to k4 say, with AVX2 the bits of "seen".
+/// Free: RAX, RBX, R10, R11.
 final class AttentionCode {
     /// Rows of a tile, at most.
     static final int ROWS = 6;
@@ -53,7 +55,8 @@ final class AttentionCode {
     static final int WEIGHTS_ROW = TOKENS * Float.BYTES;
     /// Where the factors of the rows are in scratch memory.
     static final int KEEP = ROWS * WEIGHTS_ROW;
-    /// Where it is, with AVX2, in scratch memory which positions are seen: all bits of their 32, or none.
+    /// Where it is, with AVX2, in scratch memory which positions are seen: all bits of their 32, or
+    /// none.
     static final int SEEN = KEEP + 64;
     /// Where float keys are in scratch memory.
     static final int KEYS = SEEN + TOKENS * Integer.BYTES;

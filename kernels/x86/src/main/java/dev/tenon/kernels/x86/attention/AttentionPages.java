@@ -24,8 +24,8 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 ///         values: a position's 32 elements under one scale in all lanes:               level · scale
 /// ```
 ///
-/// Registers: as [AttentionCode] says; the first position of the values in R10, the one behind the last in R11
-/// (both clobbered); R14 and R15 are free here.
+/// Registers: as [AttentionCode] says; the first position of the values in R10, the one after the
+/// last in R11 (both clobbered); R14 and R15 are free here.
 final class AttentionPages {
     private static final int TOKENS = AttentionCode.TOKENS;
     private static final int BLOCK = AttentionShape.STEP;

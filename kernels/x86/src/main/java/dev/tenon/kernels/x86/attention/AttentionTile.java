@@ -19,7 +19,8 @@ import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import java.util.function.IntFunction;
 
-/// One to six query rows against a page: a small matrix product before [WeighCode] and one behind it.
+/// One to six query rows against a page: a small matrix product before [WeighCode] and one after
+/// it.
 ///
 /// ```
 ///   left: rows ↓, k →     a number of each row, in all lanes       multiplied and added to
@@ -100,7 +101,8 @@ final class AttentionTile {
         return vec(keepsRight() ? 14 + row % 2 : 15 - row);
     }
 
-    /// Whether vectors of the right stay in registers while rows go by, rather than the other way round.
+    /// Whether vectors of the right stay in registers while rows go by, rather than the other way
+    /// round.
     private boolean keepsRight() {
         return a.evex || rows > width;
     }

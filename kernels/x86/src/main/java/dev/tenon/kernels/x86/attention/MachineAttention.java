@@ -14,11 +14,12 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/// The `attention` kernel in generated machine code for pages of one element type, with AVX2 or AVX-512.
+/// The `attention` kernel in generated machine code for pages of one element type, with AVX2 or
+/// AVX-512.
 ///
-/// Code is generated at the first call with other lengths (a few milliseconds) and freed by [#close], after
-/// running calls have returned; calls after that throw [BackendException] with [ErrorCode#CLOSED]. Safe for any
-/// thread.
+/// Code is generated at the first call with other lengths (a few milliseconds) and freed by
+/// [#close], after running calls have returned; calls after that throw [BackendException] with
+/// [ErrorCode#CLOSED]. Safe for any thread.
 public final class MachineAttention implements AttentionKernel, AutoCloseable {
     /// Rows from which on F16 pages are made float32 before they are multiplied.
     static final int MANY_ROWS = 12;

@@ -26,11 +26,12 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 ///   sum[row]      sum[row] · keep[row] + tree((w0 + w2) + (w1 + w3))
 /// ```
 ///
-/// The exponential, of x in a register ([#exp]): n = round(x / ln 2) is left in the low bits of a float by adding 1.5 ·
-/// 2²³; r = x - n ln 2; a polynomial of r; n is added to the exponent's bits; below -86.5 the lane becomes 0.
+/// The exponential, of x in a register ([#exp]): n = round(x / ln 2) is left in the low bits of a
+/// float by adding 1.5 · 2²³; r = x - n ln 2; a polynomial of r; n is added to the exponent's bits;
+/// below -86.5 the lane becomes 0.
 ///
-/// Registers: scores from 0 on; then the greatest and the factor; three temporaries of each exponential. Constants
-/// are in 20 to 29 with AVX-512, with AVX2 in memory.
+/// Registers: scores from 0 on; then the greatest and the factor; three temporaries of each
+/// exponential. Constants are in 20 to 29 with AVX-512, with AVX2 in memory.
 final class WeighCode {
     private static final float LOWEST = -86.5f;
     private static final float ROUND = 12582912f;
@@ -71,8 +72,8 @@ final class WeighCode {
         unseen = constant(Float.NEGATIVE_INFINITY);
     }
 
-    /// Emits the rest of a subroutine, with its return: for RBX rows (clobbered) from row R15 on, whose scores are the
-    /// first in scratch memory.
+    /// Emits the rest of a subroutine, with its return: for RBX rows (clobbered) from row R15 on,
+    /// whose scores are the first in scratch memory.
     static void emit(Assembler a) {
         new WeighCode(a).emit();
     }

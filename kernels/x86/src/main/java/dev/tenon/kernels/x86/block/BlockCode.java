@@ -10,19 +10,19 @@ import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import java.util.function.IntUnaryOperator;
 
-/// How one format's blocks become integer levels and float scales in registers; the kernels around it are
-/// the same for all formats.
+/// How one format's blocks become integer levels and float scales in registers; the kernels around
+/// it are the same for all formats.
 ///
 /// ```
 /// value[i] = scale[g] * (level[i] - zero)        without minimums, g = i / group
 /// value[i] = scale[g] * level[i] - min[g]        with minimums (zero is then 1 in the packed row)
 /// ```
 ///
-/// Levels are unsigned bytes that meet activations of one byte, or signed words that meet activations of two,
-/// for formats whose weights are too exact for the former. Code is written for spans of 256 weights. Levels
-/// come a register at a time, in the order of the weights, so that formats share one packed row (`PackCode`).
-/// Registers: an emitter may use its parameters, and the constants that it loaded itself from register
-/// [#FIRST_CONSTANT] on; nothing else.
+/// Levels are unsigned bytes that meet activations of one byte, or signed words that meet
+/// activations of two, for formats whose weights are too exact for the former. Code is written for
+/// spans of 256 weights. Levels come a register at a time, in the order of the weights, so that
+/// formats share one packed row (`PackCode`). Registers: an emitter may use its parameters, and the
+/// constants that it loaded itself from register [#FIRST_CONSTANT] on; nothing else.
 public abstract class BlockCode {
     /// Weights in a span.
     public static final int SPAN = 256;
@@ -35,8 +35,8 @@ public abstract class BlockCode {
     public final String id;
     /// Bytes of 256 weights.
     public final int spanBytes;
-    /// Bytes of 32 weights where a block has 32 of them, which are then a group; 0 where a block is the whole
-    /// span.
+    /// Bytes of 32 weights where a block has 32 of them, which are then a group; 0 where a block is
+    /// the whole span.
     public final int unitBytes;
     /// Weights under one scale, and activations too: 16 or 32.
     public final int group;
@@ -48,7 +48,8 @@ public abstract class BlockCode {
     public final int most;
     /// Whether levels and activations are signed words rather than bytes.
     public final boolean words;
-    /// Whether activations of one place in their spans share a scale over a tile of spans (`PackCode`).
+    /// Whether activations of one place in their spans share a scale over a tile of spans
+    /// (`PackCode`).
     public final boolean tiled;
 
     /// Creates the generator of a format whose levels are bytes, from 0 to `most`.
@@ -107,8 +108,8 @@ public abstract class BlockCode {
 
     /// Computes the float scales of a span.
     ///
-    /// Groups of 32: the eight scales to lanes 0-7 of `scales`, and the minimums to lanes 8-15, or the
-    /// scales again where there are none. Groups of 16: scales to `scales`, minimums to `mins`.
+    /// Groups of 32: the eight scales to lanes 0-7 of `scales`, and the minimums to lanes 8-15, or
+    /// the scales again where there are none. Groups of 16: scales to `scales`, minimums to `mins`.
     ///
     /// @param w points to the span
     /// @param scales 512 bits
@@ -125,8 +126,8 @@ public abstract class BlockCode {
     /// @param t temporary
     public abstract void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t);
 
-    /// Computes the levels of one block of 32 weights: bytes in the lower part of a register, the rest 0, or
-    /// words.
+    /// Computes the levels of one block of 32 weights: bytes in the lower part of a register, the
+    /// rest 0, or words.
     ///
     /// @param w points to the block
     /// @param levels receives them
@@ -135,7 +136,8 @@ public abstract class BlockCode {
         throw new IllegalStateException(id + " has no blocks of 32.");
     }
 
-    /// {@return how four rows are multiplied with one token at once; null if they are one after the other}
+    /// {@return how four rows are multiplied with one token at once; null if they are one after the
+    /// other}
     public StreamMicroKernel streams512() {
         return null;
     }
@@ -155,9 +157,8 @@ public abstract class BlockCode {
         return false;
     }
 
-    /// Unpacks the levels, and without minimums the scales, of a span of one part of a panel, with registers 0 to 15
-    /// that
-    /// hold columns.
+    /// Unpacks the levels, and without minimums the scales, of a span of one part of a panel, with
+    /// registers 0 to 15 that hold columns.
     public void columns(Assembler a, Columns span) {
         throw new IllegalStateException(id + " is unpacked by rows.");
     }

@@ -19,15 +19,17 @@ import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import java.util.function.IntFunction;
 
-/// A span of the rows of one part of a panel, sixteen or eight, seen by columns: what [BlockCode#columns] works on.
+/// A span of the rows of one part of a panel, sixteen or eight, seen by columns: what
+/// [BlockCode#columns] works on.
 ///
-/// A column is a register with the same dword of all these rows, one a lane. Packed bytes are transposed
-/// first and unpacked afterwards: there are fewer of them than of levels, and a lane is a row in the panel too.
+/// A column is a register with the same dword of all these rows, one a lane. Packed bytes are
+/// transposed first and unpacked afterwards: there are fewer of them than of levels, and a lane is
+/// a row in the panel too.
 ///
-/// Registers: R10 points to the span of row 0, R8 is the distance of rows, RDI three times that; RSI points to
-/// the first block of the span in the panel.
+/// Registers: R10 points to the span of row 0, R8 is the distance of rows, RDI three times that;
+/// RSI points to the first block of the span in the panel.
 public final class Columns {
-    /// Pointers to rows 0 to 3; the others lie 4, 8 or 12 rows behind them.
+    /// Pointers to rows 0 to 3; the others lie 4, 8 or 12 rows after them.
     private static final Gpr[] FIRST = {R11, R12, R13, RBX};
 
     private final Assembler a;
@@ -82,7 +84,8 @@ public final class Columns {
         };
     }
 
-    /// Fetches what comes next in each row. (The next panel is fetched while this one is multiplied, by `PanelLoop`.)
+    /// Fetches what comes next in each row. (The next panel is fetched while this one is
+    /// multiplied, by `PanelLoop`.)
     public void prefetch(int spanBytes) {
         for (int r = 0; r < shape.lanes(); r++) {
             a.lea(RAX, row(r, 0));
@@ -101,8 +104,8 @@ public final class Columns {
 
     /// Transposes sixteen bytes of each row to registers 0 to 3; uses 4 to 7.
     ///
-    /// 128-bit pieces of four rows are gathered into a register by inserting loads, and transposed there in
-    /// place by two rounds of unpacking.
+    /// 128-bit pieces of four rows are gathered into a register by inserting loads, and transposed
+    /// there in place by two rounds of unpacking.
     ///
     /// @param row where the bytes of a row are
     public static void transpose(Assembler a, PanelShape shape, IntFunction<Mem> row) {

@@ -1,7 +1,7 @@
 package dev.tenon.kernels.x86.block;
 
-/// The memory layout of a packed row: activations rounded to bytes, or words, with a float scale for each group of
-/// the format.
+/// The memory layout of a packed row: activations rounded to bytes, or words, with a float scale
+/// for each group of the format.
 ///
 /// ```
 /// bytes, groups of 16 or 32:
@@ -27,8 +27,8 @@ package dev.tenon.kernels.x86.block;
 ///      | q: int8[256] × S | c: float32[256/G] × S | dx: float32[256/G] × T | to 64 bytes
 /// ```
 ///
-/// Behind that lies the same once more in the order in which `PanelLoop` reads it: [256 / G][S] pieces, each of
-/// them a group, place of the group in its span first:
+/// After that comes the same once more in the order in which `PanelLoop` reads it: [256 / G][S]
+/// pieces, each of them a group, place of the group in its span first:
 ///
 /// ```
 /// | q: int8[G] or int16[G] | dx: float32 | c: float32 | u: float32 |
@@ -36,13 +36,13 @@ package dev.tenon.kernels.x86.block;
 ///
 /// Words have dx only, tiled bytes c only.
 ///
-/// The maximum is taken of the bits as integers, so that a NaN or an infinity wins and makes dx, and with
-/// it every dot product, NaN or infinite: broken activations are not hidden. `c` is what undoes the levels'
-/// offset (`zero`), or, times a group's minimum, what the minimum contributes.
+/// The maximum is taken of the bits as integers, so that a NaN or an infinity wins and makes dx,
+/// and with it every dot product, NaN or infinite: broken activations are not hidden. `c` is what
+/// undoes the levels' offset (`zero`), or, times a group's minimum, what the minimum contributes.
 public final class PackedActivations {
-    /// What is added to the dot products of bytes: 1.5 * 2^23. A unit in the last place of such a float is 1,
-    /// so the bits of `BIAS + dot` are the integer sum of BIAS's bits and `dot`: nothing has to be converted.
-    /// That `u` is exact is why two bits of dx are cleared.
+    /// What is added to the dot products of bytes: 1.5 * 2^23. A unit in the last place of such a
+    /// float is 1, so the bits of `BIAS + dot` are the integer sum of BIAS's bits and `dot`:
+    /// nothing has to be converted. That `u` is exact is why two bits of dx are cleared.
     public static final float BIAS = 0x1.8p23f;
 
     private PackedActivations() {}
@@ -90,7 +90,8 @@ public final class PackedActivations {
         return spans(n) * spanBytes(format);
     }
 
-    /// {@return bytes of a packed row, an odd number of cache lines: else rows share a few sets of the cache}
+    /// {@return bytes of a packed row, an odd number of cache lines: else rows share a few sets of
+    /// the cache}
     ///
     /// @param n elements
     public static long packedBytes(BlockCode format, int n) {

@@ -10,10 +10,10 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 
 /// How a format multiplies a span of two rows with some tokens: the inner part of `PairLoop`.
 ///
-/// Levels are put into such an order when they are unpacked that the lanes of a register belong
-/// to different groups, or rows: a dot product is then in one lane, and nothing is added across
-/// lanes but a row's last sum. The activations' levels and scales are put into the same order
-/// before ("spread").
+/// Levels are put into such an order when they are unpacked that the lanes of a register belong to
+/// different groups, or rows: a dot product is then in one lane, and nothing is added across lanes
+/// but a row's last sum. The activations' levels and scales are put into the same order before
+/// ("spread").
 ///
 /// Registers: the sums come first, from register 0 on, [#sumsPerToken] for each token; an emitter
 /// may use those that no sums of [PairScratch#PAIRS_TOKENS] tokens take. What [#constants] leaves
@@ -68,8 +68,8 @@ public abstract class PairMicroKernel {
     /// Multiplies the span with the tokens, and adds to their sums.
     public abstract void tokens(Assembler a, int tokens);
 
-    /// Ends a tile, whose scales [#X] points to, in formats whose tiles have some. Sums are those of the tile
-    /// before, and those of the row so far afterwards.
+    /// Ends a tile, whose scales [#X] points to, in formats whose tiles have some. Sums are those
+    /// of the tile before, and those of the row so far afterwards.
     ///
     /// @param sums points to the sums so far; null where there are none
     public void endTile(Assembler a, int tokens, Gpr sums) {
@@ -100,9 +100,8 @@ public abstract class PairMicroKernel {
         a.vcvtph2ps(to, to.y());
     }
 
-    /// Adds up the 128-bit lanes of up to four registers: lane 2 to lane 0, lane 3 to lane 1,
-    /// then these two; lane q of `to`, which may be the first of them, gets the sums of register
-    /// q.
+    /// Adds up the 128-bit lanes of up to four registers: lane 2 to lane 0, lane 3 to lane 1, then
+    /// these two; lane q of `to`, which may be the first of them, gets the sums of register q.
     protected static void addBlocks(Assembler a, int first, int count, int to) {
         int last = first + count - 1;
         addShuffled(a, zmm(to), zmm(first), zmm(Math.min(first + 1, last)), 0x44, 0xEE);

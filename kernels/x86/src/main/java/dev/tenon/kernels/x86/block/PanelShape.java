@@ -7,7 +7,7 @@ import dev.tenon.kernels.x86.cpu.FeatureSet;
 ///
 /// ```
 /// [n / 256 / TILE][256 / G][TILE] blocks: for each tile of spans, place of a group in its span, and span;
-/// tiled formats have float32 [rows] behind the TILE blocks of each place: the sum of their scales
+/// tiled formats have float32 [rows] after the TILE blocks of each place: the sum of their scales
 ///
 /// block   float32 [rows]                      scales
 ///         float32 [rows]                      minimums, in formats that have them
@@ -19,7 +19,8 @@ import dev.tenon.kernels.x86.cpu.FeatureSet;
 /// @param many tokens of the wide panel function
 /// @param few tokens of the narrow one
 public record PanelShape(int rows, int many, int few) {
-    /// Spans of a tile: what the first-level cache keeps of the packed activations of `many` tokens.
+    /// Spans of a tile: what the first-level cache keeps of the packed activations of `many`
+    /// tokens.
     public static final int TILE = 8;
     /// Bytes of the temporary memory for unpacking.
     public static final int TEMP_BYTES = 10 * 1024;
@@ -47,7 +48,8 @@ public record PanelShape(int rows, int many, int few) {
         return lanes() * Float.BYTES;
     }
 
-    /// {@return how often the wide function runs first: what is then left is not worth another run of it}
+    /// {@return how often the wide function runs first: what is then left is not worth another run
+    /// of it}
     ///
     /// @param tokens how many there are
     public int runsOfMany(int tokens) {
@@ -93,7 +95,7 @@ public record PanelShape(int rows, int many, int few) {
         return scaleSums(format) + (format.tiled ? stride() : 0);
     }
 
-    /// {@return where the sums of a place's scales are behind its first block, in a tiled format}
+    /// {@return bytes from a place's first block to the sums of its scales, in a tiled format}
     public int scaleSums(BlockCode format) {
         return TILE * blockBytes(format);
     }
@@ -103,7 +105,7 @@ public record PanelShape(int rows, int many, int few) {
         return BlockCode.SPAN / format.group * placeBytes(format);
     }
 
-    /// {@return where a piece of 32 bits of all rows is, seen from the block of its span's first group}
+    /// {@return bytes from the block of a span's first group to a piece of 32 bits of all rows}
     ///
     /// @param step which piece of the span
     public int levels(BlockCode format, int step) {

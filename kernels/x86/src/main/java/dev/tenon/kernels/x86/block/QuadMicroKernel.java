@@ -7,10 +7,11 @@ import dev.tenon.kernels.x86.asm.Operand.Mem;
 
 /// How a format multiplies a span of four rows with one token: the inner part of `QuadLoop`.
 ///
-/// Levels, and the activations that they meet, are in the order of the format's [PairMicroKernel], which
-/// spreads the activations.
+/// Levels, and the activations that they meet, are in the order of the format's [PairMicroKernel],
+/// which spreads the activations.
 ///
-/// Only for formats whose tiles have scales (`PackCode`): there are sums of the tile, and of the tiles before.
+/// Only for formats whose tiles have scales (`PackCode`): there are sums of the tile, and of the
+/// tiles before.
 ///
 /// Registers: an emitter may use all vector registers. What [#constants] leaves there lasts, what
 /// [#unpack] leaves there lasts for the span, and what [#beginTile] leaves there for the tile.
@@ -21,7 +22,7 @@ public abstract class QuadMicroKernel {
     public static final Gpr X = Gpr.RCX;
     /// Points to the token's sums of the tile.
     public static final Gpr SUMS = Gpr.R13;
-    /// Where the sums of the tiles before are, seen from there.
+    /// Bytes from there to the sums of the tiles before.
     private static final int SUMS_BEFORE = PairScratch.PAIRS * PairScratch.SUM_REGISTERS * 32;
 
     /// Registers of sums for each token, of all rows; there are as many of the tiles before.
@@ -43,20 +44,21 @@ public abstract class QuadMicroKernel {
 
     /// Multiplies the span with a token, and adds to its sums of the tile.
     ///
-    /// @param x how far behind [#X] its spread activations are
-    /// @param sums how far behind [#SUMS] its sums are
+    /// @param x bytes from [#X] to its spread activations
+    /// @param sums bytes from [#SUMS] to its sums
     /// @param first whether it is the tile's first span: there are no sums yet
     public abstract void token(Assembler a, int x, int sums, boolean first);
 
-    /// Multiplies the sums of the tile by its scales, adds those of the tiles before, and leaves them there.
+    /// Multiplies the sums of the tile by its scales, adds those of the tiles before, and leaves
+    /// them there.
     ///
-    /// @param x how far behind [#X] the token's scales of the tile are
+    /// @param x bytes from [#X] to the token's scales of the tile
     /// @param token which token from [#SUMS] on
     /// @param first whether there are no tiles before
     public abstract void endTile(Assembler a, int x, int token, boolean first);
 
-    /// Ends the last tile for two tokens, and adds up their sums: those of the four rows to lanes 0 to 3 of
-    /// register 0 for the first token, to lanes 4 to 7 for the second.
+    /// Ends the last tile for two tokens, and adds up their sums: those of the four rows to lanes 0
+    /// to 3 of register 0 for the first token, to lanes 4 to 7 for the second.
     ///
     /// @param x bytes between the scales of both
     /// @param first whether there are no tiles before

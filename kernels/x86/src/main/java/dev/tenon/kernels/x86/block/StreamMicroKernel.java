@@ -10,8 +10,8 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 ///
 /// Nothing is put into order in the loop: levels lie as unpacking leaves them, sums of groups as
 /// adding leaves them, and the activations' levels and scales are put into the same order before
-/// ("spread"). That takes fewer instructions than one row at a time. Registers: an emitter may use all
-/// vector registers; its sums and constants last from one span to the next.
+/// ("spread"). That takes fewer instructions than one row at a time. Registers: an emitter may use
+/// all vector registers; its sums and constants last from one span to the next.
 public abstract class StreamMicroKernel {
     /// Point to the span at hand of each row.
     public static final Gpr[] ROWS = {Gpr.R10, Gpr.R11, Gpr.RBX, Gpr.RAX};
@@ -54,8 +54,8 @@ public abstract class StreamMicroKernel {
     /// Multiplies a span of each row, and adds to the sums.
     public abstract void span(Assembler a);
 
-    /// Multiplies what the spans of a tile gave by the tile's scales, which [#X] points to, and adds it to the
-    /// sums.
+    /// Multiplies what the spans of a tile gave by the tile's scales, which [#X] points to, and
+    /// adds it to the sums.
     public void endTile(Assembler a) {
         throw new IllegalStateException("There are no scales of tiles.");
     }
@@ -63,8 +63,8 @@ public abstract class StreamMicroKernel {
     /// Adds up the sums of each row to lanes 0 to 3 of register 0; may use registers 0 to 7.
     public abstract void results(Assembler a);
 
-    /// Adds lanes 1 to lanes 0 and lanes 3 to lanes 2 of each 128 bits: two sums of `x`, then two of
-    /// `y`.
+    /// Adds lanes 1 to lanes 0 and lanes 3 to lanes 2 of each 128 bits: two sums of `x`, then two
+    /// of `y`.
     ///
     /// @param d receives the sums; may be x or y
     /// @param t temporary

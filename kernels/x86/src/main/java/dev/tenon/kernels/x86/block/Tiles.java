@@ -16,8 +16,8 @@ public final class Tiles {
         a.sub(left, spans);
     }
 
-    /// Takes the spans of the next tile, or all of them in formats whose tiles have no scales, from those that
-    /// are left.
+    /// Takes the spans of the next tile, or all of them in formats whose tiles have no scales, from
+    /// those that are left.
     public static void begin(Assembler a, BlockCode format, Gpr spans, Gpr left) {
         if (format.tiled) {
             take(a, spans, left);

@@ -14,12 +14,12 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Executable memory: pages that are written first and then made read-only and executable, never both.
+/// Executable memory: pages that are written first and then made read-only and executable, never
+/// both.
 ///
-/// The memory belongs to a shared [Arena]. A native call holds that arena while it runs, so [#close]
-/// waits for running calls, however long they take, and a call after it fails with an exception instead of
-/// jumping into nothing.
-/// Linux and macOS on x86-64; safe for any thread.
+/// The memory belongs to a shared [Arena]. A native call holds that arena while it runs, so
+/// [#close] waits for running calls, however long they take, and a call after it fails with an
+/// exception instead of jumping into nothing. Linux and macOS on x86-64; safe for any thread.
 public final class CodeMemory implements AutoCloseable {
     private static final int PAGE = 4096;
     private static final int READ = 1;
@@ -30,7 +30,7 @@ public final class CodeMemory implements AutoCloseable {
     private static final int MAP_ANONYMOUS_MAC = 0x1000;
     /// Between two looks whether a call has returned.
     private static final long LOOK_NANOS = 50_000;
-    /// Calls take milliseconds at most: one that takes longer than this stands still, which is told.
+    /// Calls take milliseconds at most: a longer one is logged.
     private static final long TELL_SECONDS = 1;
     private static final Logger LOG = LoggerFactory.getLogger(CodeMemory.class);
 
@@ -65,9 +65,9 @@ public final class CodeMemory implements AutoCloseable {
         return code.asSlice(offset);
     }
 
-    /// Unmaps the memory after the calls that run in it have returned; calls from then on fail. How long it
-    /// waits is up to those calls: a thread in one of them may stand still for any time, and go on. That it
-    /// waits is logged. Interrupts do not end the wait.
+    /// Unmaps the memory after the calls that run in it have returned; calls from then on fail. How
+    /// long it waits is up to those calls: a thread in one of them may stand still for any time,
+    /// and go on. That it waits is logged. Interrupts do not end the wait.
     @Override
     public void close() {
         close(

@@ -9,14 +9,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/// The native signature of generated functions: three pointers, then eight numbers; and that of attention.
+/// The native signature of generated functions: three pointers, then eight numbers; and that of
+/// attention.
 ///
 /// Each memory segment passed is held while the call runs, so that nobody unmaps it meanwhile.
 public final class NativeCall {
     private static final ValueLayout.OfLong L = JAVA_LONG;
     private static final MethodHandle PLAIN = Linker.nativeLinker()
             .downcallHandle(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS, L, L, L, L, L, L, L, L));
-    /// For calls of some microseconds at most, with heap arrays: they hold off the garbage collector.
+    /// For calls of some microseconds at most, with heap arrays: they hold off the garbage
+    /// collector.
     private static final MethodHandle BRIEF = Linker.nativeLinker()
             .downcallHandle(
                     FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS, L, L, L, L, L, L, L, L),
@@ -77,9 +79,9 @@ public final class NativeCall {
         }
     }
 
-    /// Calls generated code of attention, which runs for microseconds; all segments but page and scratch may
-    /// be on the heap. The code takes the addresses of keys and values; the page is passed behind all
-    /// else, only so that it is held.
+    /// Calls generated code of attention, which runs for microseconds; all segments but page and
+    /// scratch may be on the heap. The code takes the addresses of keys and values; the page is
+    /// passed after all else, only so that it is held.
     public static void attention(
             MemorySegment code,
             MemorySegment page,

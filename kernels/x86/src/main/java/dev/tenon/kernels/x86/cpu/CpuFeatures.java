@@ -30,7 +30,7 @@ public record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8, in
     /// What was found last; the processor stays the same.
     private static volatile CpuFeatures found;
 
-    /// {@return what the processor has, asked only if nobody has asked before}
+    /// {@return what the processor has; it is asked at the first call}
     ///
     /// @throws dev.tenon.api.error.BackendException if no code can be generated here
     public static CpuFeatures known() {
@@ -38,8 +38,8 @@ public record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8, in
         return known != null ? known : detect();
     }
 
-    /// Asks the processor, through a few bytes of generated code. In a virtual machine each question goes to the
-    /// host.
+    /// Asks the processor, through a few bytes of generated code. In a virtual machine each
+    /// question goes to the host.
     ///
     /// @return its features
     /// @throws dev.tenon.api.error.BackendException if no code can be generated here

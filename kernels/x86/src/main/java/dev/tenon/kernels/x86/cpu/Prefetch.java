@@ -11,16 +11,18 @@ import org.slf4j.LoggerFactory;
 
 /// How far ahead of the multiplication weights are fetched. Results do not depend on it.
 ///
-/// Through two levels, a prefetch into the second-level cache waits for memory, and one into the first-level cache
-/// only for that. Directly, each line is fetched once, which holds one of the first level's line buffers for as
-/// long as memory takes. Which is faster depends on the processor: docs/performance-decode.md has both, measured.
+/// Through two levels, a prefetch into the second-level cache waits for memory, and one into the
+/// first-level cache only for that. Directly, each line is fetched once, which holds one of the
+/// first level's line buffers for as long as memory takes. Which is faster depends on the
+/// processor: docs/performance-decode.md has both, measured.
 ///
-/// The setting `tenon.kernels.x86.prefetch` (system property, or `TENON_KERNELS_X86_PREFETCH` in the environment)
-/// is `auto`, `near` (directly) or `levels` (through two levels).
+/// The setting `tenon.kernels.x86.prefetch` (system property, or `TENON_KERNELS_X86_PREFETCH` in
+/// the environment) is `auto`, `near` (directly) or `levels` (through two levels).
 ///
 /// @param firstBytes how far ahead of its use a line is fetched into the first-level cache
 /// @param secondBytes how far ahead into the second-level cache; 0 for not at all
-/// @param apartBytes by how much more the next one of several streams is fetched ahead; see [#stream]
+/// @param apartBytes by how much more the next one of several streams is fetched ahead; see
+/// [#stream]
 public record Prefetch(int firstBytes, int secondBytes, int apartBytes) {
     /// The name of the setting.
     static final String SETTING = Settings.PREFIX + ".prefetch";
@@ -28,11 +30,12 @@ public record Prefetch(int firstBytes, int secondBytes, int apartBytes) {
     /// Directly into the first-level cache.
     static final Prefetch NEAR = new Prefetch(1536, 0, 512);
 
-    /// Through the second-level cache. Most of 1 KiB is within a page of 4 KiB, where it starts hardware
-    /// prefetchers; 4 KiB ahead is slower by some percent.
+    /// Through the second-level cache. Most of 1 KiB is within a page of 4 KiB, where it starts
+    /// hardware prefetchers; 4 KiB ahead is slower by some percent.
     static final Prefetch LEVELS = new Prefetch(512, 1024, 0);
 
-    /// Largest first-level cache of the processors that are fetched for directly: Intel's up to Cascade Lake.
+    /// Largest first-level cache of the processors that are fetched for directly: Intel's up to
+    /// Cascade Lake.
     private static final int SMALL = 32 * 1024;
 
     private static final int LINE = 64;
@@ -80,17 +83,17 @@ public record Prefetch(int firstBytes, int secondBytes, int apartBytes) {
 
     /// {@return how one of four streams is fetched}
     ///
-    /// Streams that lie whole pages apart, as 64 rows of 2048 weights do in most formats, come to new pages
-    /// together, which costs some percent (four addresses to translate at once, probably); so some are fetched
-    /// further ahead than others.
+    /// Streams that lie whole pages apart, as 64 rows of 2048 weights do in most formats, come to
+    /// new pages together, which costs some percent (four addresses to translate at once,
+    /// probably); so some are fetched further ahead than others.
     ///
     /// @param stream 0 to 3
     public Prefetch stream(int stream) {
         return apartBytes == 0 ? this : new Prefetch(firstBytes + (stream - 1) * apartBytes, secondBytes, 0);
     }
 
-    /// Emits what fetches the bytes that will be used at this distance. A fetch past the end of the weights does
-    /// nothing.
+    /// Emits what fetches the bytes that will be used at this distance. A fetch past the end of the
+    /// weights does nothing.
     ///
     /// @param a receives the instructions
     /// @param w points to the bytes that are used next

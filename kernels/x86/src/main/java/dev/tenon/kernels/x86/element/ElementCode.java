@@ -18,12 +18,13 @@ import dev.tenon.kernels.x86.asm.Assembler.If;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 
-/// The functions of [MachineElements], with AVX2 or AVX-512: whole vectors first, what is left of a row one element
-/// after the other.
+/// The functions of [MachineElements], with AVX2 or AVX-512: whole vectors first, what is left of a
+/// row one element after the other.
 ///
-/// Gates and sums take: first operand, second operand, results, rows, elements in a row, bytes from one row to
-/// the next of the operands; on the stack byte offsets of the first row in the three, bytes from one row of
-/// results to the next. At least one row and one element. The norm: see [#emitNorm].
+/// Gates and sums take: first operand, second operand, results, rows, elements in a row, bytes from
+/// one row to the next of the operands; on the stack byte offsets of the first row in the three,
+/// bytes from one row of results to the next. At least one row and one element. The norm: see
+/// [#emitNorm].
 final class ElementCode {
     /// Elements that a turn of the norm's first loop takes: the strands.
     private static final int STRANDS = 32;
@@ -31,7 +32,7 @@ final class ElementCode {
     private static final float GELU_LINEAR = (float) (-2 * Math.sqrt(2 / Math.PI));
     private static final float GELU_CUBE = (float) (-2 * Math.sqrt(2 / Math.PI) * 0.044715);
 
-    /// Below the stack pointer: 128 bytes that nobody else writes to while a function runs that calls none.
+    /// Below the stack pointer: 128 bytes that belong to a function that calls no other.
     private static final int RED_ZONE = -128;
 
     private final Assembler a;
@@ -127,8 +128,8 @@ final class ElementCode {
 
     /// Emits `x * factor * weight` with the factor that makes the root of the mean square 1.
     ///
-    /// Arguments: x, weight, results, rows, elements in a row, byte offset of the first row in x; on the stack
-    /// that in the results, the number of elements and eps as float64.
+    /// Arguments: x, weight, results, rows, elements in a row, byte offset of the first row in x;
+    /// on the stack that in the results, the number of elements and eps as float64.
     void emitNorm() {
         String row = a.fresh("normRow");
         int squares = STRANDS * 32 / bits;
@@ -189,7 +190,7 @@ final class ElementCode {
         a.label(rest);
         a.add(RAX, STRANDS);
         a.j(If.ZERO, sum);
-        // Zeros behind the last element change no strand.
+        // Zeros after the last element change no strand.
         a.zero(t);
         for (int v = 0; v < squares; v++) {
             a.vmovdqu(mem(RSP, RED_ZONE + v * bits / 8), t);

@@ -12,9 +12,10 @@ import java.lang.foreign.MemorySegment;
 
 /// The `elements` kernel in generated machine code.
 ///
-/// Code is generated at the first call (less than a millisecond) and freed by [#close], after running calls have
-/// returned; calls after that throw [BackendException] with [ErrorCode#CLOSED]. A call holds off the garbage
-/// collector, and so takes rows of some [#MOST] elements at once. Allocates nothing. Safe for any thread.
+/// Code is generated at the first call (less than a millisecond) and freed by [#close], after
+/// running calls have returned; calls after that throw [BackendException] with [ErrorCode#CLOSED].
+/// A call holds off the garbage collector, and so takes rows of some [#MOST] elements at once.
+/// Allocates nothing. Safe for any thread.
 public final class MachineElements implements ElementKernel, AutoCloseable {
     /// Elements of a call: some tens of microseconds.
     private static final int MOST = 1 << 16;

@@ -23,8 +23,9 @@ import java.util.function.IntUnaryOperator;
 ///   high 2 bits: scales[8 + j % 4] >> 2 * (j / 4) & 3
 /// ```
 ///
-/// Scales: the sixteen bytes that end with them are loaded, a permutation puts the dword with a scale's
-/// low bits into its lane, a shift by lane brings them down; the high bits come from the last dword.
+/// Scales: the sixteen bytes that end with them are loaded, a permutation puts the dword with a
+/// scale's low bits into its lane, a shift by lane brings them down; the high bits come from the
+/// last dword.
 public final class Q3_KCode extends BlockCode {
     private static final int QS = 32;
     private static final int SCALES = 96;

@@ -12,10 +12,10 @@ import dev.tenon.kernels.x86.block.PairMicroKernel32;
 
 /// Two rows of Q4_K ([Q4_KCode]) times some tokens.
 ///
-/// Lanes are those of [PairMicroKernel32]. The dwords of both rows are put side by side and unpacked to
-/// levels of their lower nibbles and of their upper ones; a register takes two lanes of each 128
-/// bits from the former and two from the latter. So eight registers have the eight dwords of each
-/// group, in the upper two lanes in exchanged pairs.
+/// Lanes are those of [PairMicroKernel32]. The dwords of both rows are put side by side and
+/// unpacked to levels of their lower nibbles and of their upper ones; a register takes two lanes of
+/// each 128 bits from the former and two from the latter. So eight registers have the eight dwords
+/// of each group, in the upper two lanes in exchanged pairs.
 final class Q4_KPairs extends PairMicroKernel32 {
     private static final int QS = 16;
     private static final int REGISTERS = 8;

@@ -14,16 +14,16 @@ import java.util.function.IntUnaryOperator;
 /// Four rows of Q4_K ([Q4_KCode]) at once.
 ///
 /// Of each 32 bytes of levels the first 16 are put together, and the second 16. So a register has
-/// the even (low bits) or odd groups of a row in its 128-bit lanes, and both of its parts add to the
-/// same sums. In the end lanes are rows:
+/// the even (low bits) or odd groups of a row in its 128-bit lanes, and both of its parts add to
+/// the same sums. In the end lanes are rows:
 ///
 /// ```
 /// even   lane b: group 2 b of rows 0 to 3          odd   lane b: group 2 b + 1 of rows 0 to 3
 /// ```
 ///
-/// Levels of odd groups stay where they are, in the upper four bits, and make dot products 16 times as large; dx and u
-/// of
-/// these groups are a sixteenth, which changes no bit of the results: u cancels all of [PackedActivations#BIAS].
+/// Levels of odd groups stay where they are, in the upper four bits, and make dot products 16 times
+/// as large; dx and u of these groups are a sixteenth, which changes no bit of the results: u
+/// cancels all of [PackedActivations#BIAS].
 final class Q4_KStreams extends StreamMicroKernel {
     private static final int QS = 16;
     /// Spread: levels, then dx, u and c, each of even and odd groups.

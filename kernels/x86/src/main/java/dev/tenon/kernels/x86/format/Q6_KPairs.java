@@ -14,10 +14,10 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Two rows of Q6_K ([Q6_KCode]) times some tokens.
 ///
-/// Lane i of a register has group `i / 4 + {0, 8, 4, 12}[i % 4]`. The dwords of both parts of
-/// the low bits are put side by side and unpacked to levels of their lower nibbles and of their
-/// upper ones; a register takes two lanes of each 128 bits from the former and two from the
-/// latter. So four registers have the four dwords of each group:
+/// Lane i of a register has group `i / 4 + {0, 8, 4, 12}[i % 4]`. The dwords of both parts of the
+/// low bits are put side by side and unpacked to levels of their lower nibbles and of their upper
+/// ones; a register takes two lanes of each 128 bits from the former and two from the latter. So
+/// four registers have the four dwords of each group:
 ///
 /// ```
 /// register                     0            1            2            3
@@ -42,8 +42,8 @@ final class Q6_KPairs extends PairMicroKernel {
     private static final Vec[] SCALE_SUMS = Operand.zmms(28, 2);
     private static final Vec NIBBLE = zmm(30);
     private static final Vec PAIRS = zmm(31);
-    /// Dot products of the tokens that are multiplied in turns, so that products seldom wait for the one before:
-    /// constants are loaded for each span instead.
+    /// Dot products of the tokens that are multiplied in turns, so that products seldom wait for
+    /// the one before: constants are loaded for each span instead.
     private static final Vec[][] TURN = {DOTS, {NIBBLE, PAIRS}};
 
     Q6_KPairs() {
@@ -132,9 +132,11 @@ final class Q6_KPairs extends PairMicroKernel {
         return new Operand[] {a.constant(i -> highDword(0, i)), a.constant(i -> highDword(1, i))};
     }
 
-    /// {@return which dword of both tables of high bits goes with lane i of registers 2p and 2p + 1}
+    /// {@return which dword of both tables of high bits goes with lane i of registers 2p and 2p +
+    /// 1}
     ///
-    /// Of lanes 4b to 4b + 3: dwords 0, 0, 1, 1 of both parts in turns; from the second table for b >= 2.
+    /// Of lanes 4b to 4b + 3: dwords 0, 0, 1, 1 of both parts in turns; from the second table for b
+    /// >= 2.
     private static int highDword(int p, int i) {
         return 4 * (2 * (i % 2) + i / 4 % 2) + 2 * p + i % 4 / 2 + i / 8 * 16;
     }

@@ -12,8 +12,8 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
 /// Four rows of Q6_K ([Q6_KCode]) times a token, in the order of [Q6_KPairs].
 ///
-/// Each register of activations is loaded once for all rows. There is a sum for each token and row, and in
-/// registers one of each row's scales of a tile.
+/// Each register of activations is loaded once for all rows. There is a sum for each token and row,
+/// and in registers one of each row's scales of a tile.
 final class Q6_KQuads extends QuadMicroKernel {
     private static final Vec[][] LEVELS = {
         Operand.zmms(0, 4), Operand.zmms(4, 4), Operand.zmms(8, 4), Operand.zmms(12, 4)

@@ -13,8 +13,8 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 /// Four rows of Q6_K ([Q6_KCode]) at once.
 ///
 /// The 16-byte pieces of both parts of the low bits are put together by eights. So a register has
-/// groups b and b + 8 in its 128-bit lane b, two 32-bit lanes each, and both of its parts add to the
-/// same sums:
+/// groups b and b + 8 in its 128-bit lane b, two 32-bit lanes each, and both of its parts add to
+/// the same sums:
 ///
 /// ```
 /// low part of ql   lane b: groups b, b + 8          high part   lane b: groups b + 4, b + 12

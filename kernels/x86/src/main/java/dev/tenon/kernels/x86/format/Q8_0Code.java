@@ -19,8 +19,8 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 ///      | d:f16 | qs: int8[32]            |          value[i] = d * qs[i]
 /// ```
 ///
-/// Its weights are so exact that activations rounded to bytes would cost more accuracy than they do: levels
-/// are widened to words (`vpmovsxbw`) and meet activations of 16 bits.
+/// Its weights are so exact that activations rounded to bytes would cost more accuracy than they
+/// do: levels are widened to words (`vpmovsxbw`) and meet activations of 16 bits.
 public final class Q8_0Code extends BlockCode {
     private static final int BLOCK = 34;
     private static final int QS = 2;

@@ -12,8 +12,8 @@ import dev.tenon.kernels.x86.block.PairMicroKernel32;
 /// Two rows of Q8_0 ([Q8_0Code]) times some tokens.
 ///
 /// Lanes are those of [PairMicroKernel32]. The blocks of both rows are transposed, so that eight
-/// registers have the eight dwords of each; of each of them one register of words gets bytes 0
-/// and 2 of each lane, the next one bytes 1 and 3.
+/// registers have the eight dwords of each; of each of them one register of words gets bytes 0 and
+/// 2 of each lane, the next one bytes 1 and 3.
 final class Q8_0Pairs extends PairMicroKernel32 {
     private static final int BLOCK = 34;
     private static final int QS = 2;

@@ -19,12 +19,12 @@ import java.util.function.IntUnaryOperator;
 /// level · q = 256 (level + 128) · h - 256 * 128 * sum of h + level · l
 /// ```
 ///
-/// `vpdpbusd` multiplies unsigned bytes with signed ones, so the first product has the levels offset, and
-/// the second one the parts change places. What the offset adds is known once a call. Everything is
-/// exact: the sum is that of `vpdpwssd`.
+/// `vpdpbusd` multiplies unsigned bytes with signed ones, so the first product has the levels
+/// offset, and the second one the parts change places. What the offset adds is known once a call.
+/// Everything is exact: the sum is that of `vpdpwssd`.
 ///
-/// Four groups are in a register, 16 bytes of each (and in another one the other 16), in the order of the
-/// first line. In the end lanes are rows:
+/// Four groups are in a register, 16 bytes of each (and in another one the other 16), in the order
+/// of the first line. In the end lanes are rows:
 ///
 /// ```
 /// first    lane 0 to 3: groups 0, 2, 1, 3 of rows 0 to 3        second    groups 4, 6, 5, 7
@@ -32,7 +32,8 @@ import java.util.function.IntUnaryOperator;
 final class Q8_0Streams extends StreamMicroKernel {
     private static final int BLOCK = 34;
     private static final int QS = 2;
-    /// Registers of one kind for a span: of the first four groups, their first and second 16, then of the others.
+    /// Registers of one kind for a span: of the first four groups, their first and second 16, then
+    /// of the others.
     private static final int PARTS = 4;
     /// Spread: lower bytes, upper bytes, what dot products start with, dx.
     private static final int UPPER = 64 * PARTS;
@@ -96,7 +97,8 @@ final class Q8_0Streams extends StreamMicroKernel {
         }
     }
 
-    /// Puts the lower or upper bytes of two groups together: the first 16 of each, then the second 16.
+    /// Puts the lower or upper bytes of two groups together: the first 16 of each, then the second
+    /// 16.
     ///
     /// @param first the first group; the other is the second one after it
     private static void pieces(Assembler a, Gpr q, int first, int upper, Vec bytes, Vec to) {
@@ -176,8 +178,9 @@ final class Q8_0Streams extends StreamMicroKernel {
         a.vinserti64x4(v, v, mem(w, BLOCK * group(part, b + 1) + QS), 1);
     }
 
-    /// Makes the scales of all rows, in the order of the sums. A load where an even block starts has its
-    /// scale in the lower part of 32 bits, and, 32 bytes on, that of the next block in the upper part.
+    /// Makes the scales of all rows, in the order of the sums. A load where an even block starts
+    /// has its scale in the lower part of 32 bits, and, 32 bytes on, that of the next block in the
+    /// upper part.
     private static void emitScales(Assembler a) {
         for (int j = 0; j < D.length; j++) {
             int at = 2 * BLOCK * j;

@@ -20,9 +20,9 @@ import java.util.function.IntUnaryOperator;
 ///             min[j]   = s[j+4] & 63      min[j+4]   = (s[j+8] >> 4) | s[j+4] >> 6 << 4
 /// ```
 ///
-/// Each of the sixteen numbers is two pieces of the head's four dwords. A permutation puts the dword of a
-/// piece into the number's lane, a shift by lane brings the piece into place, a mask cuts it out. Lanes
-/// 0-7 are scales, 8-15 minimums.
+/// Each of the sixteen numbers is two pieces of the head's four dwords. A permutation puts the
+/// dword of a piece into the number's lane, a shift by lane brings the piece into place, a mask
+/// cuts it out. Lanes 0-7 are scales, 8-15 minimums.
 final class ScaleMins {
     private ScaleMins() {}
 

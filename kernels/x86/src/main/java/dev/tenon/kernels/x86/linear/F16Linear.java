@@ -7,11 +7,13 @@ import dev.tenon.kernels.x86.linear.rows.RowLoop;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// The `linear` kernel of F16 and BF16: activations stay 32-bit floats, a packed row is a copy of the row.
+/// The `linear` kernel of F16 and BF16: activations stay 32-bit floats, a packed row is a copy of
+/// the row.
 ///
-/// Up to five tokens rows are streamed, up to four tokens a pass (`F16RowLoop`); with more, panels of rows are
-/// multiplied with six tokens a pass ([F16PanelLoop]). Both add in the same order: a value does not depend on
-/// the other tokens and rows. Nothing is rounded but 32-bit products and sums.
+/// Up to five tokens rows are streamed, up to four tokens a pass (`F16RowLoop`); with more, panels
+/// of rows are multiplied with six tokens a pass ([F16PanelLoop]). Both add in the same order: a
+/// value does not depend on the other tokens and rows. Nothing is rounded but 32-bit products and
+/// sums.
 public final class F16Linear extends LinearKernel {
     private final boolean bfloat;
 

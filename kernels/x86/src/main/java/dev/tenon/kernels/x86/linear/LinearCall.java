@@ -7,9 +7,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /// The arguments of one call of [PackedKernel#run], and the copying of its results.
 ///
-/// A call must not allocate, so these objects are used again and again: [#take] lends one to a thread, [#close] ends
-/// the loan and forgets the memory. There are several for each processor; only if all of them are lent is a new one
-/// made. (They are not kept in thread locals, which would hold this bundle's classes after it was removed.)
+/// A call must not allocate, so these objects are used again and again: [#take] lends one to a
+/// thread, [#close] ends the loan and forgets the memory. There are several for each processor;
+/// only if all of them are lent is a new one made. (They are not kept in thread locals, which would
+/// hold this bundle's classes after it was removed.)
 final class LinearCall implements AutoCloseable {
     private static final LinearCall[] ALL =
             new LinearCall[8 * Integer.highestOneBit(Runtime.getRuntime().availableProcessors())];

@@ -21,7 +21,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/// The machine code of one format for one feature set: executable memory and the places of its functions.
+/// The machine code of one format for one feature set: executable memory and the places of its
+/// functions.
 ///
 /// Owns the memory; after [#close] every call fails.
 final class LinearCode implements AutoCloseable {

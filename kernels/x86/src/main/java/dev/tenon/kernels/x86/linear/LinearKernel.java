@@ -10,11 +10,12 @@ import dev.tenon.kernels.x86.linear.rows.RowLoop;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 
-/// A `linear` kernel in generated machine code: what all of them check before machine code runs, when their
-/// code is made and when it is freed.
+/// A `linear` kernel in generated machine code: what all of them check before machine code runs,
+/// when their code is made and when it is freed.
 ///
-/// The code is generated at the first call (a few milliseconds) and freed by [#close], after running calls
-/// have returned; calls after that throw [BackendException] with [ErrorCode#CLOSED]. Safe for any thread.
+/// The code is generated at the first call (a few milliseconds) and freed by [#close], after
+/// running calls have returned; calls after that throw [BackendException] with [ErrorCode#CLOSED].
+/// Safe for any thread.
 public abstract class LinearKernel implements PackedKernel, AutoCloseable {
     private static final int ALIGNMENT = 64;
     /// Rows of results that are kept in scratch memory before they are copied out.
@@ -103,7 +104,8 @@ public abstract class LinearKernel implements PackedKernel, AutoCloseable {
         pack(x, xOffset, n, packed, 0);
     }
 
-    /// Packs without a view of the packed row, which would be an object a call wherever C2 does not inline this.
+    /// Packs without a view of the packed row, which would be an object a call wherever C2 does not
+    /// inline this.
     @Override
     public void pack(HostFloats x, int xOffset, int n, MemorySegment packed, int token) {
         requireLength(n);

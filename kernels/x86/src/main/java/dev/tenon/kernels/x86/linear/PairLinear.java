@@ -38,8 +38,8 @@ final class PairLinear {
         return quad == null ? PairScratch.PAIRS_TOKENS : PairScratch.MAX_TOKENS;
     }
 
-    /// {@return whether four rows are multiplied at once: where registers would not hold the sums of pairs, or
-    /// pairs would need several tiles}
+    /// {@return whether four rows are multiplied at once: where registers would not hold the sums
+    /// of pairs, or pairs would need several tiles}
     private boolean takesQuads(int n, int tokens) {
         return quad != null && (tokens > PairScratch.PAIRS_TOKENS || tokens > 2 && n / BlockCode.SPAN > tile(tokens));
     }

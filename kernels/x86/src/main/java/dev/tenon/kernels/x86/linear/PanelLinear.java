@@ -8,8 +8,8 @@ import dev.tenon.kernels.x86.linear.panels.PanelFunctions;
 import dev.tenon.kernels.x86.linear.panels.PanelLoop;
 import java.lang.foreign.MemorySegment;
 
-/// Runs the functions of [PanelLoop] over rows: each panel is unpacked to scratch memory and multiplied with all
-/// tokens.
+/// Runs the functions of [PanelLoop] over rows: each panel is unpacked to scratch memory and
+/// multiplied with all tokens.
 ///
 /// Scratch memory: temporary memory for unpacking, a panel, results `[tokens][BLOCK]`.
 final class PanelLinear {

@@ -14,22 +14,23 @@ import java.lang.foreign.MemorySegment;
 /// The `linear` kernel of one format in generated machine code.
 ///
 /// Up to four tokens each weight row is streamed once and multiplied with all of them; with more,
-/// panels of 32 rows (AVX2: 16) are unpacked once into scratch memory and multiplied with all tokens. Formats
-/// that can multiply pairs of rows (`PairLoop`) do so for two to eight tokens, some of them four rows
-/// (`QuadLoop`) for up to 32 and where rows are long. All add in the same order: a value is the same, bit
-/// for bit, for any number of tokens and every feature set.
+/// panels of 32 rows (AVX2: 16) are unpacked once into scratch memory and multiplied with all
+/// tokens. Formats that can multiply pairs of rows (`PairLoop`) do so for two to eight tokens, some
+/// of them four rows (`QuadLoop`) for up to 32 and where rows are long. All add in the same order:
+/// a value is the same, bit for bit, for any number of tokens and every feature set.
 ///
 /// [#run] and [#pack] allocate nothing.
 public final class QuantizedLinear extends LinearKernel {
     /// Most tokens for which rows are streamed.
     private static final int FEW_TOKENS = 4;
-    /// The same for words with AVX2, four tokens a time: unpacking takes as long as multiplying nine tokens.
+    /// The same for words with AVX2, four tokens a time: unpacking takes as long as multiplying
+    /// nine tokens.
     private static final int FEW_TOKENS_OF_WORDS = 12;
 
     /// Least rows that are worth several streams.
     private static final int STREAM_ROWS_LEAST = 16;
 
-    /// Where activations are spread for streams: behind the results.
+    /// Where activations are spread for streams: after the results.
     private static final long SPREAD_OFFSET = (long) RowLoop.MAX_TOKENS * STREAM_ROWS * Float.BYTES;
 
     private final BlockCode format;

@@ -19,8 +19,8 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
 
-/// Emits the function that rounds a row of activations to bytes, or words, and writes it as a packed row
-/// ([PackedActivations]).
+/// Emits the function that rounds a row of activations to bytes, or words, and writes it as a
+/// packed row ([PackedActivations]).
 ///
 /// Arguments: x, packed rows, byte offset of the row in x, units of 32, byte offset of dx in the
 /// packed row, or of c in a tiled format, and byte offset of the packed row.
@@ -117,8 +117,8 @@ public final class PackCode {
 
     /// 32 elements: their levels, and the scales of their one or two groups.
     ///
-    /// Registers: 0 to 3 the elements, then their levels; 6 dx, 9 c, 5 u, in lane 0 for the first group and in
-    /// lane 1 for the second; the others hold what is needed for a moment.
+    /// Registers: 0 to 3 the elements, then their levels; 6 dx, 9 c, 5 u, in lane 0 for the first
+    /// group and in lane 1 for the second; the others hold what is needed for a moment.
     private static void emitUnit(Assembler a, BlockCode format) {
         for (int i = 0; i < 4; i++) {
             a.vmovdqu(ymm(i), mem(RDI, 32 * i));
@@ -227,7 +227,7 @@ public final class PackCode {
         a.vmulps(u.x(), dx.x(), a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
     }
 
-    /// Stores the scales behind the levels and in the pieces.
+    /// Stores the scales after the levels and in the pieces.
     private static void emitScales(Assembler a, BlockCode format, Vec dx, Vec c, Vec u) {
         int group = format.group;
         Vec[] scales = {dx, c, u};

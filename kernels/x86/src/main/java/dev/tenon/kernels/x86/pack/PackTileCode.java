@@ -25,7 +25,8 @@ import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PanelShape;
 import dev.tenon.kernels.x86.block.Tiles;
 
-/// Quantises a row of activations for tiled formats of groups of 16 ([PackCode] shows the packed row).
+/// Quantises a row of activations for tiled formats of groups of 16 ([PackCode] shows the packed
+/// row).
 ///
 /// ```
 /// for each tile of PanelShape.TILE spans, the last one perhaps partial, and each place p of a group in its span:
@@ -53,7 +54,7 @@ final class PackTileCode {
 
     private PackTileCode() {}
 
-    // Of a tile: RAX pieces, R9 bytes of c, RCX spans behind it. Of a place in its first span: RDI x, RSI q, R8 c,
+    // Of a tile: RAX pieces, R9 bytes of c, RCX spans after it. Of a place in its first span: RDI x, RSI q, R8 c,
     // RDX dx, R14 piece; R12 places left, R11 bytes between pieces of two places. Of a span: RBX x, R10 piece, bytes of
     // c up to it in R13.
     /// Emits the function; 256-bit vectors do for all feature sets.
@@ -93,7 +94,7 @@ final class PackTileCode {
         a.add(R14, R11);
         a.sub(R12, 1);
         a.j(If.NOT_ZERO, place);
-        // to the next tile, from behind the places of the first span
+        // to the next tile, from the end of the places of the first span
         a.add(RDI, (PanelShape.TILE - 1) * X_SPAN);
         a.add(RSI, (PanelShape.TILE - 1) * BlockCode.SPAN);
         a.add(R8, (PanelShape.TILE - 1) * C_SPAN);

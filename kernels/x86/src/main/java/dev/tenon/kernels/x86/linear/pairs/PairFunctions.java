@@ -12,13 +12,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/// The functions of one format that multiply pairs of rows ([PairLoop], one for each number of tokens) and quads of
-/// rows ([QuadLoop], one for each way of fetching), made when they are first needed. All of them would take some
-/// 10 ms of a model's start.
+/// The functions of one format that multiply pairs of rows ([PairLoop], one for each number of
+/// tokens) and quads of rows ([QuadLoop], one for each way of fetching), made when they are first
+/// needed. All of them would take some 10 ms of a model's start.
 ///
 /// Owns their memory. Safe for any thread.
 public final class PairFunctions implements AutoCloseable {
-    /// Where the functions for quads begin, by [QuadPrefetch#index]; before them are those for pairs, by tokens.
+    /// Where the functions for quads begin, by [QuadPrefetch#index]; before them are those for
+    /// pairs, by tokens.
     private static final int QUADS = PairScratch.PAIRS_TOKENS + 1;
 
     /// A function, what prepares activations for it, and what takes its results away.

@@ -34,17 +34,17 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 ///
 /// A span of both rows is unpacked to registers and multiplied with the tokens, whose activations
 /// have been spread by [#emitSpread] and lie `[span][token]`. A tile of spans is small enough for
-/// them to stay in the first-level cache; between tiles the sums of all rows lie in memory. In formats
-/// whose tiles have scales it is such a tile (`PackCode`), and as if a span, these follow it. Results
-/// are those of `RowLoop512`, bit for bit.
+/// them to stay in the first-level cache; between tiles the sums of all rows lie in memory. In
+/// formats whose tiles have scales it is such a tile ([PackedActivations]), and its scales follow
+/// it in the place of a span. Results are those of `RowLoop512`, bit for bit.
 ///
-/// Scratch memory: results `[MAX_TOKENS][OUT_ROWS]`, sums `[PAIRS][tokens][sumsPerToken][16]`, spread
-/// activations `[span][token]`.
+/// Scratch memory: results `[MAX_TOKENS][OUT_ROWS]`, sums `[PAIRS][tokens][sumsPerToken][16]`,
+/// spread activations `[span][token]`.
 ///
-/// Arguments: weights, scratch, scratch, byte offset of the first row in the tile, bytes of a
-/// row, pairs of rows; on the stack bytes between the rows of a pair, byte offset of the tile's
-/// spread activations in scratch, spans in the tile, byte offset of the first row's results in
-/// scratch, [#FIRST] and [#LAST] for the tile.
+/// Arguments: weights, scratch, scratch, byte offset of the first row in the tile, bytes of a row,
+/// pairs of rows; on the stack bytes between the rows of a pair, byte offset of the tile's spread
+/// activations in scratch, spans in the tile, byte offset of the first row's results in scratch,
+/// [#FIRST] and [#LAST] for the tile.
 public final class PairLoop {
     /// The tile is a row's first: sums start from 0.
     public static final int FIRST = 1;
@@ -58,12 +58,12 @@ public final class PairLoop {
 
     private PairLoop() {}
 
-    /// Emits the function that spreads packed rows, one after the other; all in one call, because a process that
-    /// has just started computes rows faster than it calls functions.
+    /// Emits the function that spreads packed rows, one after the other; all in one call, because a
+    /// process that has just started computes rows faster than it calls functions.
     ///
-    /// Arguments: packed, scratch, scratch, rows, spans, bytes between spans in scratch; on the stack byte offset
-    /// of dx in a packed row, rows to write (those behind the last are the last one again), bytes from one
-    /// packed row to the next.
+    /// Arguments: packed, scratch, scratch, rows, spans, bytes between spans in scratch; on the
+    /// stack byte offset of dx in a packed row, rows to write (those after the last are the last
+    /// one again), bytes from one packed row to the next.
     static void emitSpread(Assembler a, BlockCode format, PairMicroKernel pair) {
         Gpr[] saved = {RBX, RBP, R12, R13};
         a.push(saved);
@@ -120,8 +120,8 @@ public final class PairLoop {
 
     /// Emits the function that copies results to where they are wanted.
     ///
-    /// Arguments: scratch, to, to, byte offset of the first token's results in `to`, tokens, results of a token;
-    /// on the stack bytes from one token's results to the next one's in `to`.
+    /// Arguments: scratch, to, to, byte offset of the first token's results in `to`, tokens,
+    /// results of a token; on the stack bytes from one token's results to the next one's in `to`.
     static void emitCopy(Assembler a) {
         String token = a.fresh("copyToken");
         String whole = a.fresh("copyWhole");
@@ -192,8 +192,8 @@ public final class PairLoop {
 
     /// Multiplies a tile of a pair with the tokens.
     ///
-    /// RDI and RBX point to the rows, R10 and R11 to their spans, R14 to spread activations, RCX
-    /// to those of the span, RBP to the pair's sums, RDX to its results; RAX is spans left, R15 which
+    /// RDI and RBX point to the rows, R10 and R11 to their spans, R14 to spread activations, RCX to
+    /// those of the span, RBP to the pair's sums, RDX to its results; RAX is spans left, R15 which
     /// tile, R8 bytes of a row, R9 pairs left, R13 bytes between results of the two rows.
     private static void emitPair(Assembler a, BlockCode format, PairMicroKernel pair, int tokens) {
         String later = a.fresh("pairsLater");

@@ -30,21 +30,22 @@ import dev.tenon.kernels.x86.block.PanelShape;
 import dev.tenon.kernels.x86.block.QuadMicroKernel;
 import dev.tenon.kernels.x86.block.Tiles;
 
-/// Four neighbouring rows at a time times some tokens, an even number, with AVX-512 VNNI, for formats that
-/// have a [QuadMicroKernel].
+/// Four neighbouring rows at a time times some tokens, an even number, with AVX-512 VNNI, for
+/// formats that have a [QuadMicroKernel].
 ///
-/// A span of the four rows is unpacked to registers and multiplied with one token after the other, whose
-/// activations are spread as for [PairLoop]. So each register of activations is loaded once for four rows
-/// instead of once for two, and weights are unpacked once for all tokens; in return the sums of the quad lie in
-/// memory, which the first-level cache keeps. Results are those of `RowLoop512`, bit for bit.
+/// A span of the four rows is unpacked to registers and multiplied with one token after the other,
+/// whose activations are spread as for [PairLoop]. So each register of activations is loaded once
+/// for four rows instead of once for two, and weights are unpacked once for all tokens; in return
+/// the sums of the quad lie in memory, which the first-level cache keeps. Results are those of
+/// `RowLoop512`, bit for bit.
 ///
 /// Scratch memory: results `[MAX_TOKENS][OUT_ROWS]`, sums of a tile `[tokens][sumsPerToken][16]` at
-/// [PairScratch#SUMS_OFFSET] and as much for those of the tiles before, activations `[span][token]` at
-/// [PairScratch#SPREAD_OFFSET], where as if a span, each tile is followed by its scales.
+/// [PairScratch#SUMS_OFFSET] and as much for those of the tiles before, activations `[span][token]`
+/// at [PairScratch#SPREAD_OFFSET], where the scales of each tile follow it in the place of a span.
 ///
-/// Arguments: weights, scratch, scratch, byte offset of the first row, bytes of a row, quads of rows; on the
-/// stack bytes between the rows of a quad (0: four times the same row), spans, byte offset of the first row's
-/// results in scratch, tokens divided by [#STEP].
+/// Arguments: weights, scratch, scratch, byte offset of the first row, bytes of a row, quads of
+/// rows; on the stack bytes between the rows of a quad (0: four times the same row), spans, byte
+/// offset of the first row's results in scratch, tokens divided by [#STEP].
 public final class QuadLoop {
     /// Rows of a quad.
     public static final int ROWS = 4;
@@ -58,10 +59,10 @@ public final class QuadLoop {
 
     /// Emits the function.
     ///
-    /// RDI points to the first row of the quad, QuadMicroKernel.ROWS to the spans of its rows, RCX to spread
-    /// activations, R13 to the token's sums, RSI to spread activations of the first span, RBP and R9 are those of
-    /// [QuadPrefetch], RDX to the quad's results, R12 to the token's; R8 is bytes of a row, R15 spans left,
-    /// R12 those of the tile, R14 steps of tokens left.
+    /// RDI points to the first row of the quad, QuadMicroKernel.ROWS to the spans of its rows, RCX
+    /// to spread activations, R13 to the token's sums, RSI to spread activations of the first span,
+    /// RBP and R9 are those of [QuadPrefetch], RDX to the quad's results, R12 to the token's; R8 is
+    /// bytes of a row, R15 spans left, R12 those of the tile, R14 steps of tokens left.
     ///
     /// @param ahead how the next quad is fetched
     public static void emit(
@@ -120,7 +121,7 @@ public final class QuadLoop {
         a.ret();
     }
 
-    /// {@return where the number of quads left is: the place of an argument that nobody needs}
+    /// {@return where the number of quads left is: the place of an argument that is not used}
     private static Mem quadsLeft() {
         return Assembler.stackArgument(4, SAVED);
     }

@@ -13,18 +13,20 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.QuadMicroKernel;
 
-/// How [QuadLoop] fetches the next four rows into the second-level cache while it multiplies four. (From there
-/// out-of-order execution has them in time.) Results do not depend on it.
+/// How [QuadLoop] fetches the next four rows into the second-level cache while it multiplies four.
+/// (From there out-of-order execution has them in time.) Results do not depend on it.
 ///
-/// A few lines are fetched in each step of tokens: all those of a span at once would take all line buffers of the
-/// first level for as long as memory takes, and activations come through these too. Short rows are fetched in the
-/// order of their addresses, one after the other; of long ones the same span of each, so that hardware prefetchers
-/// see four streams. docs/performance-sequences.md has both, measured.
+/// A few lines are fetched in each step of tokens: all those of a span at once would take all line
+/// buffers of the first level for as long as memory takes, and activations come through these too.
+/// Short rows are fetched in the order of their addresses, one after the other; of long ones the
+/// same span of each, so that hardware prefetchers see four streams. docs/performance-sequences.md
+/// has both, measured.
 ///
 /// Uses RBP, and R9 in a step. A fetch past the end of the weights does nothing.
 ///
 /// @param inOrder whether rows are fetched in the order of their addresses
-/// @param count lines a step in that order; otherwise how many steps there are at least, a power of two
+/// @param count lines a step in that order; otherwise how many steps there are at least, a power of
+/// two
 public record QuadPrefetch(boolean inOrder, int count) {
     /// Longest rows that are fetched in order: four of them take three pages of 4 KiB at most.
     private static final int SHORT_ROW = 3072;

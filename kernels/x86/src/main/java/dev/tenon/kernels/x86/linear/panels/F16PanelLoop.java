@@ -30,8 +30,9 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 ///   w: 4 rows ↓   24 sums  4 × vcvtph2ps (or a widening and a shift), 6 loads, 24 fused multiply-adds
 /// ```
 ///
-/// The order of additions is that of `F16RowLoop`, which has two vectors of sums for a row and a token: here
-/// a row is walked for the first of them, whose sums then wait on the stack, and again for the second.
+/// The order of additions is that of `F16RowLoop`, which has two vectors of sums for a row and a
+/// token: here a row is walked for the first of them, whose sums then wait on the stack, and again
+/// for the second.
 ///
 /// Arguments: as in `F16RowLoop`; rows a multiple of [#rows], elements of two vectors.
 public final class F16PanelLoop {

@@ -11,10 +11,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// The panel functions of one format for one feature set, made for each length of rows when it is first met:
-/// [PanelLoop].
+/// The panel functions of one format for one feature set, made for each length of rows when it is
+/// first met: [PanelLoop].
 ///
-/// Owns their memory. Safe for any thread; a length that was met before costs a look at a short array.
+/// Owns their memory. Safe for any thread; a length that was met before costs a search of a short
+/// array.
 public final class PanelFunctions implements AutoCloseable {
     /// The functions of one length.
     ///

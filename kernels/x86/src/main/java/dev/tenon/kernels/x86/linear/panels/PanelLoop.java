@@ -28,11 +28,13 @@ import dev.tenon.kernels.x86.cpu.FeatureSet;
 import java.util.function.BiConsumer;
 import java.util.function.IntFunction;
 
-/// A panel of unpacked rows ([PanelShape]) times some tokens: the loops, and the order of additions.
+/// A panel of unpacked rows ([PanelShape]) times some tokens: the loops, and the order of
+/// additions.
 ///
-/// A register has the rows of one part of a panel in its lanes. For each group of weights the dot products of all
-/// (row, token) pairs are gathered in registers of 32-bit integers: four weights of these rows with four
-/// activations of one token, repeated in all lanes. Then, with float sums in as many other registers:
+/// A register has the rows of one part of a panel in its lanes. For each group of weights the dot
+/// products of all (row, token) pairs are gathered in registers of 32-bit integers: four weights of
+/// these rows with four activations of one token, repeated in all lanes. Then, with float sums in
+/// as many other registers:
 ///
 /// ```
 /// dot  = bits of c[t] + levels · q[t];   sum += (float with these bits * dx[t] + u[t]) * scale
@@ -40,29 +42,32 @@ import java.util.function.IntFunction;
 /// dot  = levels · q[t];                  sum += (dot as float * dx[t]) * scale        with words
 /// ```
 ///
-/// The product by `dx` is rounded once: [PackedActivations#BIAS] cancels without a trace. Tiled formats
-/// (`PackTileCode`)
-/// multiply with it once for the groups that a tile has at a place, whose sums are in registers meanwhile:
+/// The product by `dx` is rounded once: [PackedActivations#BIAS] cancels without a trace. Tiled
+/// formats (`PackTileCode`) multiply with it once for the groups that a tile has at a place, whose
+/// sums are in registers meanwhile:
 ///
 /// ```
 /// dot  = bits of c[t] + levels · q[t];   a += float with these bits * scale
 /// v    = a - BIAS * (sum of scale);      sum += v * dx[t]                     at the end of a place in a tile
 /// ```
 ///
-/// Each place that a group has in its span keeps a sum over all spans. So that sums stay in registers, and the
-/// pieces of a token are read one behind the other, rows are walked for one place after the other. Rows of one
-/// tile are walked twice for each: for as many tokens as the registers hold and, with that part of the panel in
-/// the first-level cache, for as many others. Finished sums lie on the stack (24 KiB at most, less than the JVM
-/// keeps free for native calls). In the end the places are added like the lanes of `RowLoop512`, as a tree. A
-/// value therefore does not depend on the other rows and tokens, nor on which of the functions computes it.
+/// Each place that a group has in its span keeps a sum over all spans. So that sums stay in
+/// registers, and the pieces of a token are read in the order of their addresses, rows are walked
+/// for one place after the other. Rows of one tile are walked twice for each: for as many tokens as
+/// the registers hold and, with that part of the panel in the first-level cache, for as many
+/// others. Finished sums lie on the stack (24 KiB at most, less than the JVM keeps free for native
+/// calls). In the end the places are added like the lanes of `RowLoop512`, as a tree. A value
+/// therefore does not depend on the other rows and tokens, nor on which of the functions computes
+/// it.
 ///
-/// A function is made for one length of rows: the distance of tokens is then part of every address, without a
-/// register for it, and a load can be part of the instruction that needs it. (With an index register the
-/// processor takes the two apart again.)
+/// A function is made for one length of rows: the distance of tokens is then part of every address,
+/// without a register for it, and a load can be part of the instruction that needs it. (With an
+/// index register the processor takes the two apart again.)
 ///
-/// Arguments: packed rows, panel, out, byte offset of the first token's row, bytes between tokens in out, how
-/// many runs of the function's tokens there are; on the stack the byte offset of the first token in out, and the
-/// address of weights that come next: each place of a tile fetches a few lines of them to the second-level cache.
+/// Arguments: packed rows, panel, out, byte offset of the first token's row, bytes between tokens
+/// in out, how many runs of the function's tokens there are; on the stack the byte offset of the
+/// first token in out, and the address of weights that come next: each place of a tile fetches a
+/// few lines of them to the second-level cache.
 public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
     private static final int LINE = 64;
     /// Lines of the next weights that a place fetches at a time.
@@ -74,8 +79,9 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
     private static final int RUNS = 2;
 
     private static final Gpr[] SAVED = {RBP, RBX, R12};
-    /// What is kept behind the saved registers: pointers to the pieces of the first token, to the panel, to out;
-    /// bytes between tokens in out; how many runs are left, and how many there are now; how often a place fetches.
+    /// What is kept on the stack below the saved registers: pointers to the pieces of the first
+    /// token, to the panel, to out; bytes between tokens in out; how many runs are left, and how
+    /// many there are now; how often a place fetches.
     private static final int PIECES_START = 8;
     private static final int PANEL_START = 16;
     private static final int OUT_START = 24;
@@ -131,7 +137,8 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
         return PackedActivations.tiles(n) * (BlockCode.SPAN / format.group) * FETCHED_LINES * LINE;
     }
 
-    /// {@return how often each place has to fetch, so that some runs fetch a whole panel, or most of it}
+    /// {@return how often each place has to fetch, so that some runs fetch a whole panel, or most
+    /// of it}
     ///
     /// @param n elements in a row
     /// @param rows rows of a panel
@@ -153,8 +160,8 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
         code.emit();
     }
 
-    /// {@return the register of a token's sums of one part of the rows, which the other methods leave alone; of a
-    /// tile in tiled formats}
+    /// {@return the register of a token's sums of one part of the rows, which the other methods
+    /// leave alone; of a tile in tiled formats}
     final Vec sum(int token, int part) {
         return shape.vec(2 * shape.many() + 2 * token + part);
     }
@@ -258,9 +265,10 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
 
     /// Multiplies the panel with the tokens of some runs; what is at RBP points to them.
     ///
-    /// RSI and RDI walk through the panel and the pieces of a run's first token, RDX through the sums, RAX
-    /// through the token's dx of tiles. RBX is how far all runs are apart in packed rows, R12 in sums. How many
-    /// spans a tile has is known here, so nothing is decided while the code runs.
+    /// RSI and RDI walk through the panel and the pieces of a run's first token, RDX through the
+    /// sums, RAX through the token's dx of tiles. RBX is how far all runs are apart in packed rows,
+    /// R12 in sums. How many spans a tile has is known here, so nothing is decided while the code
+    /// runs.
     private void emitRuns() {
         int spans = units * BlockCode.UNIT / BlockCode.SPAN;
         int rest = units % (BlockCode.SPAN / BlockCode.UNIT);
@@ -360,8 +368,8 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
         a.sub(RCX, 1);
         a.j(If.NOT_ZERO, span);
         if (format.tiled) {
-            int behind = shape.scaleSums(format) - spans * shape.blockBytes(format);
-            emitTileSums(only, part -> mem(RSI, behind + shape.registerBytes() * part));
+            int after = shape.scaleSums(format) - spans * shape.blockBytes(format);
+            emitTileSums(only, part -> mem(RSI, after + shape.registerBytes() * part));
             forSums((vec, memory) -> a.vmovdqu(memory, vec));
             a.add(RAX, PackedActivations.arrayBytes(format));
         }
@@ -410,8 +418,8 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
         a.mov(mem(RBP, OUT_START), RDX);
     }
 
-    /// Adds every `step`-th place from one on, of the run that RCX points to, to a register; uses the registers
-    /// behind it.
+    /// Adds every `step`-th place from one on, of the run that RCX points to, to a register; uses
+    /// the registers after it.
     private void emitTree(int register, int sum, int place, int step) {
         if (step == places) {
             a.vmovdqu(shape.vec(register), mem(RCX, runs * place * sumBytes + sum));

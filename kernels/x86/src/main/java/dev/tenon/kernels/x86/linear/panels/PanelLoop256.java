@@ -10,13 +10,13 @@ import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PanelShape;
 import java.util.function.IntFunction;
 
-/// A panel of 16 rows times 2 or 3 tokens with AVX2, or AVX-VNNI: up to six registers of integers, six of
-/// floats, four for weights and activations.
+/// A panel of 16 rows times 2 or 3 tokens with AVX2, or AVX-VNNI: up to six registers of integers,
+/// six of floats, four for weights and activations.
 ///
-/// With AVX-VNNI four products of bytes are one `vpdpbusd`. With AVX2 they are `vpmaddubsw`, whose sums of two
-/// products are gathered in 16 bits for as many steps as the format's levels leave room, and one `vpmaddwd`
-/// then: eight steps of levels up to 15, two of levels up to 63. Words are `vpdpwssd`, or `vpmaddwd` and an
-/// addition.
+/// With AVX-VNNI four products of bytes are one `vpdpbusd`. With AVX2 they are `vpmaddubsw`, whose
+/// sums of two products are gathered in 16 bits for as many steps as the format's levels leave
+/// room, and one `vpmaddwd` then: eight steps of levels up to 15, two of levels up to 63. Words are
+/// `vpdpwssd`, or `vpmaddwd` and an addition.
 final class PanelLoop256 extends PanelLoop {
     private static final Vec W0 = ymm(12);
     private static final Vec W1 = ymm(13);

@@ -11,13 +11,14 @@ import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PanelShape;
 import java.util.function.IntFunction;
 
-/// A panel of 32 rows times 4 or 6 tokens with AVX-512 VNNI: up to 12 registers of integers, 12 of floats.
+/// A panel of 32 rows times 4 or 6 tokens with AVX-512 VNNI: up to 12 registers of integers, 12 of
+/// floats.
 ///
-/// Where another thread computes on the core's other hardware thread, a thread looks ahead over few instructions only.
-/// So
-/// what is loaded lies a step in front of what needs it, and no instruction waits for the one before it: levels are
-/// loaded a step ahead (those of the next block, and at the end of a panel 384 bytes of the scratch memory behind
-/// it, which nobody uses), and all products by `dx` come before all products by `scale`.
+/// Where another thread computes on the core's other hardware thread, a thread looks ahead over few
+/// instructions only. So what is loaded lies a step in front of what needs it, and no instruction
+/// waits for the one before it: levels are loaded a step ahead (those of the next block, and at the
+/// end of a panel 384 bytes of the scratch memory after it, which are not used), and all products
+/// by `dx` come before all products by `scale`.
 final class PanelLoop512 extends PanelLoop {
     private static final Vec[] SCALES = {zmm(30), zmm(31)};
 

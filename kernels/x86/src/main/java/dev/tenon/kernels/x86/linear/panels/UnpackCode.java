@@ -28,12 +28,12 @@ import java.util.function.IntUnaryOperator;
 
 /// Unpacks up to 16 rows (AVX2: 8) to one part of a panel ([PanelShape]), for [PanelLoop].
 ///
-/// A span of each row is unpacked to `temp` as in `RowLoop512` or `RowLoop256`; then pieces of 64 bytes of
-/// all rows are transposed. Where a format can do it the other way round ([Columns]) and the part is full, it
-/// does.
+/// A span of each row is unpacked to `temp` as in `RowLoop512` or `RowLoop256`; then pieces of 64
+/// bytes of all rows are transposed. Where a format can do it the other way round ([Columns]) and
+/// the part is full, it does.
 ///
-/// Arguments: weights, panel, temp, byte offset of the first row, bytes of a row, rows; on the stack units of
-/// 32 in a row, byte offset of the part in the panel.
+/// Arguments: weights, panel, temp, byte offset of the first row, bytes of a row, rows; on the
+/// stack units of 32 in a row, byte offset of the part in the panel.
 public final class UnpackCode {
     private static final int TEMP_SCALES = PanelShape.TEMP_SCALES;
     private static final int TEMP_MINS = PanelShape.TEMP_MINS;
@@ -283,8 +283,8 @@ public final class UnpackCode {
         a.label(done);
     }
 
-    /// Transposes 64 bytes of each row at RAX; column i goes to RBX + `to(i)`, or nowhere if that is
-    /// negative.
+    /// Transposes 64 bytes of each row at RAX; column i goes to RBX + `to(i)`, or nowhere if that
+    /// is negative.
     private void emitTranspose(IntUnaryOperator to) {
         for (int j = 0; j < 4; j++) {
             int part = 16 * j;

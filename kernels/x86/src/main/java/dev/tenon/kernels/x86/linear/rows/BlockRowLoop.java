@@ -17,11 +17,11 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
 
-/// Rows of a quantised format times one to four tokens: the walk over the spans of a row, which the loops with
-/// AVX2 ([RowLoop256]) and AVX-512 ([RowLoop512]) share.
+/// Rows of a quantised format times one to four tokens: the walk over the spans of a row, which the
+/// loops with AVX2 ([RowLoop256]) and AVX-512 ([RowLoop512]) share.
 ///
-/// Each span of a row is unpacked once and multiplied with every token. The 32-bit sums of four levels are added up
-/// exactly, by transposing, until lane g holds the sum of group g:
+/// Each span of a row is unpacked once and multiplied with every token. The 32-bit sums of four
+/// levels are added up exactly, by transposing, until lane g holds the sum of group g:
 ///
 /// ```
 /// dot[g]  = bits of c[t][g] + levels of group g · q[t]          8 or 16 groups of a span; [PackedActivations#BIAS]
@@ -32,7 +32,8 @@ import dev.tenon.kernels.x86.block.PackedActivations;
 ///
 /// With words (two products a lane) dots start from 0 and are converted; the rest is the same.
 ///
-/// Tiled formats (`PackTileCode`) have two sums a lane for a tile of spans, which begin with 0 in each:
+/// Tiled formats (`PackTileCode`) have two sums a lane for a tile of spans, which begin with 0 in
+/// each:
 ///
 /// ```
 /// a[g]   += float with the bits of dot[g] * scale[g];  b[g] += scale[g]    for each span; a: rounded once
@@ -43,8 +44,8 @@ import dev.tenon.kernels.x86.block.PackedActivations;
 ///
 /// Arguments: as in [RowLoop]; scales are dx (tiled: c), the length of a row is in units of 32.
 ///
-/// Registers of a row: R10 weights, R11 q, RAX dx and c, RCX spans or units left, RBX scratch; R13 is the offset of
-/// scales, R15 units of a row, or spans left in a tile.
+/// Registers of a row: R10 weights, R11 q, RAX dx and c, RCX spans or units left, RBX scratch; R13
+/// is the offset of scales, R15 units of a row, or spans left in a tile.
 abstract class BlockRowLoop extends RowLoop {
     final BlockCode format;
     /// Bytes of a number for each group of a span.

@@ -24,8 +24,8 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 /// BF16: byte 0 | upper part of a 32-bit float    |      vpmovzxwd, vpslld 16
 /// ```
 ///
-/// Two vectors of weights are widened and multiplied with each token, in two sums a token; elements that do
-/// not fill two vectors are multiplied one by one.
+/// Two vectors of weights are widened and multiplied with each token, in two sums a token; elements
+/// that do not fill two vectors are multiplied one by one.
 ///
 /// Arguments: as in [RowLoop]; there are no scales, the length of a row is in elements.
 public final class F16RowLoop extends RowLoop {

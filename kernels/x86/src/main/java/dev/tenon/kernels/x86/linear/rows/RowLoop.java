@@ -20,11 +20,12 @@ import java.util.function.IntFunction;
 
 /// The loop over rows, each of which is multiplied with one to four tokens.
 ///
-/// Arguments: weights, packed, out, byte offset of the first row, bytes of a row, rows; on the stack bytes between
-/// packed rows, byte offset of the scales in them, bytes between tokens in out, length of a row, byte offset of the
-/// first token's row in packed.
+/// Arguments: weights, packed, out, byte offset of the first row, bytes of a row, rows; on the
+/// stack bytes between packed rows, byte offset of the scales in them, bytes between tokens in out,
+/// length of a row, byte offset of the first token's row in packed.
 ///
-/// Registers: RDI row, RSI packed, RDX out, R8 bytes of a row, R9 rows left, R12 and R14 one and three packed rows.
+/// Registers: RDI row, RSI packed, RDX out, R8 bytes of a row, R9 rows left, R12 and R14 one and
+/// three packed rows.
 public abstract class RowLoop {
     /// Most tokens of one pass.
     public static final int MAX_TOKENS = 4;

@@ -25,15 +25,15 @@ import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.Tiles;
 import dev.tenon.kernels.x86.cpu.Prefetch;
 
-/// Rows times one to four tokens with AVX2, one row at a time: what [RowLoop512] computes, to the bit, 32
-/// weights at a time.
+/// Rows times one to four tokens with AVX2, one row at a time: what [RowLoop512] computes, to the
+/// bit, 32 weights at a time.
 ///
-/// A byte product is `vpmaddubsw` and `vpmaddwd`, or `vpdpbusd` with AVX-VNNI. Levels of up to 127 keep
-/// `vpmaddubsw` (two products in 16 bits) from saturating. Words are multiplied by `vpmaddwd`, or by
-/// `vpdpwssd` with AVX-VNNI.
+/// A byte product is `vpmaddubsw` and `vpmaddwd`, or `vpdpbusd` with AVX-VNNI. Levels of up to 127
+/// keep `vpmaddubsw` (two products in 16 bits) from saturating. Words are multiplied by `vpmaddwd`,
+/// or by `vpdpwssd` with AVX-VNNI.
 ///
-/// With sixteen registers the scales lie on the stack, and so do the sums of four levels of two units, until
-/// those of all eight units of a span are there.
+/// With sixteen registers the scales lie on the stack, and so do the sums of four levels of two
+/// units, until those of all eight units of a span are there.
 public final class RowLoop256 extends BlockRowLoop {
     private static final Gpr[] SAVED = {RBX, RBP, R12, R13, R14, R15};
     private static final Vec LEVELS = ymm(8);
@@ -51,7 +51,7 @@ public final class RowLoop256 extends BlockRowLoop {
     private static final int PAIRS = 128;
     /// Bytes of a token's pairs.
     private static final int TOKEN_PAIRS = 4 * 32;
-    /// Bytes of a token's sums over a tile, which lie behind all pairs.
+    /// Bytes of a token's sums over a tile, which lie after all pairs.
     private static final int TOKEN_SUMS = 64;
 
     private final boolean vnni;
@@ -77,7 +77,8 @@ public final class RowLoop256 extends BlockRowLoop {
         return ymm(parts() * t + part);
     }
 
-    /// {@return the upper part of 32 words in `levels`, which are a group: registers 4 and 5 have no sums}
+    /// {@return the upper part of 32 words in `levels`, which are a group: registers 4 and 5 have
+    /// no sums}
     private static Vec upper(Vec levels) {
         return ymm(levels.number() - 4);
     }
@@ -94,7 +95,7 @@ public final class RowLoop256 extends BlockRowLoop {
                 : mem(RSP, PAIRS + TOKEN_PAIRS * tokens + TOKEN_SUMS * t + 32 * part);
     }
 
-    /// {@return sums of scales over a tile, behind those of tokens}
+    /// {@return sums of scales over a tile, after those of tokens}
     private Operand tileScales(int part) {
         return parts() * (2 * tokens + 1) <= LEVELS.number()
                 ? ymm(2 * parts() * tokens + part)

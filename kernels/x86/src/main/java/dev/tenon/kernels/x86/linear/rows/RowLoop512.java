@@ -24,17 +24,17 @@ import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.Tiles;
 import dev.tenon.kernels.x86.cpu.Prefetch;
 
-/// Rows times one to four tokens with AVX-512 VNNI: one row at a time, streaming, or for one token four
-/// rows that lie far apart, so that hardware prefetchers follow four streams.
+/// Rows times one to four tokens with AVX-512 VNNI: one row at a time, streaming, or for one token
+/// four rows that lie far apart, so that hardware prefetchers follow four streams.
 ///
 /// Sums of four levels are those of `vpdpbusd`, those of two words of `vpdpwssd`.
 ///
-/// With streams the arguments mean something else: rows are those of one stream, and bytes between packed rows is what
-/// lies between the streams; bytes between tokens in out is too.
+/// With streams the arguments mean something else: rows are those of one stream, and bytes between
+/// packed rows is what lies between the streams; bytes between tokens in out is too.
 public final class RowLoop512 extends BlockRowLoop {
-    /// Streams of rows of the function for one token. Against a single one (one thread, cold weights, medians
-    /// of 31 in turns on a Sapphire Rapids machine): Q6_K 11.8 instead of 10.6 GB/s, Q8_0 12.5 instead of
-    /// 11.7, Q4_K 11.5 instead of 11.2.
+    /// Streams of rows of the function for one token. Against a single one (one thread, cold
+    /// weights, medians of 31 in turns on a Sapphire Rapids machine): Q6_K 11.8 instead of 10.6
+    /// GB/s, Q8_0 12.5 instead of 11.7, Q4_K 11.5 instead of 11.2.
     public static final int STREAMS = 4;
 
     private static final Vec LEVELS = zmm(16);
@@ -71,7 +71,8 @@ public final class RowLoop512 extends BlockRowLoop {
         return format.group == 32 ? zmm(t).y() : zmm(t);
     }
 
-    /// {@return a register for dot products of a token, 0..2, or 3 too for words, which need no constants}
+    /// {@return a register for dot products of a token, 0..2, or 3 too for words, which need no
+    /// constants}
     private static Vec dots(int t, int part) {
         return part < 3 ? zmm(4 + 3 * t + part) : zmm(BlockCode.FIRST_CONSTANT + t);
     }
@@ -175,8 +176,8 @@ public final class RowLoop512 extends BlockRowLoop {
         }
     }
 
-    /// Multiplies four chunks of a span and adds the lanes of each 128 bits, so that `dots(t, to)` has [part of
-    /// a chunk][chunk].
+    /// Multiplies four chunks of a span and adds the lanes of each 128 bits, so that `dots(t, to)`
+    /// has [part of a chunk][chunk].
     private void emitChunks(Gpr w, int to) {
         for (int c = 0; c < 4; c++) {
             int chunk = 4 * to + c;
@@ -213,7 +214,8 @@ public final class RowLoop512 extends BlockRowLoop {
         return format.group == 32 ? 8 * (g % 2) + g % 8 / 2 : 4 * (g % 4) + g / 4;
     }
 
-    /// From lanes of [part of a chunk][chunk of the span] to groups in their order, and to the sums.
+    /// From lanes of [part of a chunk][chunk of the span] to groups in their order, and to the
+    /// sums.
     private void emitGroups(int t, Vec sums) {
         Vec dot = dots(t, 0);
         if (format.words) {

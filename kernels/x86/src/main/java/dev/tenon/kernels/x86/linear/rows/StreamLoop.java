@@ -27,8 +27,8 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 import dev.tenon.kernels.x86.block.Tiles;
 import dev.tenon.kernels.x86.cpu.Prefetch;
 
-/// Four streams of rows times one token with AVX-512 VNNI, for formats that take a span of all four at
-/// once ([StreamMicroKernel]). Results are those of [RowLoop512], bit for bit.
+/// Four streams of rows times one token with AVX-512 VNNI, for formats that take a span of all four
+/// at once ([StreamMicroKernel]). Results are those of [RowLoop512], bit for bit.
 ///
 /// Arguments: as those of [RowLoop512] with streams; the last one is the byte offset in out of the
 /// memory for spread activations instead.
