@@ -60,7 +60,7 @@ final class CudaPlan implements Plan {
     /// @param kernels loads kernels
     /// @param traits the device, as the graph was planned for it
     /// @param onClose hears that the plan has been closed
-    /// @return the plan; if this throws, all memory has been given back
+    /// @return the plan; if this throws, all memory has been released
     static CudaPlan create(
             PlannedGraph planned,
             Weights weights,

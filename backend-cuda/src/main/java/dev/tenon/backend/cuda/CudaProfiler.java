@@ -18,8 +18,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Times the kernels of a plan's steps with an event in front of and behind each, all of them captured
-/// as a graph. A timed kernel starts when the event in front of it has been noted, not before, so that
+/// Times the kernels of a plan's steps with an event before and after each, all of them captured as
+/// a graph. A timed kernel starts when the event before it has been noted, not before, so that
 /// the sum is more than a step takes without profiler.
 ///
 /// Used in the plan's turn, for which it waits itself where it is called from outside; closed by the plan.
@@ -111,7 +111,7 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
     /// @param shape the step's sizes
     /// @param launches the kernels
     /// @param input the step
-    /// @param further how many positions behind those of the input its tokens are
+    /// @param further how many positions after those of the input its tokens are
     void run(StepShape shape, List<Launch> launches, StepInput input, int further) {
         CudaDriver driver = CudaDriver.get();
         while (events.size() <= launches.size()) {

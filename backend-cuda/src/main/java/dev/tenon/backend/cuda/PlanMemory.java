@@ -18,7 +18,7 @@ final class PlanMemory implements AutoCloseable {
     private PinnedMemory host;
     private long hostBase;
 
-    /// Allocates all buffers; if that fails, everything has been given back. All but weights are
+    /// Allocates all buffers; if that fails, everything has been released. All but weights are
     /// zero.
     ///
     /// @param specs buffers, in the order of their ids

@@ -1,17 +1,11 @@
 package dev.tenon.backend.cuda;
 
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
-
 import dev.tenon.api.device.Weights;
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cuda.CudaDriver.Hot;
-import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.Constant;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceWeight;
-import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,8 +23,6 @@ final class WeightUpload implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WeightUpload.class);
     private static final long PIECE_BYTES = 32L << 20;
     private static final long SLICE_BYTES = 1L << 20;
-    private static final float LARGEST_F16 = 65504;
-    private static final int REPACK_BLOCK = 256;
 
     private final CudaContext context;
     private final PlanMemory memory;
@@ -124,55 +116,18 @@ final class WeightUpload implements AutoCloseable {
             copy(data, first * blockBytes, nextPinned(), blocks * blockBytes);
             long at = staging.address() + turn * PIECE_BYTES;
             Hot.toDevice(at, pinned[turn].memory().address(), blocks * blockBytes, context.stream());
-            int grid = (int) Math.min(4096, (blocks + REPACK_BLOCK - 1) / REPACK_BLOCK);
-            // Addresses that are no buffer of the plan are passed as plain numbers.
-            launcher.launch(
-                    new Launch(
-                            weight.repackModule(),
-                            weight.repackEntry(),
-                            grid,
-                            1,
-                            1,
-                            REPACK_BLOCK,
-                            0,
-                            1,
-                            List.of(
-                                    new Argument.Long(at),
-                                    new Argument.Address(weight.buffer().id(), 0),
-                                    new Argument.Long(blocks),
-                                    new Argument.Long(first),
-                                    new Argument.Long(weight.blocks())),
-                            0),
-                    context.stream(),
-                    false);
+            launcher.launch(weight.repack(at, first, blocks), context.stream(), false);
             sent();
         }
     }
 
     private void transcode(DeviceWeight weight, QuantFormat format, MemorySegment data) {
-        long rowBytes = format.bytesFor(weight.cols());
-        long halfBytes = 2L * weight.cols();
-        int rowsAtOnce = (int) Math.max(1, PIECE_BYTES / halfBytes);
+        long rowBytes = 2L * weight.cols();
+        int rowsAtOnce = (int) Math.max(1, PIECE_BYTES / rowBytes);
         for (int first = 0; first < weight.rows(); first += rowsAtOnce) {
-            int from = first;
             int rows = Math.min(rowsAtOnce, weight.rows() - first);
-            MemorySegment target = nextPinned();
-            IntStream.range(0, rows).parallel().forEach(r -> {
-                float[] values = new float[weight.cols()];
-                format.dequantize(data, (from + r) * rowBytes, values, 0, values.length);
-                for (int c = 0; c < values.length; c++) {
-                    if (Math.abs(values[c]) > LARGEST_F16) {
-                        throw new ModelFormatException(
-                                ErrorCode.MODEL_DATA,
-                                "tensor " + weight.tensor() + " holds " + values[c] + " in row " + (from + r)
-                                        + "; there is no CUDA kernel for " + format.id()
-                                        + ", and F16, into which it is decoded instead, ends at 65504;"
-                                        + " use another backend or convert the model");
-                    }
-                    target.set(JAVA_SHORT, r * halfBytes + 2L * c, Float.floatToFloat16(values[c]));
-                }
-            });
-            send(memory.address(weight.buffer()) + first * halfBytes, rows * halfBytes);
+            weight.decode(format, data, first, rows, nextPinned());
+            send(memory.address(weight.buffer()) + first * rowBytes, rows * rowBytes);
         }
     }
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Which rows of a step the device chooses from, and what travels to the host then: on a stand-in
-/// for the driver, whose token behind a row is the row's number.
+/// for the driver, whose token of a row is the row's number.
 @Timeout(600)
 class ChoosingTests {
     private static final TokenChoice FROM_ALL = new TokenChoice(1, 0, 1, 0, 5, 0);

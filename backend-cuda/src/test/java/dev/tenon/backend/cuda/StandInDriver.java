@@ -27,7 +27,7 @@ import java.util.TreeMap;
 /// but keeps account of what is alive, in which context, and what is under way. It notes as a
 /// violation what a real driver may answer with a crash.
 ///
-/// The token that a step chooses behind a row is the row's number. One a process: the driver's
+/// The token that a step chooses from a row is the row's number. One a process: the driver's
 /// function pointers are made once.
 final class StandInDriver {
     static final int FAILURE = 999;

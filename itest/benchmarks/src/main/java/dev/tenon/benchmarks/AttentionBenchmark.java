@@ -10,7 +10,6 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -49,6 +48,10 @@ public class AttentionBenchmark {
     @Param({"F16", "F32"})
     public KvType cache;
 
+    /// Whose kernel: the backend's `own`, or one `offered` by a bundle on the class path.
+    @Param({"own", "offered"})
+    public String kernels;
+
     /// CPU threads.
     @Param("1")
     public int threads;
@@ -73,7 +76,7 @@ public class AttentionBenchmark {
                         model.graph,
                         model,
                         new PlanOptions(step, 1, depth + tokens, cache, cache, true, Map.of()),
-                        List.of()));
+                        Services.kernels(kernels)));
         pages = new int[plan.kvPages().pageCount()];
         Arrays.setAll(pages, i -> i);
         for (int from = 0; from < depth; from += step) {

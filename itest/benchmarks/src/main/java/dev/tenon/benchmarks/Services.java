@@ -1,5 +1,6 @@
 package dev.tenon.benchmarks;
 
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,6 +28,13 @@ final class Services {
                 .filter(f -> f.id().equals(id))
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("no format " + id + " is on the class path"));
+    }
+
+    /// {@return what a plan is offered: nothing for `own`, the kernels of all bundles for `offered`}
+    ///
+    /// @param which one of the two
+    static List<KernelProvider> kernels(String which) {
+        return which.equals("offered") ? all(KernelProvider.class) : List.of();
     }
 
     /// {@return the file named by the property `tenon.benchmarks.model`, or the project's own small model}

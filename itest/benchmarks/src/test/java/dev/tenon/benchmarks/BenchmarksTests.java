@@ -29,6 +29,11 @@ class BenchmarksTests {
             "PackedLinearBenchmark.multiply",
             "PackedLinearBenchmark.pack",
             "AttentionBenchmark.step",
+            "StepBenchmark.decode",
+            "StepBenchmark.prefill",
+            "StepBenchmark.firstTokens",
+            "BarrierBenchmark.barrier",
+            "BarrierBenchmark.job",
             "TokenizerBenchmark.encode",
             "SamplerBenchmark.sample",
             "GgufOpenBenchmark.open");
@@ -98,9 +103,31 @@ class BenchmarksTests {
     @Test
     void attentionRunsAndIsRight() throws RunnerException {
         assertEquals(
-                4,
-                run("AttentionBenchmark.step", "depth", "100", "tokens", "1,20", "cache", "F16,F32")
+                8,
+                run(
+                                "AttentionBenchmark.step",
+                                "depth",
+                                "100",
+                                "tokens",
+                                "1,20",
+                                "cache",
+                                "F16,F32",
+                                "kernels",
+                                "own,offered")
                         .size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"decode", "prefill", "firstTokens"})
+    void stepsRunAndAgree(String benchmark) throws RunnerException {
+        String[] params = {"format", "Q6_K", "kernels", "own,offered", "layers", "1", "width", "512", "threads", "2"};
+        assertEquals(2, run("StepBenchmark." + benchmark, params).size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"barrier", "job"})
+    void teamsOfThreadsRun(String benchmark) throws RunnerException {
+        assertEquals(2, run("BarrierBenchmark." + benchmark, "threads", "1,2").size());
     }
 
     @Test

@@ -24,15 +24,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The CPU backend: always available, with Vector API kernels where the JVM compiles them well and plain
-/// Java kernels
-/// elsewhere.
+/// Java kernels elsewhere.
 @Component(service = Backend.class, property = "backend.id=cpu-vector")
 @ServiceProvider(value = Backend.class, resolution = Resolution.OPTIONAL)
 public final class CpuVectorBackend implements Backend {
     /// The backend's id.
     static final String ID = "cpu-vector";
-    /// The kind of its only device.
-    public static final String KIND = "cpu";
 
     private static final String DEVICE = "0";
     private static final Logger LOG = LoggerFactory.getLogger(CpuVectorBackend.class);
@@ -98,6 +95,6 @@ public final class CpuVectorBackend implements Backend {
             details.put("pinned-to", Arrays.toString(pinning.processors()));
         }
         details.put("c2", JvmCheck.isC2(JvmCheck.Facts.ofThisJvm()) ? "yes" : "no");
-        return new DeviceInfo(DEVICE, CpuFacts.processorName(), KIND, CpuFacts.memoryBytes(), details);
+        return new DeviceInfo(DEVICE, CpuFacts.processorName(), KernelSet.KIND, CpuFacts.memoryBytes(), details);
     }
 }

@@ -8,8 +8,7 @@ import java.util.List;
 import java.util.Locale;
 
 /// Finds out whether this JVM runs Vector API code fast: the module must be there, and C2 must be the
-/// compiler.
-/// Other compilers run the same code many times slower than plain Java.
+/// compiler. Other compilers run the same code many times slower than plain Java.
 final class JvmCheck {
     private static final String MODULE = "jdk.incubator.vector";
 

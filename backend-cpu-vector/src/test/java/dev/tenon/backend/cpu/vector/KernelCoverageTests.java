@@ -12,10 +12,13 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
@@ -52,7 +55,7 @@ class KernelCoverageTests {
     @BeforeEach
     void openDevice() {
         // Not through the backend: what it chooses depends on the JVM's flags, and the table does not.
-        DeviceInfo info = new DeviceInfo("cpu", "test", CpuVectorBackend.KIND, 1L << 30, Map.of());
+        DeviceInfo info = new DeviceInfo("cpu", "test", KernelSet.KIND, 1L << 30, Map.of());
         device = new CpuDevice(info, 1, new KernelSet(true));
     }
 
@@ -84,11 +87,13 @@ class KernelCoverageTests {
                     .forEach(step -> found.add(line(step, type.name())));
         }
         TestWeights weights = new TestWeights();
-        for (PlanReport.Step step : steps(scaledAndCapped(weights), weights, KvType.F16, false)) {
-            if (step.op().matches("scale|soft_cap")) {
-                found.add(line(step, "-"));
+        for (Graph graph : List.of(scaledAndCapped(weights), expertsAndEncoders(weights))) {
+            for (PlanReport.Step step : steps(graph, weights, KvType.F16, false)) {
+                if (!step.op().matches("embedding|linear|select_rows|add")) {
+                    found.add(line(step, "-"));
+                }
+                ops.add(step.op());
             }
-            ops.add(step.op());
         }
         assertEquals(knownOps(), ops, "ops that the models of this test have");
         assertEquals(
@@ -137,10 +142,26 @@ class KernelCoverageTests {
         return b.build(b.softCap("capped", logits, 30));
     }
 
+    private static Graph expertsAndEncoders(TestWeights weights) {
+        float[] values = new float[64 * 64];
+        GraphBuilder b = new GraphBuilder("more");
+        Weight table = weights.putRandom("embd", 64, 64, TestWeights.F32, values);
+        Weight row = table.rows(0, 1);
+        Value x = b.add("typed", b.embedding("embd", table), b.repeat("type", row));
+        x = b.add("placed", x, b.positionEmbedding("position", table));
+        x = b.layerNorm("norm", x, row, Optional.empty(), 1e-5f);
+        ExpertOp.Router router = b.router("router", x, new RouterParams(RouterParams.Gating.SOFTMAX, 2, true));
+        weights.putRandom("experts", 64, 16 * 64, TestWeights.F32, values);
+        Weight experts = new Weight("experts", 64, 16, 64);
+        Value up = b.expertLinear("up", x, router.chosen(), experts, Optional.empty());
+        Value sum = b.weightedSum("sum", b.swigluOai("glu", up, up, 1.702f, 7), router.shares());
+        return b.build(b.pool("pool", sum, Pooling.MEAN));
+    }
+
     /// {@return kinds of all ops of the api, from their names}
     private static Set<String> knownOps() {
-        return Stream.concat(
-                        Stream.of(CoreOp.class.getDeclaredClasses()), Stream.of(FusedOp.class.getDeclaredClasses()))
+        return Stream.of(CoreOp.class, ExpertOp.class, FusedOp.class)
+                .flatMap(group -> Stream.of(group.getDeclaredClasses()))
                 .filter(Op.class::isAssignableFrom)
                 .map(type -> type.getSimpleName()
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")

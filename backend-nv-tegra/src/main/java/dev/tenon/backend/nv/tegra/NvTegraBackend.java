@@ -65,7 +65,7 @@ public final class NvTegraBackend implements Backend {
                         .toList());
     }
 
-    /// Creates the backend in a framework, which makes it anew when a board comes or goes, so that
+    /// Creates the backend in a framework, which makes it again when a board comes or goes, so that
     /// models move.
     ///
     /// @param others boards that other bundles offer

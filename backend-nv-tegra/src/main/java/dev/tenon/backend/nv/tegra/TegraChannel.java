@@ -181,7 +181,7 @@ final class TegraChannel implements GpuChannel {
         }
     }
 
-    /// {@return why the channel was torn down, as the driver's note says; to be put behind a sentence}
+    /// {@return why the channel was torn down, as the driver's note says; to be put after a sentence}
     String reason() {
         if (notifier == null || Record.get(Notification.STATUS, notifier.host()) == 0) {
             return "";

@@ -1,6 +1,13 @@
 package dev.tenon.kernels.nvidia;
 
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.source.KernelModule;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /// A weight matrix on the device.
 ///
@@ -10,6 +17,10 @@ import dev.tenon.kernels.nvidia.source.KernelModule;
 /// @param rows rows
 /// @param cols elements of a row
 public record DeviceWeight(BufferSpec buffer, String tensor, DeviceFormat format, int rows, int cols) {
+    private static final float LARGEST_F16 = 65504;
+    private static final int REPACK_BLOCK = 256;
+    private static final int REPACK_GRID = 4096;
+
     /// {@return the number of blocks}
     public long blocks() {
         return (long) rows * cols / format.blockSize();
@@ -25,9 +36,48 @@ public record DeviceWeight(BufferSpec buffer, String tensor, DeviceFormat format
         return KernelModule.of("embedding.cu", format.id());
     }
 
-    /// {@return the entry that rearranges the file's bytes}
-    public String repackEntry() {
-        return "repack_" + format.id();
+    /// {@return the launch of [#repackModule] that rearranges blocks of the file into the weight's memory}
+    ///
+    /// @param from address of the blocks on the device
+    /// @param first index of the first block in the weight
+    /// @param count how many
+    public Launch repack(long from, long first, long count) {
+        int grid = (int) Math.min(REPACK_GRID, (count + REPACK_BLOCK - 1) / REPACK_BLOCK);
+        // An address that is in no buffer of the plan is passed as a plain number.
+        List<Argument> arguments = List.of(
+                new Argument.Long(from),
+                at(),
+                new Argument.Long(count),
+                new Argument.Long(first),
+                new Argument.Long(blocks()));
+        return new Launch(repackModule(), "repack_" + format.id(), grid, 1, 1, REPACK_BLOCK, 0, 1, arguments, 0);
+    }
+
+    /// Decodes rows of the file to float16, by several threads.
+    ///
+    /// @param file how the file has them
+    /// @param data the file's bytes of the tensor
+    /// @param first index of the first row
+    /// @param count how many
+    /// @param target receives `[count][cols]`
+    /// @throws ModelFormatException if a number is beyond the range of float16
+    public void decode(QuantFormat file, MemorySegment data, int first, int count, MemorySegment target) {
+        long rowBytes = file.bytesFor(cols);
+        IntStream.range(0, count).parallel().forEach(r -> {
+            float[] values = new float[cols];
+            file.dequantize(data, (first + r) * rowBytes, values, 0, cols);
+            for (int c = 0; c < cols; c++) {
+                if (Math.abs(values[c]) > LARGEST_F16) {
+                    throw new ModelFormatException(
+                            ErrorCode.MODEL_DATA,
+                            "tensor " + tensor + " holds " + values[c] + " in row " + (first + r)
+                                    + "; there is no GPU kernel for " + file.id()
+                                    + ", and F16, into which it is decoded instead, ends at 65504;"
+                                    + " use another backend or convert the model");
+                }
+                target.set(ValueLayout.JAVA_SHORT, 2 * ((long) r * cols + c), Float.floatToFloat16(values[c]));
+            }
+        });
     }
 
     /// {@return its address}

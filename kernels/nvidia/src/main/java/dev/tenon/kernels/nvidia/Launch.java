@@ -14,7 +14,7 @@ import java.util.List;
 /// @param sharedBytes dynamic shared memory of a block
 /// @param clusterZ blocks in the third direction that form a cluster; 1 for none
 /// @param arguments parameters in order; unmodifiable
-/// @param step index of the op that it belongs to, in [PlannedGraph#steps()]
+/// @param step index of the op that it belongs to, in `PlannedGraph.steps()`
 public record Launch(
         KernelModule module,
         String entry,

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /// Loads classes of bundles a little before the main thread needs them, on a processor that would idle.
 ///
-/// Which ones, the recording of a start-up cache has found out (see `bin/tenon`): the first line of its list
+/// Which ones, the recording of a start-up cache has found out (see [StartCache]): the first line of its list
 /// is the recorded command, and only that command gets its classes ahead; the others are `JAR CLASS`, the name
 /// of a bundle's jar, in the order in which they were loaded. No class is initialized, so no code
 /// of a bundle runs earlier than it would.

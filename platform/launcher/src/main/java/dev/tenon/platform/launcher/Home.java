@@ -47,6 +47,14 @@ record Home(Path root) {
         return home;
     }
 
+    Path bin() {
+        return root.resolve("bin");
+    }
+
+    Path lib() {
+        return root.resolve("lib");
+    }
+
     Path bundles() {
         return root.resolve("bundles");
     }

@@ -25,8 +25,9 @@ public final class KernelOptions {
     private static final String INLINE = "Ldev/tenon/api/kernel/cpu/ForceInline;";
     private static final String SCALING = "Ldev/tenon/api/kernel/cpu/CompileThresholdScaling;";
     private static final String COMMAND = "-XX:CompileCommand=";
-    /// What an option may name: a blank would end it, and the next word be an option of its own.
-    private static final Pattern NAME = Pattern.compile("[\\w.$]+::[\\w$<>*]+");
+    /// What an option may name: no classes of the JDK, and no blank, which would end the option and
+    /// begin another one.
+    private static final Pattern NAME = Pattern.compile("(?!(java|javax|jdk|sun)\\.)[\\w.$]+::[\\w$<>*]+");
 
     private KernelOptions() {}
 

@@ -16,7 +16,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,7 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /// The cache that shortens a start (JEP 483 and 515), in the folder that the start script names
 /// (system property `tenon.cache`): a process finds out whether it is up to date and, if not, has
-/// another one make it for later starts.
+/// another one make it for later starts. With it come the options of the JVM for kernels of bundles
+/// that did not come with the distribution.
 ///
 /// The script gives the JVM whatever cache is there: the JVM itself refuses one of another class
 /// path or another JVM. Nothing that goes wrong here is fatal.
@@ -37,15 +40,17 @@ public final class StartCache {
     private static final Pattern LOADED =
             Pattern.compile("^.*\\] ([^ ]*) source: file:.*/bundles/(?:system/)?([^/]*\\.jar)$");
 
+    private static final String OPTIONS = "launcher.options";
+
     private static final AtomicBoolean REFRESHED = new AtomicBoolean();
 
-    private final Path home;
+    private final Home home;
     private final Path folder;
     private final Path cache;
     /// Says what the cache was made for, and whether that succeeded; as old as the cache.
     private final Path made;
 
-    private StartCache(Path home, Path folder) {
+    private StartCache(Home home, Path folder) {
         this.home = home;
         this.folder = folder;
         cache = folder.resolve("tenon.aot");
@@ -62,7 +67,7 @@ public final class StartCache {
                 || REFRESHED.getAndSet(true)) {
             return;
         }
-        StartCache cache = new StartCache(Path.of(System.getProperty("tenon.home")), Path.of(folder));
+        StartCache cache = new StartCache(Home.find(), Path.of(folder));
         try {
             if (!cache.isUpToDate()) {
                 cache.startMaker();
@@ -77,9 +82,10 @@ public final class StartCache {
             return false;
         }
         FileTime then = changed(made);
-        for (Path root :
-                List.of(home.resolve("lib"), home.resolve("bundles"), javaHome().resolve("release"))) {
-            try (Stream<Path> files = Files.walk(root)) {
+        List<Path> parts =
+                List.of(home.lib(), home.bundles(), home.deploy(), javaHome().resolve("release"));
+        for (Path part : parts) {
+            try (Stream<Path> files = Files.exists(part) ? Files.walk(part) : Stream.empty()) {
                 if (files.anyMatch(file -> changed(file).compareTo(then) > 0)) {
                     return false;
                 }
@@ -108,7 +114,7 @@ public final class StartCache {
                 "/bin/sh",
                 "-c",
                 "trap '' HUP INT; exec nice -n 19 \"$0\"",
-                home.resolve("bin/tenon").toString());
+                home.bin().resolve("tenon").toString());
         maker.environment().put("TENON_AOT", "make");
         maker.environment().remove("TENON_JAVA_OPTS");
         maker.redirectInput(new File("/dev/null"))
@@ -121,8 +127,7 @@ public final class StartCache {
     ///
     /// @param args none
     public static void main(String[] args) throws IOException, InterruptedException {
-        StartCache cache =
-                new StartCache(Path.of(System.getProperty("tenon.home")), Path.of(System.getProperty("tenon.cache")));
+        StartCache cache = new StartCache(Home.find(), Path.of(System.getProperty("tenon.cache")));
         System.exit(cache.make() ? 0 : 1);
     }
 
@@ -137,6 +142,7 @@ public final class StartCache {
             Path loaded = folder.resolve("aot.load");
             Path fresh = folder.resolve("aot.new");
             try {
+                Files.write(folder.resolve("bundles.options"), ofBundles());
                 String command = record(recorded, loaded);
                 if (command.isEmpty() || run(recorded, List.of("-XX:AOTMode=create", "-XX:AOTCache=" + fresh)) != 0) {
                     Files.deleteIfExists(cache);
@@ -154,11 +160,31 @@ public final class StartCache {
         }
     }
 
+    /// {@return what the kernels of bundles ask for that did not come with the distribution;
+    /// nothing if a bundle has to be trusted first}
+    private Collection<String> ofBundles() throws IOException {
+        Collection<String> options = new TreeSet<>();
+        if (new Trust(TrustPolicy.read(home, System::getenv)).strict()) {
+            return options;
+        }
+        for (Path bundles : List.of(home.bundles(), home.deploy())) {
+            for (Path jar : Home.files(bundles, ".jar")) {
+                try {
+                    options.addAll(KernelOptions.of(jar));
+                } catch (IOException e) {
+                    log().debug("{} has no options for the JVM", jar, e);
+                }
+            }
+        }
+        options.removeAll(Files.readAllLines(home.lib().resolve(OPTIONS)));
+        return options;
+    }
+
     /// Runs the first command of `bin/aot-training` that succeeds.
     ///
     /// @return its name, or an empty text
     private String record(Path recorded, Path loaded) throws IOException, InterruptedException {
-        for (String line : Files.readAllLines(home.resolve("bin/aot-training"))) {
+        for (String line : Files.readAllLines(home.bin().resolve("aot-training"))) {
             if (line.isBlank() || line.startsWith("#")) {
                 continue;
             }
@@ -181,12 +207,12 @@ public final class StartCache {
         List<String> command = new ArrayList<>(List.of(
                 javaHome().resolve("bin/java").toString(),
                 "-XX:AOTConfiguration=" + recorded,
-                "@" + home.resolve("lib/launcher.options"),
+                "@" + home.lib().resolve(OPTIONS),
                 "--add-exports",
                 MODULE_LOADER,
                 "-cp",
                 classPath(),
-                "-Dtenon.home=" + home,
+                "-Dtenon.home=" + home.root(),
                 "-Dtenon.cache=" + folder));
         command.addAll(options);
         ProcessBuilder builder = new ProcessBuilder(command)

@@ -61,7 +61,7 @@ class KernelOptionsTests {
     }
 
     @Test
-    void textComesFirstAndAPathOfJarsMayNameOthersThings() throws IOException {
+    void textComesFirstAndAPathOfJarsMayNameOtherThings() throws IOException {
         Path text = Files.writeString(folder.resolve("some.options"), "# text\n-Xmx1g\n");
         Path jar = jar("@ForceInline class A {}");
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

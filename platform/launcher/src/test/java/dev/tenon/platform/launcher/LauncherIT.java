@@ -52,6 +52,8 @@ class LauncherIT {
                         case "config" -> System.out.println(config.get("backend") + " " + config.get("where"));
                         case "log" -> { LOG.warn("one {}", 1); LOG.debug("two"); }
                         case "vector" -> Class.forName("jdk.incubator.vector.FloatVector");
+                        case "options" -> java.lang.management.ManagementFactory.getRuntimeMXBean()
+                                .getInputArguments().forEach(System.out::println);
                         case "loader" -> System.out.println(
                                 Thread.currentThread().getContextClassLoader() == Cli.class.getClassLoader());
                         case "problems" -> {
@@ -112,6 +114,13 @@ class LauncherIT {
                 public void start(org.osgi.framework.BundleContext c) { throw new IllegalStateException("no driver"); }
                 public void stop(org.osgi.framework.BundleContext c) {}
             }
+            """;
+
+    private static final String KERNEL = "dev.tenon.api.kernel.cpu.Kernel";
+    private static final String KERNEL_SOURCE = """
+            package dev.tenon.api.kernel.cpu;
+            @interface ForceInline {}
+            class Kernel { @ForceInline void part() {} }
             """;
 
     @TempDir
@@ -328,6 +337,7 @@ class LauncherIT {
             lock.release();
         }
         assertFalse(Files.exists(cache));
+        new FakeBundle("fake.kernels").type(KERNEL, KERNEL_SOURCE).write(home.resolve("deploy/kernels.jar"));
         assertEquals(0, finish(start(List.of(script()), "", "TENON_AOT=make")).code);
         assertTrue(Files.size(cache) > 1_000_000);
         List<String> classes = Files.readAllLines(home.resolve("cache/classes"));
@@ -339,6 +349,8 @@ class LauncherIT {
         assertEquals(List.of("echo|x"), used.out);
         assertEquals(List.of(), used.messages());
         assertEquals(made, Files.getLastModifiedTime(cache));
+        List<String> options = finish(start(List.of(script(), "options"), "", "TENON_AOT=")).out;
+        assertTrue(options.contains("-XX:CompileCommand=inline," + KERNEL + "::part"), options::toString);
         Result vector = finish(start(List.of(script(), "vector"), "", "TENON_AOT="));
         assertEquals(0, vector.code, vector::toString);
         assertFalse(vector.err.contains(INCUBATOR), "with a cache, the launcher loads the module");

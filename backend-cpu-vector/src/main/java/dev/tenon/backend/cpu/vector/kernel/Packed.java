@@ -21,11 +21,9 @@ public final class Packed {
     /// Low four bits of each byte.
     public static final int LOW_4 = 0x0F0F0F0F;
 
-    /// Which words the low bits of four results come from, how far they are shifted, and which bits count.
-    /// The words of
-    /// a block's head are 0: d and dmin, 1 to 3: the packed scales; the results are scales 0 to 3 and 4 to
-    /// 7, and minima
-    /// 0 to 3 and 4 to 7, a byte each.
+    /// Which words the low bits of four results come from, how far they are shifted, and which bits
+    /// count. The words of a block's head are 0: d and dmin, 1 to 3: the packed scales; the results are
+    /// scales 0 to 3 and 4 to 7, and minima 0 to 3 and 4 to 7, a byte each.
     private static final VectorShuffle<Integer> LOW_FROM = VectorShuffle.fromValues(IntVector.SPECIES_128, 1, 3, 2, 3);
     private static final IntVector LOW_SHIFT = words(0, 0, 0, 4);
     private static final IntVector LOW_MASK = words(0x3F3F3F3F, LOW_4, 0x3F3F3F3F, LOW_4);
@@ -33,7 +31,7 @@ public final class Packed {
     private static final VectorShuffle<Integer> HIGH_FROM = VectorShuffle.fromValues(IntVector.SPECIES_128, 1, 1, 2, 2);
     private static final IntVector HIGH_SHIFT = words(0, 2, 0, 2);
     private static final IntVector HIGH_MASK = words(0, 0x30303030, 0, 0x30303030);
-    /// The upper half of sixteen lanes.
+    /// The upper eight of sixteen lanes.
     private static final VectorMask<Float> UPPER = VectorMask.fromLong(Species.F, 0xFF00);
 
     private Packed() {}
@@ -42,9 +40,8 @@ public final class Packed {
         return IntVector.fromArray(IntVector.SPECIES_128, new int[] {a, b, c, d}, 0);
     }
 
-    /// {@return the next bytes, four to an int: processors have no shift of single bytes, and a shift of
-    /// ints is as
-    /// good when a mask follows}
+    /// {@return the next bytes, four to an int: processors have no shift of single bytes, and a shift
+    /// of ints is as good when a mask follows}
     ///
     /// @param w where they are
     /// @param at offset of the first
@@ -84,8 +81,8 @@ public final class Packed {
     /// @param out receives the sixteen numbers
     /// @param at index of the first
     public static void scalesAndOffsets(MemorySegment w, long p, float[] out, int at) {
-        float d = Species.half(w, p);
-        float dmin = -Species.half(w, p + 2);
+        float d = Species.f16(w, p);
+        float dmin = -Species.f16(w, p + 2);
         IntVector v = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p, Species.LE);
         IntVector low =
                 v.rearrange(LOW_FROM).lanewise(VectorOperators.LSHR, LOW_SHIFT).and(LOW_MASK);

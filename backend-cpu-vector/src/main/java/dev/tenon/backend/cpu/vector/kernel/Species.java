@@ -11,7 +11,7 @@ import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/// The vector shapes of all kernels, chosen once for the process, as [VectorWidth] says.
+/// The vector shapes of all kernels, selected once for the process by [VectorWidth].
 ///
 /// Everything is `static final`, so that the JIT compiler sees constants and drops the branches for other
 /// widths.
@@ -80,7 +80,7 @@ public final class Species {
     ///
     /// @param bytes where it is
     /// @param offset of its first byte
-    public static float half(MemorySegment bytes, long offset) {
+    public static float f16(MemorySegment bytes, long offset) {
         return Float.float16ToFloat(bytes.get(SHORT, offset));
     }
 
@@ -88,7 +88,7 @@ public final class Species {
     ///
     /// @param bytes where it is
     /// @param at index of its first byte
-    public static float half(byte[] bytes, int at) {
+    public static float f16(byte[] bytes, int at) {
         return Float.float16ToFloat((short) (bytes[at] & 0xFF | bytes[at + 1] << 8));
     }
 }

@@ -11,11 +11,9 @@ import jdk.incubator.vector.VectorShuffle;
 /// The order in which dot products of this backend are summed, except those of `PermutedLinear`.
 ///
 /// Element `i` is multiplied and added (fused, one rounding) to strand `i % 32`, in ascending order; at
-/// the end the 32
-/// strands are added in a tree. The order depends on neither the vector width nor the number of tokens or
-/// rows that are
-/// computed together, so that decode and prefill, and machines with wide and narrow vectors, give the same
-/// bits.
+/// the end the 32 strands are added in a tree. The order depends on neither the vector width nor the
+/// number of tokens or rows that are computed together, so that decode and prefill, and machines with
+/// wide and narrow vectors, give the same bits.
 @CompileThresholdScaling(0.03)
 @ForceInline
 public final class Strands {

@@ -18,13 +18,11 @@ import java.util.List;
 ///
 /// A page holds, layer after layer, the keys `[headCountKv, keyLength, TOKENS]` and then the values
 /// `[headCountKv, TOKENS, valueLength]`: what attention reads together, one head's positions, lies
-/// together,
-/// and keys lie transposed, because scores are computed for many positions at once.
+/// together, and keys lie transposed, because scores are computed for many positions at once.
 ///
 /// In Q8_0, a head's levels (int8) lie like that, then its scales (float16): of keys `[keyLength / 32,
-/// TOKENS]`,
-/// of values `[TOKENS, valueLength / 32]`. A block of 32 elements of one position has a scale, `max |x| /
-/// 127`.
+/// TOKENS]`, of values `[TOKENS, valueLength / 32]`. A block of 32 elements of one position has a
+/// scale, `max |x| / 127`.
 public final class CpuKv implements KvPages, AutoCloseable {
     /// Positions in a page, a power of two.
     public static final int TOKENS = 64;
@@ -177,7 +175,7 @@ public final class CpuKv implements KvPages, AutoCloseable {
     /// @param k keys of all tokens
     /// @param v values of all tokens
     /// @param token the first of the tokens
-    /// @param half memory for the elements of a head in a page
+    /// @param f16 memory for the elements of a head in a page
     public void store(
             CoreOp.Attention op,
             int page,
@@ -187,17 +185,17 @@ public final class CpuKv implements KvPages, AutoCloseable {
             Activations k,
             Activations v,
             int token,
-            short[] half) {
+            short[] f16) {
         int keyLength = op.keyLength();
         int keysAt = token * k.width + head * keyLength;
         if (keyType == KvType.F16 && count >= ROW_TOKENS) {
             long base = keysAt(op.layer(), head, keyLength);
             for (int t = 0; t < count; t++) {
-                toHalves(k.data, keysAt + t * k.width, half, t, count, keyLength);
+                toF16(k.data, keysAt + t * k.width, f16, t, count, keyLength);
             }
             for (int i = 0; i < keyLength; i++) {
                 long at = base + ((long) i * TOKENS + slot) * Short.BYTES;
-                MemorySegment.copy(half, i * count, pages[page], SHORT, at, count);
+                MemorySegment.copy(f16, i * count, pages[page], SHORT, at, count);
             }
         } else {
             for (int t = 0; t < count; t++) {
@@ -209,16 +207,16 @@ public final class CpuKv implements KvPages, AutoCloseable {
             int from = (token + t) * v.width + head * valueLength;
             if (valueType == KvType.F16) {
                 long base = valuesAt(op.layer(), head, valueLength);
-                toHalves(v.data, from, half, 0, 1, valueLength);
+                toF16(v.data, from, f16, 0, 1, valueLength);
                 long at = base + (long) (slot + t) * valueLength * Short.BYTES;
-                MemorySegment.copy(half, 0, pages[page], SHORT, at, valueLength);
+                MemorySegment.copy(f16, 0, pages[page], SHORT, at, valueLength);
             } else {
                 storeValue(op.layer(), page, slot + t, head, v.data, from, valueLength);
             }
         }
     }
 
-    private static void toHalves(float[] source, int from, short[] target, int at, int step, int count) {
+    private static void toF16(float[] source, int from, short[] target, int at, int step, int count) {
         for (int i = 0; i < count; i++) {
             target[at + i * step] = Float.floatToFloat16(source[from + i]);
         }
@@ -245,8 +243,8 @@ public final class CpuKv implements KvPages, AutoCloseable {
             }
             case F16 -> {
                 for (int i = 0; i < length; i++) {
-                    short half = Float.floatToFloat16(source[from + i]);
-                    memory.set(SHORT, base + (at + (long) i * step) * Short.BYTES, half);
+                    short f16 = Float.floatToFloat16(source[from + i]);
+                    memory.set(SHORT, base + (at + (long) i * step) * Short.BYTES, f16);
                 }
             }
             case Q8_0 -> {
@@ -257,8 +255,8 @@ public final class CpuKv implements KvPages, AutoCloseable {
                     for (int i = first; i < first + BLOCK; i++) {
                         largest = Math.max(largest, Math.abs(source[i]));
                     }
-                    short half = Float.floatToFloat16(largest / 127);
-                    memory.set(SHORT, scales + (scaleAt + (long) b * scaleStep) * Short.BYTES, half);
+                    short f16 = Float.floatToFloat16(largest / 127);
+                    memory.set(SHORT, scales + (scaleAt + (long) b * scaleStep) * Short.BYTES, f16);
                     float inverse = largest > 0 ? 127 / largest : 0;
                     for (int i = 0; i < BLOCK; i++) {
                         byte level = (byte) Math.round(source[first + i] * inverse);
@@ -300,9 +298,8 @@ public final class CpuKv implements KvPages, AutoCloseable {
         return valueOffset[layer] + head * headBytes(valueType, length);
     }
 
-    /// Loads the keys of a head into `keys` of the tiles, `[length, TOKENS]`: all positions of the page,
-    /// also
-    /// those that nothing was stored at.
+    /// Loads the keys of a head into `keys` of the tiles, `[length, TOKENS]`: all positions of the
+    /// page, also those that nothing was stored at.
     ///
     /// @param layer layer
     /// @param page page
@@ -318,8 +315,8 @@ public final class CpuKv implements KvPages, AutoCloseable {
         switch (keyType) {
             case F32 -> MemorySegment.copy(memory, FLOAT, base, target, 0, count);
             case F16 -> {
-                MemorySegment.copy(memory, SHORT, base, tiles.half(), 0, count);
-                halves(tiles.half(), 0, target, 0, count);
+                MemorySegment.copy(memory, SHORT, base, tiles.f16(), 0, count);
+                fromF16(tiles.f16(), 0, target, 0, count);
             }
             case Q8_0 -> {
                 loadScales(memory, base + count, count / BLOCK, tiles);
@@ -354,12 +351,12 @@ public final class CpuKv implements KvPages, AutoCloseable {
                 }
             }
             case F16 -> {
-                MemorySegment.copy(memory, SHORT, base + (long) from * length * Short.BYTES, tiles.half(), 0, count);
+                MemorySegment.copy(memory, SHORT, base + (long) from * length * Short.BYTES, tiles.f16(), 0, count);
                 if (length == stride) {
-                    halves(tiles.half(), 0, target, from * stride, count);
+                    fromF16(tiles.f16(), 0, target, from * stride, count);
                 } else {
                     for (int p = from; p < to; p++) {
-                        halves(tiles.half(), (p - from) * length, target, p * stride, length);
+                        fromF16(tiles.f16(), (p - from) * length, target, p * stride, length);
                     }
                 }
             }
@@ -373,13 +370,13 @@ public final class CpuKv implements KvPages, AutoCloseable {
     }
 
     private static void loadScales(MemorySegment memory, long base, int count, Tiles tiles) {
-        MemorySegment.copy(memory, SHORT, base, tiles.half(), 0, count);
-        halves(tiles.half(), 0, tiles.scales(), 0, count);
+        MemorySegment.copy(memory, SHORT, base, tiles.f16(), 0, count);
+        fromF16(tiles.f16(), 0, tiles.scales(), 0, count);
     }
 
     // The loop below stands alone, so that the JIT compiler makes vector instructions of it.
 
-    private static void halves(short[] source, int from, float[] target, int at, int count) {
+    private static void fromF16(short[] source, int from, float[] target, int at, int count) {
         for (int i = 0; i < count; i++) {
             target[at + i] = Float.float16ToFloat(source[from + i]);
         }

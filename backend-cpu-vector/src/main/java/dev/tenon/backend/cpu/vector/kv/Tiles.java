@@ -4,9 +4,9 @@ import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import java.util.Arrays;
 
-/// A thread's memory for attention: query rows, one page of one head in float32, its raw elements on their
-/// way, scores, and the
-/// running state of each row within a segment and before it. Arrays are as long as the largest layer needs.
+/// A thread's memory for attention: query rows, one page of one head in float32, its raw elements on
+/// their way, scores, and the running state of each row within a segment and before it. Arrays are as
+/// long as the largest layer needs.
 ///
 /// @param q `[rows, keyLength]`, scaled queries
 /// @param keys `[keyLength, TILE]`
@@ -15,7 +15,7 @@ import java.util.Arrays;
 /// @param keep a factor for each row
 /// @param segment state within the segment
 /// @param total state of the segments before
-/// @param half float16 elements of a page
+/// @param f16 float16 elements of a page
 /// @param levels int8 elements of a page
 /// @param scales scales of a page's int8 elements
 /// @param runs what an attention kernel is told of rows that see the same positions
@@ -28,14 +28,14 @@ public record Tiles(
         float[] keep,
         State segment,
         State total,
-        short[] half,
+        short[] f16,
         byte[] levels,
         float[] scales,
         int[] runs,
         AttentionRows rows) {
     /// Softmax state of rows: maxima, sums of weights, weighted values `[rows, aligned valueLength]`.
     public record State(float[] max, float[] sum, float[] acc) {
-        /// Starts some rows anew.
+        /// Clears some rows.
         public void clear(int rows, int stride) {
             Arrays.fill(max, 0, rows, Float.NEGATIVE_INFINITY);
             Arrays.fill(sum, 0, rows, 0f);

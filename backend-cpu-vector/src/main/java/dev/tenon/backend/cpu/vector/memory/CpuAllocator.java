@@ -39,7 +39,7 @@ public final class CpuAllocator implements Allocator {
             return new Buffer(arena, arena.allocate(bytes, ALIGNMENT), bytes, allocated);
         } catch (OutOfMemoryError e) {
             arena.close();
-            give(bytes);
+            release(bytes);
             throw refusal(bytes, purpose);
         }
     }
@@ -66,7 +66,7 @@ public final class CpuAllocator implements Allocator {
         return new Reservation(bytes, purpose);
     }
 
-    /// Allocates an array that counts as device memory until [#give(long)].
+    /// Allocates an array that counts as device memory until [#release(long)].
     ///
     /// @param length elements
     /// @param purpose what messages call it
@@ -81,14 +81,14 @@ public final class CpuAllocator implements Allocator {
         try {
             return new float[(int) length];
         } catch (OutOfMemoryError e) {
-            give(bytes);
+            release(bytes);
             throw refusal(bytes, purpose);
         }
     }
 
     /// Notes that a plan uses host memory in place, or no longer does.
     ///
-    /// @param bytes how much; negative to give it back
+    /// @param bytes how much; negative to release it
     public void bindBytes(long bytes) {
         bound.addAndGet(bytes);
     }
@@ -96,7 +96,7 @@ public final class CpuAllocator implements Allocator {
     /// Notes that memory is no longer in use.
     ///
     /// @param bytes how much
-    public void give(long bytes) {
+    public void release(long bytes) {
         allocated.addAndGet(-bytes);
     }
 
@@ -152,7 +152,7 @@ public final class CpuAllocator implements Allocator {
             if (!closed) {
                 closed = true;
                 arena.close();
-                give(sizeBytes);
+                release(sizeBytes);
             }
         }
     }

@@ -3,9 +3,9 @@ package dev.tenon.backend.cpu.vector.memory;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import java.lang.foreign.MemorySegment;
 
-/// Memory for the activation rows that a [PackedKernel] packs, shared by all matrices of a plan with the
-/// same kernel and
-/// row length: a step packs into it before it multiplies, and the next step packs anew.
+/// Memory for the activation rows that a [PackedKernel] packs, shared by all matrices of a plan with
+/// the same kernel and row length: a step packs into it before it multiplies, and the next step packs
+/// again.
 public final class PackedRows {
     /// The kernel.
     public final PackedKernel kernel;

@@ -5,11 +5,11 @@ import dev.tenon.backend.cpu.vector.memory.PackedRows;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/// Packs the activation rows in front of one or more matrices: once for each kernel among them.
+/// Packs the activation rows before one or more matrices: once for each kernel among them.
 ///
 /// @param targets what to pack into, each once; empty if no kernel packs
 public record Packing(PackedRows[] targets) {
-    /// {@return the packing in front of matrices that read the same rows}
+    /// {@return the packing before matrices that read the same rows}
     ///
     /// @param linears the matrices
     public static Packing before(BoundLinear... linears) {

@@ -11,10 +11,10 @@ import dev.tenon.api.graph.RouterParams;
 /// @param logits `[rows, experts]`
 /// @param chosen `[rows, used]`
 /// @param shares `[rows, used]`
-record RouterRows(RouterParams params, float[] bias, Activations logits, Activations chosen, Activations shares)
-        implements RowStep.Function {
+public record RouterRows(RouterParams params, float[] bias, Activations logits, Activations chosen, Activations shares)
+        implements CpuRows.Function {
     /// {@return floats of scratch that a row needs}
-    int scratchFloats() {
+    public int scratchFloats() {
         return 2 * logits.width + params.groups();
     }
 

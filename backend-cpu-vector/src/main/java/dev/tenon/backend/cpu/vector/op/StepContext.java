@@ -9,10 +9,8 @@ import dev.tenon.backend.cpu.vector.memory.GateTile;
 import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 
 /// What the kernels of a plan share during a step: the input, where sequences begin and end, and the
-/// threads'
-/// scratch memory. Filled anew for each step by [#begin(StepInput)]; allocates only when a step is larger
-/// than all
-/// before it.
+/// threads' scratch memory. Filled for each step by [#begin(StepInput)]; allocates only when a
+/// step is larger than all before it.
 public final class StepContext {
     /// Tokens of one sequence that attention takes together, at most.
     static final int BLOCK_TOKENS = 16;
@@ -89,7 +87,7 @@ public final class StepContext {
     }
 
     /// {@return the input}
-    StepInput input() {
+    public StepInput input() {
         return input;
     }
 
@@ -126,7 +124,7 @@ public final class StepContext {
     /// {@return the first token of a token's sequence}
     ///
     /// @param token index in the batch
-    int sequenceStart(int token) {
+    public int sequenceStart(int token) {
         int start = token;
         while (start > 0 && input.sequence(start - 1) == input.sequence(token)) {
             start--;
@@ -137,7 +135,7 @@ public final class StepContext {
     /// {@return the token after the last one of a token's sequence}
     ///
     /// @param token index in the batch
-    int sequenceEnd(int token) {
+    public int sequenceEnd(int token) {
         int end = token + 1;
         while (end < input.tokenCount() && input.sequence(end) == input.sequence(token)) {
             end++;
@@ -198,7 +196,7 @@ public final class StepContext {
         return claim < claims ? claim * grain : (int) Math.min(early + (claim - claims) * (long) late, rows);
     }
 
-    /// {@return the row behind those that [#claimRows] has taken}
+    /// {@return the row after those that [#claimRows] has taken}
     ///
     /// @param from the first of them
     /// @param rows all rows

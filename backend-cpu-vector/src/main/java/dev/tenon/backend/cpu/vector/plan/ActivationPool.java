@@ -8,9 +8,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Gives the values of a graph their arrays; values whose lives do not overlap share one.
+/// Assigns arrays to the values of a graph; values whose lives do not overlap share one.
 ///
-/// Used while a graph is walked in order: [#define] at the op that writes, [#release] behind the last op
+/// Used while a graph is walked in order: [#define] at the op that writes, [#releaseAfter] after the last op
 /// that reads.
 final class ActivationPool {
     private final Map<Integer, Activations> live = new HashMap<>();
@@ -49,7 +49,7 @@ final class ActivationPool {
         return found;
     }
 
-    /// {@return an array for use within one op; give it back with [#release(Activations)]}
+    /// {@return an array for use within one op; released by [#release(Activations)]}
     ///
     /// @param width elements in a row
     /// @param selected whether its rows are those that want logits
@@ -65,14 +65,14 @@ final class ActivationPool {
         return fresh;
     }
 
-    /// Gives a temporary array back.
+    /// Releases a temporary array.
     ///
     /// @param temporary the array
     void release(Activations temporary) {
         free.add(temporary);
     }
 
-    /// Gives back the arrays of values that nothing reads any more.
+    /// Releases the arrays of values that nothing reads any more.
     ///
     /// @param op the op just compiled
     /// @param index its index

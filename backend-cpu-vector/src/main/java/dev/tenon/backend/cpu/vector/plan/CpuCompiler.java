@@ -48,24 +48,24 @@ public final class CpuCompiler implements Compiler {
 
     @Override
     public Support supports(Op op, Weights weights, Collection<KernelProvider> offered) {
-        return OpSupport.of(op, weights, kernels, offered);
+        return new OpSupport(weights, new KernelSet(kernels.vector(), false, offered)).of(op);
     }
 
     @Override
     public Plan compile(CompileRequest request) {
+        PlanOptions options = request.options();
+        boolean warming = kernels.vector() && "on".equals(options.settings().get(WARMUP));
+        KernelSet selected = new KernelSet(kernels.vector(), warming, request.kernels());
         Graph graph = withKnownOps(request.graph());
-        List<Issue> issues = new ArrayList<>(cacheIssues(graph, request.options()));
-        graph = request.options().fuse() ? Fusion.fuse(graph) : graph.expanded();
-        issues.addAll(OpSupport.refusals(graph, request.weights(), kernels, request.kernels()));
+        List<Issue> issues = new ArrayList<>(cacheIssues(graph, options));
+        graph = options.fuse() ? Fusion.fuse(graph) : graph.expanded();
+        issues.addAll(new OpSupport(request.weights(), selected).refusals(graph));
         if (!issues.isEmpty()) {
             throw new UnsupportedModelException(
                     "graph " + request.graph().name() + " cannot run on the CPU backend", issues);
         }
-        WeightBinder binder = new WeightBinder(request.weights(), kernels, request.kernels());
-        boolean warming =
-                kernels.vector() && "on".equals(request.options().settings().get(WARMUP));
-        KernelSet chosen = new KernelSet(kernels.vector(), warming);
-        return CpuPlan.create(graph, request.options(), binder, chosen, allocator, threads);
+        WeightBinder binder = new WeightBinder(request.weights(), selected);
+        return CpuPlan.create(graph, options, binder, selected, allocator, threads);
     }
 
     /// Blocks of Q8_0 must fit into heads.

@@ -1,6 +1,5 @@
 package dev.tenon.backend.cpu.vector.plan;
 
-import dev.tenon.api.device.DeviceBuffer;
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Plan;
@@ -21,10 +20,11 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
 import dev.tenon.backend.cpu.vector.memory.GateTile;
 import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.AttentionMemory;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
-import dev.tenon.backend.cpu.vector.op.CpuStep;
-import dev.tenon.backend.cpu.vector.op.NormGateUpStep;
+import dev.tenon.backend.cpu.vector.op.CpuKernel;
+import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
 import dev.tenon.backend.cpu.vector.op.RopeTable;
 import dev.tenon.backend.cpu.vector.op.StepContext;
 import dev.tenon.backend.cpu.vector.op.ThreadMemory;
@@ -33,7 +33,6 @@ import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 import dev.tenon.backend.cpu.vector.warmup.Warmup;
 import dev.tenon.backend.cpu.vector.warmup.WarmupTask;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -42,37 +41,55 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /// A flat list of kernels that a team of threads walks together.
 final class CpuPlan implements Plan {
-    private final PlanOptions options;
-    private final CpuAllocator allocator;
+    private static final float[] NONE = new float[0];
+
     private final CpuThreads threads;
-    private final ReentrantLock turn = new ReentrantLock();
     private final CpuKv cache;
+    /// Owns the cache and the warm-up too.
+    private final PlanMemory memory;
+    private final CpuKernel[] kernels;
+    private final RopeTable[] tables;
+    private final List<Activations> activations;
+    private final Activations logits;
+    private final Map<String, Activations> outputs;
+    private final int positions;
+    private final StepContext context;
+    private final StepCheck check;
+    private final PlanReport report;
+    private final KernelTimes times;
+    /// Null where nothing is to be warmed up.
+    private final Warmup warmup;
+    private final ReentrantLock turn = new ReentrantLock();
     private final CpuThreads.Job job = this::walk;
     private final Result result = new Result();
-    private final List<DeviceBuffer> buffers = new ArrayList<>();
-    private CpuStep[] steps;
-    private RopeTable[] tables;
-    private List<Activations> activations = List.of();
-    private Activations logits;
-    private Map<String, Activations> outputs = Map.of();
-    private int positions;
-    private StepContext context;
-    private PlanReport report;
-    private StepTimes times;
-    /// Null where nothing is to be warmed up.
-    private Warmup warmup;
     /// Whether runs are measured; changes only between runs.
     private boolean measured;
-    private StepCheck check;
-    private long arrayBytes;
-    private long boundBytes;
     private boolean closed;
 
-    private CpuPlan(PlanOptions options, CpuKv cache, CpuAllocator allocator, CpuThreads threads) {
-        this.options = options;
-        this.cache = cache;
-        this.allocator = allocator;
+    private CpuPlan(
+            LoweredGraph graph,
+            CpuThreads threads,
+            CpuKv cache,
+            PlanMemory memory,
+            StepContext context,
+            StepCheck check,
+            PlanReport report,
+            KernelTimes times,
+            Warmup warmup) {
         this.threads = threads;
+        this.cache = cache;
+        this.memory = memory;
+        this.kernels = graph.kernels().stream().map(LoweredGraph.Entry::kernel).toArray(CpuKernel[]::new);
+        this.tables = graph.tables().toArray(RopeTable[]::new);
+        this.activations = graph.activations();
+        this.logits = graph.logits();
+        this.outputs = graph.outputs();
+        this.positions = graph.positions();
+        this.context = context;
+        this.check = check;
+        this.report = report;
+        this.times = times;
+        this.warmup = warmup;
     }
 
     /// Compiles a graph.
@@ -80,10 +97,10 @@ final class CpuPlan implements Plan {
     /// @param graph graph of core ops and fused ops, all supported
     /// @param options limits
     /// @param binder binds weights
-    /// @param kernels chooses kernels
+    /// @param kernels selects kernels
     /// @param allocator gives memory
     /// @param threads runs the steps
-    /// @return the plan; if this throws, all memory has been given back
+    /// @return the plan; if this throws, all memory has been released
     static CpuPlan create(
             Graph graph,
             PlanOptions options,
@@ -91,92 +108,105 @@ final class CpuPlan implements Plan {
             KernelSet kernels,
             CpuAllocator allocator,
             CpuThreads threads) {
-        List<CoreOp.Attention> layers = graph.attentionLayers();
-        CpuKv cache = new CpuKv(layers, options.kvTokens(), options.keyType(), options.valueType(), allocator);
-        CpuPlan plan = new CpuPlan(options, cache, allocator, threads);
+        PlanMemory memory = new PlanMemory(allocator);
         try {
-            plan.lower(graph, layers, binder, kernels);
-            return plan;
+            return create(graph, options, binder, kernels, allocator.use().limitBytes(), threads, memory);
         } catch (RuntimeException | Error e) {
-            plan.close();
+            memory.close();
             throw e;
         }
     }
 
-    private void lower(Graph graph, List<CoreOp.Attention> layers, WeightBinder binder, KernelSet kernels) {
-        Lowering lowering = new Lowering(graph, binder, cache, kernels, allocator, options.maxTokens());
-        try {
-            logits = lowering.run();
-        } finally {
-            arrayBytes += lowering.tableBytes;
-        }
-        outputs = lowering.outputs;
-        positions = lowering.positions;
-        steps = lowering.steps.toArray(CpuStep[]::new);
-        tables = lowering.tables.values().toArray(RopeTable[]::new);
-        check = new StepCheck(options, CpuKv.TOKENS, cache.pageCount(), lowering.vocabulary);
-        ThreadMemory[] memories = new ThreadMemory[threads.size()];
-        boolean gated = Arrays.stream(steps).anyMatch(NormGateUpStep.class::isInstance);
-        long gateTile = gated ? (long) options.maxTokens() * StepContext.MANY_TOKENS_ROWS : 0;
-        for (int i = 0; i < threads.size(); i++) {
-            Scratch scratch = new Scratch(
-                    floats(lowering.scratchFloats, "scratch"),
-                    new byte[lowering.scratchBytes],
-                    memory(lowering.scratchMemory, "scratch"));
-            GateTile tile = new GateTile(floats(gateTile, "gate projections"), floats(gateTile, "up projections"));
-            Activations normed = new Activations(lowering.normedWidth, false);
-            normed.use(floats(lowering.normedWidth, "activations"));
-            memories[i] = new ThreadMemory(scratch, AttentionMemory.tiles(layers, this::floats), tile, normed);
-        }
+    private static CpuPlan create(
+            Graph graph,
+            PlanOptions options,
+            WeightBinder binder,
+            KernelSet kernels,
+            long limitBytes,
+            CpuThreads threads,
+            PlanMemory memory) {
+        List<CoreOp.Attention> layers = graph.attentionLayers();
+        CpuKv cache = new CpuKv(layers, options.kvTokens(), options.keyType(), options.valueType(), memory.allocator());
+        memory.onClose(cache::close);
+        LoweredGraph lowered = new Lowering(graph, binder, cache, kernels, memory, options.maxTokens()).run();
+        ThreadMemory[] threadMemory = threadMemory(lowered, layers, options.maxTokens(), threads.size(), memory);
         // Before the large arrays: machine code is generated while those get their memory.
+        Warmup warmup = null;
         if (kernels.warming()) {
-            List<BoundLinear> linears = binder.linears();
-            List<CoreOp.Attention> own = layers.stream()
-                    .filter(layer -> !lowering.attentionKernels.containsKey(layer))
-                    .toList();
-            warmup = new Warmup(kernels, own, lowering.ownElements, options, arena -> {
-                List<WarmupTask> tasks = WarmupTask.attention(lowering.attentionKernels, memories[0].scratch(), arena);
-                if (lowering.elements.kernel() != null) {
-                    tasks.add(WarmupTask.elements(lowering.elements.kernel()));
-                }
-                tasks.addAll(WarmupTask.linears(linears, memories[0].scratch(), arena));
-                return tasks;
-            });
+            warmup = warmup(lowered, layers, options, binder, kernels, threadMemory[0].scratch());
+            memory.onClose(warmup::close);
             warmup.start();
         }
-        activations = lowering.activations();
         int selectedRows = Math.min(options.maxTokens(), options.maxSequences());
-        for (Activations a : activations) {
-            a.use(floats((long) a.width * (a.selected ? selectedRows : options.maxTokens()), "activations"));
+        for (Activations a : lowered.activations()) {
+            long rows = a.selected ? selectedRows : options.maxTokens();
+            a.use(memory.floats(rows * a.width, "activations"));
         }
         for (PackedRows rows : binder.packedRows()) {
-            rows.use(memory(rows.bytes(options.maxTokens()), "packed activations"));
+            rows.use(memory.segment(rows.bytes(options.maxTokens()), "packed activations"));
             MemorySegment[] rowOfThread = new MemorySegment[threads.size()];
-            Arrays.setAll(rowOfThread, i -> memory(rows.ownBytes(), "packed activations"));
+            Arrays.setAll(rowOfThread, i -> memory.segment(rows.ownBytes(), "packed activations"));
             rows.useOwn(rowOfThread);
         }
-        context = new StepContext(threads, memories, AttentionMemory.split(layers, cache.pageCount(), this::floats));
-        boundBytes = binder.boundBytes();
-        allocator.bindBytes(boundBytes);
-        long bufferBytes = buffers.stream().mapToLong(DeviceBuffer::sizeBytes).sum();
-        MemoryUse memory = new MemoryUse(
-                cache.sizeBytes() + arrayBytes + bufferBytes,
-                boundBytes,
-                allocator.use().limitBytes());
-        report = new PlanReport(lowering.report, lowering.weightBytes, memory);
-        times = new StepTimes(report.steps(), lowering.stepWeightBytes, layers, cache);
+        StepContext context =
+                new StepContext(threads, threadMemory, AttentionMemory.split(layers, cache.pageCount(), memory));
+        memory.bind(binder.boundBytes());
+        List<LoweredGraph.Entry> entries = lowered.kernels();
+        PlanReport report = new PlanReport(
+                entries.stream().map(LoweredGraph.Entry::report).toList(),
+                entries.stream().mapToLong(LoweredGraph.Entry::weightBytes).sum(),
+                new MemoryUse(cache.sizeBytes() + memory.allocatedBytes(), memory.boundBytes(), limitBytes));
+        return new CpuPlan(
+                lowered,
+                threads,
+                cache,
+                memory,
+                context,
+                new StepCheck(options, CpuKv.TOKENS, cache.pageCount(), lowered.vocabularySize()),
+                report,
+                new KernelTimes(entries, layers, cache),
+                warmup);
     }
 
-    private MemorySegment memory(long bytes, String purpose) {
-        DeviceBuffer buffer = allocator.allocate(bytes, purpose);
-        buffers.add(buffer);
-        return buffer.host().orElseThrow();
+    private static ThreadMemory[] threadMemory(
+            LoweredGraph graph, List<CoreOp.Attention> layers, int maxTokens, int threads, PlanMemory memory) {
+        LoweredGraph.ThreadNeeds needs = graph.needs();
+        boolean gated = graph.kernels().stream().anyMatch(entry -> entry.kernel() instanceof CpuNormGateUp);
+        long gateTile = gated ? (long) maxTokens * StepContext.MANY_TOKENS_ROWS : 0;
+        ThreadMemory[] memories = new ThreadMemory[threads];
+        for (int i = 0; i < threads; i++) {
+            Scratch scratch = new Scratch(
+                    memory.floats(needs.scratchFloats(), "scratch"),
+                    new byte[needs.scratchBytes()],
+                    memory.segment(needs.scratchMemory(), "scratch"));
+            GateTile tile = new GateTile(
+                    memory.floats(gateTile, "gate projections"), memory.floats(gateTile, "up projections"));
+            Activations normed = new Activations(needs.normedWidth(), false);
+            normed.use(memory.floats(needs.normedWidth(), "activations"));
+            memories[i] = new ThreadMemory(scratch, AttentionMemory.tiles(layers, memory), tile, normed);
+        }
+        return memories;
     }
 
-    private float[] floats(long length, String purpose) {
-        float[] array = allocator.floats(length, purpose);
-        arrayBytes += length * Float.BYTES;
-        return array;
+    private static Warmup warmup(
+            LoweredGraph graph,
+            List<CoreOp.Attention> layers,
+            PlanOptions options,
+            WeightBinder binder,
+            KernelSet kernels,
+            Scratch sizes) {
+        List<BoundLinear> linears = binder.linears();
+        List<CoreOp.Attention> own = layers.stream()
+                .filter(layer -> !graph.attentionKernels().containsKey(layer))
+                .toList();
+        return new Warmup(kernels.attention(), kernels.elementMath(), own, graph.ownElements(), options, arena -> {
+            List<WarmupTask> tasks = WarmupTask.attention(graph.attentionKernels(), sizes, arena);
+            if (graph.elements().kernel() != null) {
+                tasks.add(WarmupTask.elements(graph.elements().kernel()));
+            }
+            tasks.addAll(WarmupTask.linears(linears, sizes, arena));
+            return tasks;
+        });
     }
 
     @Override
@@ -184,7 +214,7 @@ final class CpuPlan implements Plan {
         turn.lock();
         try {
             if (closed) {
-                throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model anew");
+                throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model again");
             }
             check.check(input);
             checkPositions(input);
@@ -237,29 +267,28 @@ final class CpuPlan implements Plan {
         for (Activations a : activations) {
             long needed = (long) rows * a.width;
             if (a.selected && a.data.length < needed) {
-                long old = (long) a.data.length * Float.BYTES;
-                a.use(new float[0]);
-                allocator.give(old);
-                arrayBytes -= old;
-                a.use(floats(needed, "logits"));
+                float[] old = a.data;
+                a.use(NONE);
+                memory.release(old);
+                a.use(memory.floats(needed, "logits"));
             }
         }
     }
 
     private void walk(int thread) {
         boolean someSelected = context.rows(true) > 0;
-        StepTimes clock = thread == 0 && measured ? times : null;
+        KernelTimes clock = thread == 0 && measured ? times : null;
         if (clock != null) {
             clock.firstKernel();
         }
-        for (int i = 0; i < steps.length; i++) {
-            CpuStep step = steps[i];
-            if (step.selected() && !someSelected) {
+        for (int i = 0; i < kernels.length; i++) {
+            CpuKernel kernel = kernels[i];
+            if (kernel.selected() && !someSelected) {
                 continue;
             }
-            int phases = step.phases(context);
+            int phases = kernel.phases(context);
             for (int phase = 0; phase < phases; phase++) {
-                step.run(context, phase, thread);
+                kernel.run(context, phase, thread);
                 threads.barrier(thread);
             }
             if (clock != null) {
@@ -289,14 +318,8 @@ final class CpuPlan implements Plan {
         try {
             if (!closed) {
                 closed = true;
-                if (warmup != null) {
-                    warmup.close();
-                }
-                activations.forEach(a -> a.use(new float[0]));
-                allocator.give(arrayBytes);
-                allocator.bindBytes(-boundBytes);
-                buffers.forEach(DeviceBuffer::close);
-                cache.close();
+                activations.forEach(a -> a.use(NONE));
+                memory.close();
             }
         } finally {
             turn.unlock();

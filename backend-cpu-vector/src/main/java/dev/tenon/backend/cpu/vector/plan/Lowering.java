@@ -1,6 +1,5 @@
 package dev.tenon.backend.cpu.vector.plan;
 
-import dev.tenon.backend.cpu.vector.op.PlainOp;
 
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
@@ -15,23 +14,23 @@ import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.memory.Activations;
-import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
-import dev.tenon.backend.cpu.vector.op.AttentionStep;
+import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
-import dev.tenon.backend.cpu.vector.op.CpuStep;
+import dev.tenon.backend.cpu.vector.op.CpuAttention;
+import dev.tenon.backend.cpu.vector.op.CpuElementwise;
+import dev.tenon.backend.cpu.vector.op.CpuEmbedding;
+import dev.tenon.backend.cpu.vector.op.CpuKernel;
+import dev.tenon.backend.cpu.vector.op.CpuLinear;
+import dev.tenon.backend.cpu.vector.op.CpuNorm;
+import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
+import dev.tenon.backend.cpu.vector.op.CpuNormQkvRope;
+import dev.tenon.backend.cpu.vector.op.CpuRope;
+import dev.tenon.backend.cpu.vector.op.CpuSelectRows;
 import dev.tenon.backend.cpu.vector.op.Elements;
-import dev.tenon.backend.cpu.vector.op.ElementwiseStep;
-import dev.tenon.backend.cpu.vector.op.EmbeddingStep;
-import dev.tenon.backend.cpu.vector.op.LinearAddStep;
-import dev.tenon.backend.cpu.vector.op.LinearStep;
-import dev.tenon.backend.cpu.vector.op.NormGateUpStep;
-import dev.tenon.backend.cpu.vector.op.NormQkvRopeStep;
-import dev.tenon.backend.cpu.vector.op.NormStep;
 import dev.tenon.backend.cpu.vector.op.Packing;
 import dev.tenon.backend.cpu.vector.op.RmsNormMath;
-import dev.tenon.backend.cpu.vector.op.RopeStep;
 import dev.tenon.backend.cpu.vector.op.RopeTable;
-import dev.tenon.backend.cpu.vector.op.SelectStep;
+import dev.tenon.backend.cpu.vector.plan.LoweredGraph.ThreadNeeds;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -48,45 +47,23 @@ final class Lowering {
     private final WeightBinder binder;
     private final CpuKv cache;
     private final KernelSet kernels;
-    private final CpuAllocator allocator;
+    private final PlanMemory memory;
     private final int maxTokens;
     private final ActivationPool pool;
     private final Graph graph;
-    /// The kernels in order.
-    final List<CpuStep> steps = new ArrayList<>();
-    /// What the report says of each kernel.
-    final List<PlanReport.Step> report = new ArrayList<>();
-    /// Tables of all ways to rotate.
-    final Map<RopeKey, RopeTable> tables = new HashMap<>();
-    /// Kernels of other bundles for attention; the other layers use this backend's.
-    final Map<CoreOp.Attention, AttentionKernel> attentionKernels = new LinkedHashMap<>();
-    /// Activations, norms and sums.
-    final Elements elements;
-    /// Whether this backend's own arithmetic computes some of them.
-    boolean ownElements;
-    /// Weight bytes that a decoded token reads.
-    long weightBytes;
-    /// The share of each kernel in them.
-    final List<Long> stepWeightBytes = new ArrayList<>();
-    /// Bytes of the tables.
-    long tableBytes;
-    /// Floats that linear kernels need on each thread.
-    int scratchFloats = 1;
-    /// Bytes that linear kernels need on each thread.
-    int scratchBytes;
-    /// Off-heap bytes that packed kernels need on each thread.
-    long scratchMemory = 1;
-    /// Elements of the longest row that is normed in front of matrices.
-    int normedWidth;
-    /// Outputs beside the logits.
-    final Map<String, Activations> outputs = new LinkedHashMap<>();
-    /// Number of positions that the model has vectors for.
-    int positions = Integer.MAX_VALUE;
-    /// Number of token ids that all embeddings know.
-    int vocabulary = Integer.MAX_VALUE;
+    private final Elements elements;
+    private final List<LoweredGraph.Entry> entries = new ArrayList<>();
+    private final Map<RopeKey, RopeTable> tables = new HashMap<>();
+    private final Map<CoreOp.Attention, AttentionKernel> attentionKernels = new LinkedHashMap<>();
+    private ThreadNeeds needs = new ThreadNeeds(1, 0, 1, 0);
+    private boolean ownElements;
+    private int vocabularySize = Integer.MAX_VALUE;
+    private int positions = Integer.MAX_VALUE;
+    /// Weight bytes that a decoded token reads, of the op that is being lowered.
+    private long weightBytes;
 
     /// What two rotations share if their tables are the same.
-    record RopeKey(
+    private record RopeKey(
             int ropeDim,
             float freqBase,
             float freqScale,
@@ -99,49 +76,44 @@ final class Lowering {
     /// @param graph fused graph whose ops `OpSupport` accepted
     /// @param binder binds weights
     /// @param cache the plan's KV cache
-    /// @param kernels chooses kernels
-    /// @param allocator gives memory
-    /// @param maxTokens most tokens in a step
-    Lowering(Graph graph, WeightBinder binder, CpuKv cache, KernelSet kernels, CpuAllocator allocator, int maxTokens) {
+    /// @param kernels selects kernels
+    /// @param memory gives memory to tables
+    /// @param maxTokens most tokens of a step
+    Lowering(Graph graph, WeightBinder binder, CpuKv cache, KernelSet kernels, PlanMemory memory, int maxTokens) {
         this.graph = graph;
         this.binder = binder;
         this.cache = cache;
         this.kernels = kernels;
-        this.elements = kernels.elements(binder.offered());
+        this.elements = kernels.elements();
         this.ownElements = elements.kernel() == null;
-        this.allocator = allocator;
+        this.memory = memory;
         this.maxTokens = maxTokens;
         List<Value> outputs = new ArrayList<>(graph.outputs().values());
         outputs.add(graph.output());
         this.pool = new ActivationPool(graph.ops(), outputs);
     }
 
-    /// Does the pass; the results are in the fields.
-    ///
-    /// @return the logits
-    Activations run() {
+    /// {@return the graph as kernels}
+    LoweredGraph run() {
         List<Op> ops = graph.ops();
         for (int i = 0; i < ops.size(); i++) {
-            long before = weightBytes;
             lower(ops.get(i));
-            stepWeightBytes.add(weightBytes - before);
             pool.releaseAfter(ops.get(i), i);
         }
+        Map<String, Activations> outputs = new LinkedHashMap<>();
         graph.outputs().forEach((name, value) -> outputs.put(name, pool.get(value)));
-        return pool.get(graph.output());
-    }
-
-    private void plain(PlainOp plain) {
-        weightBytes += plain.weightBytes();
-        scratchFloats = Math.max(scratchFloats, plain.scratchFloats());
-        positions = Math.min(positions, plain.positions());
-        steps.add(plain.step());
-        report.add(new PlanReport.Step(plain.op().kind(), plain.name(), "f32.java", Support.Level.GENERIC));
-    }
-
-    /// {@return all arrays of activations}
-    List<Activations> activations() {
-        return pool.all();
+        return new LoweredGraph(
+                entries,
+                pool.get(graph.output()),
+                outputs,
+                positions,
+                pool.all(),
+                List.copyOf(tables.values()),
+                needs,
+                attentionKernels,
+                elements,
+                ownElements,
+                vocabularySize);
     }
 
     private void lower(Op op) {
@@ -150,61 +122,65 @@ final class Lowering {
             case CoreOp.RmsNorm n -> {
                 Activations x = pool.get(n.x());
                 norm(n);
-                add(
-                        n,
-                        n.weight().name(),
-                        elements.kernel() != null ? elements.kernel().name() : kernels.elementsName(),
-                        new NormStep(x, rms(n), pool.define(n.out(), x.selected)));
+                String kernel = elements.kernel() != null ? elements.kernel().name() : kernels.elementsName();
+                add(n, n.weight().name(), kernel, new CpuNorm(x, rms(n), pool.define(n.out(), x.selected)));
             }
-            case CoreOp.Linear l -> {
-                Activations x = pool.get(l.x());
-                BoundLinear bound = bind(l);
-                add(l, new LinearStep(x, bound, pool.define(l.out(), x.selected), Packing.before(bound)), bound);
-            }
+            case CoreOp.Linear l -> linear(l, l, null, l.out());
             case CoreOp.Rope r -> {
                 Activations x = pool.get(r.x());
                 add(r, r.out().name(), "f32.java", rope(r, null, x, pool.define(r.out(), x.selected)));
             }
             case CoreOp.Attention a -> attention(a);
-            case CoreOp.Add a -> binary(a, a.a(), a.b(), a.out(), ElementwiseStep.add());
-            case CoreOp.Multiply m -> binary(m, m.a(), m.b(), m.out(), ElementwiseStep.multiply());
+            case CoreOp.Add a -> binary(a, a.a(), a.b(), a.out(), CpuElementwise.add());
+            case CoreOp.Multiply m -> binary(m, m.a(), m.b(), m.out(), CpuElementwise.multiply());
             case CoreOp.Activate a -> {
                 Activations x = pool.get(a.x());
-                ElementwiseStep.Function function = ElementwiseStep.activate(a.activation(), elements.math());
+                CpuElementwise.Function function = CpuElementwise.activate(a.activation(), elements.math());
                 ownElements = true;
                 Activations out = pool.define(a.out(), x.selected);
-                add(a, a.out().name(), kernels.elementsName(), new ElementwiseStep(function, x, x, out));
+                add(a, a.out().name(), kernels.elementsName(), new CpuElementwise(function, x, x, out));
             }
-            case CoreOp.Scale s -> binary(s, s.x(), s.x(), s.out(), ElementwiseStep.scale(s.factor()));
-            case CoreOp.SoftCap s -> binary(s, s.x(), s.x(), s.out(), ElementwiseStep.softCap(s.cap()));
+            case CoreOp.Scale s -> binary(s, s.x(), s.x(), s.out(), CpuElementwise.scale(s.factor()));
+            case CoreOp.SoftCap s -> binary(s, s.x(), s.x(), s.out(), CpuElementwise.softCap(s.cap()));
             case CoreOp.SelectRows s -> {
                 Activations x = pool.get(s.x());
-                add(s, s.out().name(), "f32.java", new SelectStep(x, pool.define(s.out(), true)));
+                add(s, s.out().name(), "f32.java", new CpuSelectRows(x, pool.define(s.out(), true)));
             }
             case FusedOp.NormQkvRope f -> normQkvRope(f);
             case FusedOp.NormGateUp f -> normGateUp(f);
-            case FusedOp.LinearAdd f -> {
-                Activations x = pool.get(f.linear().x());
-                Activations residual = pool.get(f.residual());
-                BoundLinear bound = bind(f.linear());
-                Activations out = pool.define(f.add().out(), x.selected);
-                add(f, new LinearAddStep(x, bound, residual, out, Packing.before(bound), elements), bound);
-            }
+            case FusedOp.LinearAdd f ->
+                linear(f, f.linear(), f.residual(), f.add().out());
             default -> plain(PlainOp.of(op, pool, binder));
         }
+    }
+
+    private void plain(PlainOp plain) {
+        weightBytes += plain.weightBytes();
+        needs = needs.and(new ThreadNeeds(plain.scratchFloats(), 0, 0, 0));
+        positions = Math.min(positions, plain.positions());
+        add(plain.kernel(), new PlanReport.Step(plain.op().kind(), plain.name(), "plain.generic", Support.Level.GENERIC));
     }
 
     private void embedding(CoreOp.Embedding e) {
         long rowBytes = binder.rowBytes(e.table());
         weightBytes += rowBytes;
-        vocabulary = Math.min(vocabulary, e.table().rows());
+        vocabularySize = Math.min(vocabularySize, e.table().rows());
         String kernel = binder.format(e.table()).id().toLowerCase(Locale.ROOT) + ".decode";
         add(
                 e,
                 e.table().name(),
                 kernel,
-                new EmbeddingStep(
+                new CpuEmbedding(
                         binder.format(e.table()), binder.data(e.table()), rowBytes, pool.define(e.out(), false)));
+    }
+
+    /// A projection with what is added to it, or null.
+    private void linear(Op op, CoreOp.Linear l, Value residual, Value out) {
+        Activations x = pool.get(l.x());
+        Activations sum = residual == null ? null : pool.get(residual);
+        BoundLinear bound = bind(l);
+        Activations result = pool.define(out, x.selected);
+        add(op, new CpuLinear(x, bound, sum, result, Packing.before(bound), elements), bound);
     }
 
     private void attention(CoreOp.Attention a) {
@@ -212,20 +188,20 @@ final class Lowering {
         Activations k = pool.get(a.k());
         Activations v = pool.get(a.v());
         Activations out = pool.define(a.out(), false);
-        AttentionKernel kernel = KernelSet.attention(a, cache.keyType(), cache.valueType(), binder.offered());
+        AttentionKernel kernel = kernels.attention(a, cache.keyType(), cache.valueType());
         if (kernel != null) {
             attentionKernels.put(a, kernel);
-            scratchMemory = Math.max(scratchMemory, kernel.scratchBytes(a.keyLength(), a.valueLength()));
+            needs = needs.and(new ThreadNeeds(0, 0, kernel.scratchBytes(a.keyLength(), a.valueLength()), 0));
         }
         String name = kernel != null ? kernel.name() : kernels.attentionName();
         float[] sinks = a.sinks().map(binder::vector).orElse(new float[0]);
-        add(a, a.out().name(), name, new AttentionStep(a, q, k, v, cache, kernel, kernels.attention(), sinks, out));
+        add(a, a.out().name(), name, new CpuAttention(a, q, k, v, cache, kernel, kernels.attention(), sinks, out));
     }
 
-    private void binary(Op op, Value a, Value b, Value out, ElementwiseStep.Function function) {
+    private void binary(Op op, Value a, Value b, Value out, CpuElementwise.Function function) {
         Activations left = pool.get(a);
         Activations right = pool.get(b);
-        add(op, out.name(), "f32.java", new ElementwiseStep(function, left, right, pool.define(out, left.selected)));
+        add(op, out.name(), "f32.java", new CpuElementwise(function, left, right, pool.define(out, left.selected)));
     }
 
     private void normQkvRope(FusedOp.NormQkvRope f) {
@@ -236,19 +212,14 @@ final class Lowering {
         BoundLinear q = bind(f.q());
         BoundLinear k = bind(f.k());
         BoundLinear v = bind(f.v());
-        Activations normed = pool.temporary(x.width, x.selected);
-        normedWidth = Math.max(normedWidth, x.width);
+        Activations normed = normed(x);
         Activations qOut = pool.define(f.qRope().out(), x.selected);
         Activations kOut = pool.define(f.kRope().out(), x.selected);
         Activations vOut = pool.define(f.v().out(), x.selected);
-        RopeStep qHeads = rope(f.qRope(), f.qNorm().map(this::rms).orElse(null), qOut, qOut);
-        RopeStep kHeads = rope(f.kRope(), f.kNorm().map(this::rms).orElse(null), kOut, kOut);
-        add(
-                f,
-                new NormQkvRopeStep(x, rms(f.norm()), normed, q, k, v, qHeads, kHeads, vOut, Packing.before(q, k, v)),
-                q,
-                k,
-                v);
+        CpuRope qHeads = rope(f.qRope(), f.qNorm().map(this::rms).orElse(null), qOut, qOut);
+        CpuRope kHeads = rope(f.kRope(), f.kNorm().map(this::rms).orElse(null), kOut, kOut);
+        Packing packing = Packing.before(q, k, v);
+        add(f, new CpuNormQkvRope(x, rms(f.norm()), normed, q, k, v, qHeads, kHeads, vOut, packing), q, k, v);
         pool.release(normed);
     }
 
@@ -258,13 +229,12 @@ final class Lowering {
         ownElements |= !elements.kernelGates(f.activate().activation());
         BoundLinear gate = bind(f.gate());
         BoundLinear up = bind(f.up());
-        Activations normed = pool.temporary(x.width, x.selected);
-        normedWidth = Math.max(normedWidth, x.width);
+        Activations normed = normed(x);
         Activations upOut = pool.temporary(up.rows(), x.selected);
         Activations out = pool.define(f.multiply().out(), x.selected);
         add(
                 f,
-                new NormGateUpStep(
+                new CpuNormGateUp(
                         x,
                         rms(f.norm()),
                         normed,
@@ -281,25 +251,24 @@ final class Lowering {
         pool.release(upOut);
     }
 
-    private RopeStep rope(CoreOp.Rope r, RmsNormMath norm, Activations x, Activations out) {
-        return new RopeStep(x, norm, table(r.params()), r.params(), out);
+    /// {@return a temporary array for the norm before matrices}
+    private Activations normed(Activations x) {
+        needs = needs.and(new ThreadNeeds(0, 0, 0, x.width));
+        return pool.temporary(x.width, x.selected);
+    }
+
+    private CpuRope rope(CoreOp.Rope r, RmsNormMath norm, Activations x, Activations out) {
+        return new CpuRope(x, norm, table(r.params()), r.params(), out);
     }
 
     private RopeTable table(RopeParams p) {
         RopeKey key =
                 new RopeKey(p.ropeDim(), p.freqBase(), p.freqScale(), p.freqFactors(), p.yarn(), p.attentionFactor());
-        RopeTable table = tables.get(key);
-        if (table == null) {
+        return tables.computeIfAbsent(key, _ -> {
             float[] factors = p.freqFactors().map(binder::vector).orElse(new float[0]);
             long length = (long) maxTokens * (p.ropeDim() / 2);
-            float[] cos = allocator.floats(length, "rope table");
-            tableBytes += length * Float.BYTES;
-            float[] sin = allocator.floats(length, "rope table");
-            tableBytes += length * Float.BYTES;
-            table = new RopeTable(p, factors, cos, sin);
-            tables.put(key, table);
-        }
-        return table;
+            return new RopeTable(p, factors, memory.floats(length, "rope table"), memory.floats(length, "rope table"));
+        });
     }
 
     private RmsNormMath rms(CoreOp.RmsNorm n) {
@@ -313,23 +282,19 @@ final class Lowering {
     private BoundLinear bind(CoreOp.Linear l) {
         BoundLinear bound = binder.linear(l.weight(), l.bias().orElse(null));
         weightBytes += bound.bytes();
+        int cols = bound.cols();
         if (bound.packed() != null) {
             for (int tokens : new int[] {1, maxTokens}) {
-                scratchMemory = Math.max(scratchMemory, bound.packed().kernel.scratchBytes(bound.cols(), tokens));
+                needs = needs.and(new ThreadNeeds(0, 0, bound.packed().kernel.scratchBytes(cols, tokens), 0));
             }
         } else {
-            scratchFloats = Math.max(scratchFloats, bound.kernel().scratchFloats(bound.cols()));
-            scratchBytes = Math.max(scratchBytes, bound.kernel().scratchBytes(bound.cols()));
+            needs = needs.and(new ThreadNeeds(
+                    bound.kernel().scratchFloats(cols), bound.kernel().scratchBytes(cols), 0, 0));
         }
         return bound;
     }
 
-    private void add(Op op, String name, String kernel, CpuStep step) {
-        steps.add(step);
-        report.add(new PlanReport.Step(op.kind(), name, kernel, Support.Level.FAST));
-    }
-
-    private void add(Op op, CpuStep step, BoundLinear... linears) {
+    private void add(Op op, CpuKernel kernel, BoundLinear... linears) {
         Set<String> names = new LinkedHashSet<>();
         Set<String> tensors = new LinkedHashSet<>();
         Support.Level level = Support.Level.FAST;
@@ -340,7 +305,16 @@ final class Lowering {
                 level = linear.level();
             }
         }
-        steps.add(step);
-        report.add(new PlanReport.Step(op.kind(), String.join(", ", tensors), String.join(", ", names), level));
+        add(kernel, new PlanReport.Step(op.kind(), String.join(", ", tensors), String.join(", ", names), level));
+    }
+
+    private void add(Op op, String name, String kernelName, CpuKernel kernel) {
+        add(kernel, new PlanReport.Step(op.kind(), name, kernelName, Support.Level.FAST));
+    }
+
+    /// Ends an op: what was counted of weights since the op before is this kernel's.
+    private void add(CpuKernel kernel, PlanReport.Step report) {
+        entries.add(new LoweredGraph.Entry(kernel, report, weightBytes));
+        weightBytes = 0;
     }
 }

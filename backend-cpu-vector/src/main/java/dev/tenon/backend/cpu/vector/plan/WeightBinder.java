@@ -4,7 +4,6 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.memory.PackedRows;
@@ -12,7 +11,6 @@ import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +21,6 @@ final class WeightBinder {
 
     private final Weights weights;
     private final KernelSet kernels;
-    private final Collection<KernelProvider> offered;
     private final Map<Weight, float[]> vectors = new HashMap<>();
     private final List<PackedRows> packedRows = new ArrayList<>();
     private final List<BoundLinear> linears = new ArrayList<>();
@@ -32,12 +29,10 @@ final class WeightBinder {
     /// Creates a binder.
     ///
     /// @param weights the weights
-    /// @param kernels chooses kernels
-    /// @param offered kernels of other bundles
-    WeightBinder(Weights weights, KernelSet kernels, Collection<KernelProvider> offered) {
+    /// @param kernels selects kernels
+    WeightBinder(Weights weights, KernelSet kernels) {
         this.weights = weights;
         this.kernels = kernels;
-        this.offered = offered;
     }
 
     /// {@return the format of a weight}
@@ -97,11 +92,11 @@ final class WeightBinder {
     /// @param weight the matrix
     /// @param bias its bias, or null
     BoundLinear linear(Weight weight, Weight bias) {
-        PackedKernel packed = kernels.packed(format(weight), weight.cols(), offered);
+        KernelSet.Linear kernel = kernels.linear(format(weight), weight.cols());
         BoundLinear linear = new BoundLinear(
                 weight.name(),
-                packed == null ? kernels.linear(format(weight), offered) : null,
-                packed == null ? null : packedRows(packed, weight.cols()),
+                kernel.plain(),
+                kernel.packed() == null ? null : packedRows(kernel.packed(), weight.cols()),
                 data(weight),
                 rowBytes(weight),
                 weight.rows(),
@@ -109,11 +104,6 @@ final class WeightBinder {
                 bias == null ? NONE : vector(bias));
         linears.add(linear);
         return linear;
-    }
-
-    /// {@return kernels of other bundles}
-    Collection<KernelProvider> offered() {
-        return offered;
     }
 
     /// {@return the matrices bound so far}

@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.selection;
 
 import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
@@ -9,7 +10,6 @@ import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.kernel.cpu.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.backend.cpu.vector.kernel.VectorWidth;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
@@ -20,66 +20,74 @@ import dev.tenon.backend.cpu.vector.op.Elements;
 import dev.tenon.backend.cpu.vector.warmup.WarmAttention;
 import dev.tenon.backend.cpu.vector.warmup.WarmElements;
 import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
+import java.util.function.Predicate;
 
-/// Chooses kernels: the Vector API ones if they can run fast here, else the plain Java ones.
+/// Selects kernels: those that other bundles offer and this backend's own, which are the Vector API ones if
+/// they can run fast here, otherwise the plain Java ones.
 ///
 /// @param vector whether the Vector API's module is there and its code is compiled by C2
-/// @param warming whether plain Java stands in for attention, activations and norms until the warm-up has had
-///     their vector forms compiled
-public record KernelSet(boolean vector, boolean warming) {
-    /// Chooses kernels that are used from the start.
+/// @param warming whether plain Java stands in for attention, activations and norms until the warm-up has
+///     had their vector forms compiled
+/// @param offered what other bundles offer
+public record KernelSet(boolean vector, boolean warming, Collection<KernelProvider> offered) {
+    /// The kind of device that kernels of other bundles have to name.
+    public static final String KIND = "cpu";
+
+    /// A linear kernel; exactly one of the two is not null.
+    ///
+    /// @param packed a kernel that packs its activations
+    /// @param plain a kernel that reads activations as they are
+    public record Linear(PackedKernel packed, LinearKernel plain) {
+        /// {@return what reports call it}
+        public String name() {
+            return packed != null ? packed.name() : plain.name();
+        }
+
+        /// {@return how fast it is}
+        public Support.Level level() {
+            return packed != null ? Support.Level.FAST : plain.level();
+        }
+    }
+
+    /// Creates a set without warm-up and without kernels of other bundles.
     ///
     /// @param vector whether the Vector API's module is there and its code is compiled by C2
     public KernelSet(boolean vector) {
-        this(vector, false);
+        this(vector, false, List.of());
     }
 
-    /// Chooses a kernel for a weight format: one of this backend, else one that another bundle offers,
-    /// else the
-    /// format's decoder.
+    /// {@return the kernel for a weight format: one that packs its activations, another bundle's before this
+    /// backend's; otherwise this backend's kernel for the format, otherwise another bundle's row kernel,
+    /// otherwise the format's decoder}
     ///
     /// @param format weight format
-    /// @param offered what other bundles offer
-    /// @return the kernel, never null
-    public LinearKernel linear(QuantFormat format, Collection<KernelProvider> offered) {
+    /// @param n elements in a row
+    public Linear linear(QuantFormat format, int n) {
+        PackedKernel packed = packed(format, n);
+        return packed != null ? new Linear(packed, null) : new Linear(null, plain(format));
+    }
+
+    private PackedKernel packed(QuantFormat format, int n) {
+        PackedKernel other =
+                offered(PackedKernel.class, "linear", k -> k.format().equals(format.id()) && k.accepts(n));
+        if (other != null) {
+            return other;
+        }
+        PackedKernel own = vector ? VectorKernels.packed(format.id()) : null;
+        return own != null && own.accepts(n) ? own : null;
+    }
+
+    private LinearKernel plain(QuantFormat format) {
         LinearKernel own = vector ? VectorKernels.linear(format.id()) : null;
         if (own != null) {
             return own;
         }
-        for (KernelProvider provider : offered) {
-            for (Kernel kernel : provider.kernels()) {
-                if (kernel instanceof RowKernel row
-                        && row.format().equals(format.id())
-                        && row.op().equals("linear")
-                        && row.deviceKind().equals(CpuVectorBackend.KIND)) {
-                    return new RowKernelLinear(row);
-                }
-            }
-        }
-        return new ScalarLinear(format, format.id().toLowerCase(Locale.ROOT) + (vector ? ".generic" : ".scalar"));
-    }
-
-    /// {@return a kernel that packs its activations: one that another bundle offers, else one of this
-    /// backend, or null if there is none}
-    ///
-    /// @param format weight format
-    /// @param n elements in a row
-    /// @param offered what other bundles offer
-    public PackedKernel packed(QuantFormat format, int n, Collection<KernelProvider> offered) {
-        for (KernelProvider provider : offered) {
-            for (Kernel kernel : provider.kernels()) {
-                if (kernel instanceof PackedKernel packed
-                        && packed.format().equals(format.id())
-                        && packed.op().equals("linear")
-                        && packed.deviceKind().equals(CpuVectorBackend.KIND)
-                        && packed.accepts(n)) {
-                    return packed;
-                }
-            }
-        }
-        PackedKernel own = vector ? VectorKernels.packed(format.id()) : null;
-        return own != null && own.accepts(n) ? own : null;
+        RowKernel row = offered(RowKernel.class, "linear", k -> k.format().equals(format.id()));
+        return row != null
+                ? new RowKernelLinear(row)
+                : new ScalarLinear(format, format.id().toLowerCase(Locale.ROOT) + (vector ? ".generic" : ".scalar"));
     }
 
     /// {@return a kernel for attention that another bundle offers, or null if none fits}
@@ -87,39 +95,13 @@ public record KernelSet(boolean vector, boolean warming) {
     /// @param op the op; none fits where scores are capped
     /// @param keyType element type of cached keys
     /// @param valueType element type of cached values
-    /// @param offered what other bundles offer
-    public static AttentionKernel attention(
-            CoreOp.Attention op, KvType keyType, KvType valueType, Collection<KernelProvider> offered) {
-        // Rows of values are kept aligned here, and right behind each other in a kernel's.
+    public AttentionKernel attention(CoreOp.Attention op, KvType keyType, KvType valueType) {
+        // Rows of values are kept aligned here, and one directly after the other in a kernel's.
         if (op.softCap() > 0 || AttentionMath.aligned(op.valueLength()) != op.valueLength()) {
             return null;
         }
-        for (KernelProvider provider : offered) {
-            for (Kernel kernel : provider.kernels()) {
-                if (kernel instanceof AttentionKernel attention
-                        && attention.op().equals(op.kind())
-                        && attention.deviceKind().equals(CpuVectorBackend.KIND)
-                        && attention.accepts(keyType, valueType, op.keyLength(), op.valueLength())) {
-                    return attention;
-                }
-            }
-        }
-        return null;
-    }
-
-    /// {@return activations, norms and sums of a plan, with a kernel that another bundle offers if there is one}
-    ///
-    /// @param offered what other bundles offer
-    public Elements elements(Collection<KernelProvider> offered) {
-        for (KernelProvider provider : offered) {
-            for (Kernel kernel : provider.kernels()) {
-                if (kernel instanceof ElementKernel elements
-                        && elements.deviceKind().equals(CpuVectorBackend.KIND)) {
-                    return new Elements(elements(), elements);
-                }
-            }
-        }
-        return new Elements(elements(), null);
+        return offered(
+                AttentionKernel.class, op.kind(), k -> k.accepts(keyType, valueType, op.keyLength(), op.valueLength()));
     }
 
     /// {@return what reports call attention}
@@ -135,17 +117,37 @@ public record KernelSet(boolean vector, boolean warming) {
         return warming ? new WarmAttention(AttentionMath.SCALAR, VectorKernels::attention) : VectorKernels.attention();
     }
 
+    /// {@return activations, norms and sums of a plan, with a kernel that another bundle offers if there is one}
+    public Elements elements() {
+        return new Elements(elementMath(), offered(ElementKernel.class, "elements", _ -> true));
+    }
+
     /// {@return what reports call activations and norms}
     public String elementsName() {
         return vector ? "elements.vector" + vectorBits() : "elements.scalar";
     }
 
-    /// {@return activations and norms}
-    public ElementMath elements() {
+    /// {@return the arithmetic of activations and norms}
+    public ElementMath elementMath() {
         if (!vector) {
             return ElementMath.SCALAR;
         }
         return warming ? new WarmElements(ElementMath.SCALAR, VectorKernels::elements) : VectorKernels.elements();
+    }
+
+    /// The first fitting kernel that other bundles offer for this device, or null.
+    private <K extends Kernel> K offered(Class<K> type, String op, Predicate<K> fits) {
+        for (KernelProvider provider : offered) {
+            for (Kernel kernel : provider.kernels()) {
+                if (type.isInstance(kernel)
+                        && kernel.deviceKind().equals(KIND)
+                        && kernel.op().equals(op)
+                        && fits.test(type.cast(kernel))) {
+                    return type.cast(kernel);
+                }
+            }
+        }
+        return null;
     }
 
     /// {@return width of the vectors in use; 0 for plain Java}

@@ -1,6 +1,5 @@
 package dev.tenon.backend.cpu.vector.selection;
 
-import dev.tenon.backend.cpu.vector.op.PlainOp;
 
 import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
@@ -8,47 +7,33 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
+import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
-import dev.tenon.api.kernel.KernelProvider;
-import dev.tenon.api.kernel.cpu.PackedKernel;
-import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Decides which ops this backend runs, and how.
-public final class OpSupport {
-    private OpSupport() {}
-
-    /// Judges one op.
+/// Judges which ops run here, and how.
+///
+/// @param weights formats of the ops' weights
+/// @param kernels selects kernels
+public record OpSupport(Weights weights, KernelSet kernels) {
+    /// {@return how well an op runs, and why}
     ///
     /// @param op the op
-    /// @param weights formats of its weights
-    /// @param kernels the backend's kernels
-    /// @param offered kernels of other bundles
-    /// @return how well, and why
-    public static Support of(Op op, Weights weights, KernelSet kernels, Collection<KernelProvider> offered) {
+    public Support of(Op op) {
         return switch (op) {
             case CoreOp.Linear linear -> {
-                QuantFormat format = weights.format(linear.weight().name());
-                PackedKernel packed = kernels.packed(format, linear.weight().cols(), offered);
-                if (packed != null) {
-                    yield new Support(
-                            Support.Level.FAST,
-                            "kernel " + packed.name() + " for "
-                                    + linear.weight().name());
-                }
-                LinearKernel kernel = kernels.linear(format, offered);
-                String reason =
-                        "kernel " + kernel.name() + " for " + linear.weight().name();
-                yield new Support(kernel.level(), reason);
+                String weight = linear.weight().name();
+                KernelSet.Linear kernel =
+                        kernels.linear(weights.format(weight), linear.weight().cols());
+                yield new Support(kernel.level(), "kernel " + kernel.name() + " for " + weight);
             }
+            // Not all core ops: a newer api may have one that no kernel here computes.
             case CoreOp.Embedding _,
                     CoreOp.RmsNorm _,
                     CoreOp.Rope _,
@@ -59,9 +44,9 @@ public final class OpSupport {
                     CoreOp.Scale _,
                     CoreOp.SoftCap _,
                     CoreOp.SelectRows _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
-            case CustomOp custom -> custom(custom, weights, kernels, offered);
+            case CustomOp custom -> worst(custom);
             case Op plain
-            when PlainOp.knows(plain) -> new Support(Support.Level.GENERIC, "plain Java for " + plain.kind());
+            when isPlain(plain) -> new Support(Support.Level.GENERIC, "plain Java for " + plain.kind());
             default ->
                 new Support(
                         Support.Level.NONE,
@@ -70,12 +55,13 @@ public final class OpSupport {
         };
     }
 
-    private static Support custom(CustomOp op, Weights weights, KernelSet kernels, Collection<KernelProvider> offered) {
-        Support worst = new Support(
-                isFused(op) ? Support.Level.FAST : Support.Level.GENERIC,
-                isFused(op) ? "fused kernel " + op.kind() : "op " + op.kind() + " runs as its expansion");
+    /// A custom op runs as well as the worst op of its expansion.
+    private Support worst(CustomOp op) {
+        Support worst = isFused(op)
+                ? new Support(Support.Level.FAST, "fused kernel " + op.kind())
+                : new Support(Support.Level.GENERIC, "op " + op.kind() + " runs as its expansion");
         for (Op inner : op.expand()) {
-            Support support = of(inner, weights, kernels, offered);
+            Support support = of(inner);
             if (support.level().compareTo(worst.level()) > 0) {
                 worst = new Support(support.level(), op.kind() + ": " + support.reason());
             }
@@ -90,33 +76,29 @@ public final class OpSupport {
         return op instanceof FusedOp.NormQkvRope || op instanceof FusedOp.NormGateUp || op instanceof FusedOp.LinearAdd;
     }
 
-    /// Lists the reasons why a graph cannot run: ops without a kernel, and rows that do not go together.
+    /// {@return the reasons why a graph cannot run, empty if it can: ops without a kernel, and ops that read
+    /// rows which do not go together}
     ///
     /// @param graph graph of core ops and fused ops
-    /// @param weights formats of its weights
-    /// @param kernels the backend's kernels
-    /// @param offered kernels of other bundles
-    /// @return the reasons; empty if it can run
-    public static List<Issue> refusals(
-            Graph graph, Weights weights, KernelSet kernels, Collection<KernelProvider> offered) {
+    public List<Issue> refusals(Graph graph) {
         List<Issue> issues = new ArrayList<>();
         Set<Integer> selected = new HashSet<>();
         for (Op op : graph.ops()) {
-            Support support = of(op, weights, kernels, offered);
+            Support support = of(op);
             if (support.level() == Support.Level.NONE) {
                 issues.add(unsupported(support.reason(), op));
             }
-            long chosen =
+            long inputs =
                     op.inputs().stream().filter(v -> selected.contains(v.id())).count();
             boolean needsAll =
                     op instanceof CoreOp.Attention || op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool;
-            if (chosen > 0 && (needsAll || chosen < op.inputs().size())) {
+            if (inputs > 0 && (needsAll || inputs < op.inputs().size())) {
                 issues.add(unsupported(
                         "op " + op.kind() + " reads " + op.inputs()
                                 + ", of which some have a row a token and some only the rows that want logits",
                         op));
             }
-            if (chosen > 0 || op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool) {
+            if (inputs > 0 || op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool) {
                 op.outputs().stream().map(Value::id).forEach(selected::add);
             }
         }
@@ -125,5 +107,22 @@ public final class OpSupport {
 
     private static Issue unsupported(String message, Op op) {
         return Issue.error(ErrorCode.BACKEND_UNSUPPORTED, message, op.kind());
+    }
+
+    /// {@return whether an op runs in plain Java: those of experts and encoders}
+    ///
+    /// @param op any op
+    private static boolean isPlain(Op op) {
+        return switch (op) {
+            case CoreOp.PositionEmbedding _,
+                    CoreOp.Repeat _,
+                    CoreOp.LayerNorm _,
+                    CoreOp.SwigluOai _,
+                    CoreOp.Pool _,
+                    ExpertOp.Router _,
+                    ExpertOp.ExpertLinear _,
+                    ExpertOp.WeightedSum _ -> true;
+            default -> false;
+        };
     }
 }

@@ -21,8 +21,7 @@ import dev.tenon.backend.cpu.vector.kernel.permuted.Q8_0Packed;
 import java.util.Map;
 
 /// The Vector API kernels. Not to be touched where the module `jdk.incubator.vector` is missing:
-/// everything else in
-/// the backend is free of it.
+/// everything else in the backend is free of it.
 public final class VectorKernels {
     private static final Map<String, LinearKernel> LINEAR = Map.of(
             "F32", new F32Linear(),

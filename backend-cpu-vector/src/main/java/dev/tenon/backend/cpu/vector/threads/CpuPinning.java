@@ -39,7 +39,7 @@ public final class CpuPinning {
     private final MemorySegment[] masks;
     private final MemorySegment saved;
 
-    /// Chooses processors among those that the calling thread may use.
+    /// Selects processors among those that the calling thread may use.
     ///
     /// @param affinity the system's functions
     /// @param threads size of the team
@@ -105,7 +105,7 @@ public final class CpuPinning {
 
     /// Binds the caller of a step. One caller at a time.
     ///
-    /// @return whether [#leave()] has to be called behind the step
+    /// @return whether [#leave()] has to be called after the step
     boolean enter() {
         if (Thread.currentThread().isVirtual()) {
             return false;
@@ -120,7 +120,7 @@ public final class CpuPinning {
         }
     }
 
-    /// Gives the caller the mask back that it had at [#enter()].
+    /// Restores the mask that the caller had at [#enter()].
     void leave() {
         try {
             affinity.set(saved);

@@ -132,14 +132,13 @@ public final class CpuThreads implements AutoCloseable {
     ///
     /// @param newJob what to do
     /// @throws BackendException (`BACKEND-003`) with the first failure as cause, if a thread threw;
-    ///     (`STATE-001`)
-    ///     if the team is closed
+    ///     (`STATE-001`) if the team is closed
     public void run(Job newJob) {
         turn.lock();
         try {
             if (closed) {
                 throw new BackendException(
-                        ErrorCode.CLOSED, "the CPU device was closed; close its plans first and open it anew");
+                        ErrorCode.CLOSED, "the CPU device was closed; close its plans first and open it again");
             }
             arrived.set(0);
             next.set(0);

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 ///
 /// Both forms give the same bits, so a step may change over between two calls. A vector form that is not
 /// compiled yet allocates an object for every vector and is some hundred times slower than when it is;
-/// the plain form is fast from the start. [Warmup] says when to change over.
+/// the plain form is fast from the start. [Warmup] decides when to change over.
 ///
 /// @param plain the plain Java form
 /// @param vectors gives the vector form; asked for it when it is needed first, because it loads the Vector

@@ -4,7 +4,7 @@ import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
-import dev.tenon.backend.cpu.vector.selection.KernelSet;
+import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -65,26 +65,27 @@ public final class Warmup implements AutoCloseable {
 
     /// Prepares the tasks; [#start] begins.
     ///
-    /// @param kernels the forms of the arithmetic
+    /// @param attentionMath the arithmetic of attention; nothing is done unless it has two forms
+    /// @param elementMath that of activations and norms, likewise
     /// @param layers attention ops of the plan that no other bundle's kernel computes
     /// @param activations whether this backend computes some of the plan's activations and norms itself
     /// @param options types of the cache
     /// @param tasks makes tasks for the linear kernels and other bundles' kernels for attention, with memory of
     ///     an arena that one thread uses; what they read must live until [#close]
     public Warmup(
-            KernelSet kernels,
+            AttentionMath attentionMath,
+            ElementMath elementMath,
             List<CoreOp.Attention> layers,
             boolean activations,
             PlanOptions options,
             Function<Arena, List<WarmupTask>> tasks) {
         ownAttention = !layers.isEmpty();
         ownElements = activations;
-        attention = () -> kernels.attention() instanceof WarmAttention forms && !attentionReady
+        attention = () -> attentionMath instanceof WarmAttention forms && !attentionReady
                 ? attention(forms, layers, options)
                 : List.of();
-        elements = () -> kernels.elements() instanceof WarmElements forms && !elementsReady
-                ? WarmupTask.elements(forms)
-                : List.of();
+        elements = () ->
+                elementMath instanceof WarmElements forms && !elementsReady ? WarmupTask.elements(forms) : List.of();
         kernelTasks = tasks;
         thread = Thread.ofPlatform().name("tenon-warmup").daemon(true).unstarted(this::work);
         thread.setPriority(Thread.MIN_PRIORITY);
@@ -118,7 +119,7 @@ public final class Warmup implements AutoCloseable {
         thread.start();
     }
 
-    /// Says that a step begins.
+    /// Notes that a step begins.
     ///
     /// @param input the step, which has a token
     public void stepBegins(StepInput input) {
@@ -139,7 +140,7 @@ public final class Warmup implements AutoCloseable {
         return longest;
     }
 
-    /// Says that the step has ended.
+    /// Notes that the step has ended.
     public void stepEnds() {
         stepTokens = 0;
         stepped = true;

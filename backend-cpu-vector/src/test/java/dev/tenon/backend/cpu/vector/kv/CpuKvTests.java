@@ -7,6 +7,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
+import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.AttentionMemory;
 import java.util.List;
 import java.util.Random;
@@ -40,7 +41,7 @@ class CpuKvTests {
                 cache.storeKey(layer, page, slot, i % HEADS, keys, i * KEY, KEY);
                 cache.storeValue(layer, page, slot, i % HEADS, values, i * VALUE, VALUE);
             }
-            Tiles tiles = AttentionMemory.tiles(layers, (length, purpose) -> new float[(int) length]);
+            Tiles tiles = AttentionMemory.tiles(layers, new PlanMemory(new CpuAllocator(0)));
             for (int i = 0; i < elements; i++) {
                 int slot = i / HEADS % CpuKv.TOKENS;
                 int page = i / HEADS / CpuKv.TOKENS % 2;
@@ -71,7 +72,7 @@ class CpuKvTests {
     void aPageThatNothingWasStoredInIsCopiedAsZeros() {
         List<CoreOp.Attention> layers = List.of(layer(0));
         CpuAllocator allocator = new CpuAllocator(1 << 30);
-        Tiles tiles = AttentionMemory.tiles(layers, (length, purpose) -> new float[(int) length]);
+        Tiles tiles = AttentionMemory.tiles(layers, new PlanMemory(new CpuAllocator(0)));
         try (CpuKv cache = new CpuKv(layers, 200, KvType.F32, KvType.F32, allocator)) {
             assertEquals(cache.pageCount() * cache.pageBytes(), allocator.use().allocatedBytes());
             cache.prepare(1);

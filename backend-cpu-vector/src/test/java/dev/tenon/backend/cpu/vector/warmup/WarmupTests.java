@@ -98,6 +98,7 @@ class WarmupTests {
             while (!(Warmup.attentionReady() && Warmup.elementsReady())) {
                 assertTrue(System.nanoTime() < end, "the warm-up of an idle plan does not come to an end");
                 equal(expected, run(plan));
+                // Between steps the warm-up has the processors for itself.
                 Thread.sleep(20);
             }
             equal(expected, run(plan));

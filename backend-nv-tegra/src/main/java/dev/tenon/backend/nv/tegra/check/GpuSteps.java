@@ -205,7 +205,7 @@ final class GpuSteps implements AutoCloseable {
             device.await(list.run());
         }
         expect(0, DEPENDENT);
-        return DEPENDENT + " in one submission, each behind the one before";
+        return DEPENDENT + " in one submission, each after the one before";
     }
 
     private CommandList list(int launches, boolean early) {

@@ -19,7 +19,7 @@ record Machine(Path root) {
     private static final String ACCESS =
             "Add the user to the groups video and render (usermod -aG video,render USER), or"
                     + " install a udev rule such as SUBSYSTEM==\"nvgpu\", GROUP=\"video\", MODE=\"0660\" and the same for"
-                    + " KERNEL==\"nvmap\"; a container needs both nodes. Then log in anew.";
+                    + " KERNEL==\"nvmap\"; a container needs both nodes. Then log in again.";
     private static final Pattern ALARMS = Pattern.compile(
             "sked exception esr|CE engine not idle|gr exception notifier|mmu fault|pbdma intr|ctxsw_timeout");
     private static final Pattern REMARKS = Pattern.compile("commit_rtv_cb|nvmap.*tag");

@@ -15,7 +15,7 @@ import java.util.List;
 /// @param code has their kernels
 /// @param memory addresses of their buffers
 record Launcher(GpuDevice device, KernelCode code, PlanMemory memory) {
-    /// {@return launches as a list, each behind the one before; the caller closes it}
+    /// {@return launches as a list, each after the one before; the caller closes it}
     ///
     /// @param launches at least one
     CommandList list(List<Launch> launches) {

@@ -20,7 +20,7 @@ final class PlanMemory implements AutoCloseable {
     private final BufferSpec logits;
     private NvAllocator.Buffer logitsMemory;
 
-    /// Allocates all buffers, zeroed; if that fails, everything has been given back.
+    /// Allocates all buffers, zeroed; if that fails, everything has been released.
     ///
     /// @param specs buffers, in the order of their ids
     /// @param logits the buffer that the processor reads after a step
@@ -61,7 +61,7 @@ final class PlanMemory implements AutoCloseable {
             case STEP, PAGES -> "step input";
             case ACTIVATION, ZEROED -> "activations";
             case KV -> "kv";
-            case HOST -> "chosen tokens";
+            case HOST -> "sampled tokens";
         };
     }
 

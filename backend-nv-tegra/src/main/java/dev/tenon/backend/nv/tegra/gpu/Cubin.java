@@ -10,10 +10,10 @@ import java.util.TreeMap;
 
 /// Machine code as `nvcc -cubin` writes it: its kernels, and an image of it for any address.
 ///
-/// The image holds all loaded sections (code, constants, device variables), and behind them a page
+/// The image holds all loaded sections (code, constants, device variables), and after them a page
 /// that code may be fetched ahead from. Immutable; safe for any thread.
 public final class Cubin {
-    /// Bytes behind everything that stay mapped, because instructions are fetched ahead.
+    /// Bytes after everything that stay mapped, because instructions are fetched ahead.
     public static final int PREFETCH_BYTES = 4096;
 
     private static final int MACHINE_CUDA = 190;

@@ -274,7 +274,7 @@ public final class GpuDevice implements AutoCloseable {
         return value;
     }
 
-    /// Starts the timeline anew when its values have run out.
+    /// Starts the timeline again when its values have run out.
     void renewTimeline() {
         requireOpen();
         if (timeline.isExhausted()) {

@@ -191,7 +191,7 @@ public final class Qmd {
         next.set(format.latchInvalidate(), 3);
     }
 
-    /// Has instructions read anew, because the code's memory held other code before.
+    /// Has instructions read again, because the code's memory held other code before.
     ///
     /// @param invalidate whether
     public void invalidateInstructions(boolean invalidate) {

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 /// Compiled kernels on disk, one file each, named by a hash of everything that the code depends on.
 ///
 /// A file starts with a magic and the SHA-256 of what follows, so that a torn or damaged one is
-/// recognised and made anew. It is written beside its place and moved there, so that processes
+/// recognised and made again. It is written beside its place and moved there, so that processes
 /// which write the same one at the same time do not disturb each other; what a killed process left
 /// beside them goes when a later one stores something. A cache that cannot be written costs time, not
 /// function. Safe for any thread.
@@ -124,7 +124,7 @@ public final class CodeCache {
         }
     }
 
-    /// Removes files that killed processes left half written. One from a moment ago may belong to a process of
+    /// Removes files that killed processes left incomplete. One from a moment ago may belong to a process of
     /// another machine.
     private void sweep() {
         Instant old = Instant.now().minus(GRACE);
@@ -139,7 +139,7 @@ public final class CodeCache {
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            LOG.debug("Half-written files stay in {}", folder, e);
+            LOG.debug("Incomplete files stay in {}", folder, e);
         }
     }
 

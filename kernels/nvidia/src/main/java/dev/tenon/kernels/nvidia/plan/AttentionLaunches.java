@@ -23,7 +23,7 @@ import dev.tenon.kernels.nvidia.step.StepShape;
 /// @param pages the page tables
 /// @param maxPages entries of a page table
 /// @param maxContext positions that a sequence can have
-/// @param halfOut whether everything that reads the result takes float16 in steps of many rows
+/// @param f16Out whether everything that reads the result takes float16 in steps of many rows
 record AttentionLaunches(
         CoreOp.Attention op,
         Slot q,
@@ -37,7 +37,7 @@ record AttentionLaunches(
         BufferSpec pages,
         int maxPages,
         long maxContext,
-        boolean halfOut) {
+        boolean f16Out) {
     /// Longest head that there is a kernel for.
     static final int LONGEST_HEAD = 256;
 
@@ -94,7 +94,7 @@ record AttentionLaunches(
             return;
         }
         append(e);
-        if (rows > StepShape.FEW && !e.shape.decode() && halfOut && tileRows(op, e.traits) > 0) {
+        if (rows > StepShape.FEW && !e.shape.decode() && f16Out && tileRows(op, e.traits) > 0) {
             attendTiles(e);
         } else {
             attend(e, false);
@@ -211,7 +211,7 @@ record AttentionLaunches(
                 maxPages,
                 keys.buffer().at(0),
                 values.buffer().at(0),
-                e.outHalf(out),
+                e.outF16(out),
                 op.headCount(),
                 op.headCountKv(),
                 op.scale(),

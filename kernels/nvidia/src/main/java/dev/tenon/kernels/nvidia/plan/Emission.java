@@ -33,27 +33,24 @@ final class Emission {
     final StepLayout layout;
     final DeviceTraits traits;
     final Scratch scratch;
-    private final LaunchPlan.Needs needs;
     private final BufferSpec stepBuffer;
+    private final LaunchPlan.Needs needs;
     private final List<Launch> launches = new ArrayList<>();
-    private final Set<Slot> halves = new HashSet<>();
+    private final Set<Slot> inF16 = new HashSet<>();
     private final Map<Slot, Slot> aliases = new HashMap<>();
     private int step;
     private int clusterZ = 1;
 
-    Emission(
-            StepShape shape,
-            StepLayout layout,
-            DeviceTraits traits,
-            Scratch scratch,
-            LaunchPlan.Needs needs,
-            BufferSpec stepBuffer) {
+    /// @param plan the ops' plan
+    /// @param shape the step's sizes
+    /// @param needs hears how much scratch memory launches need
+    Emission(LaunchPlan plan, StepShape shape, LaunchPlan.Needs needs) {
         this.shape = shape;
-        this.layout = layout;
-        this.traits = traits;
-        this.scratch = scratch;
+        this.layout = plan.limits().layout(shape);
+        this.traits = plan.traits();
+        this.scratch = plan.scratch();
+        this.stepBuffer = plan.step();
         this.needs = needs;
-        this.stepBuffer = stepBuffer;
     }
 
     List<Launch> launches() {
@@ -78,14 +75,14 @@ final class Emission {
     /// {@return the address of a slot's first row, to write float32 rows}
     Argument.Address out(Slot slot) {
         aliases.remove(slot);
-        halves.remove(slot);
+        inF16.remove(slot);
         return slot.buffer.at(0);
     }
 
     /// {@return the address of a slot's first row, to write float16 rows}
-    Argument.Address outHalf(Slot slot) {
+    Argument.Address outF16(Slot slot) {
         aliases.remove(slot);
-        halves.add(slot);
+        inF16.add(slot);
         return slot.buffer.at(0);
     }
 
@@ -99,8 +96,8 @@ final class Emission {
     }
 
     /// {@return whether a slot holds float16 rows now}
-    boolean isHalf(Slot slot) {
-        return halves.contains(slot);
+    boolean isF16(Slot slot) {
+        return inF16.contains(slot);
     }
 
     /// Makes sure that scratch memory is large enough.
@@ -142,7 +139,7 @@ final class Emission {
     }
 
     /// Launches `to_f16`: float32 to float16.
-    void toHalf(Argument.Address from, Argument.Address to, long n) {
+    void toF16(Argument.Address from, Argument.Address to, long n) {
         launch(ROWS, "to_f16", (int) ((n + 1023) / 1024), 1, 1, BLOCK, 0, from, to, n);
     }
 
@@ -169,8 +166,8 @@ final class Emission {
                 stepAt(layout.tokens()),
                 stepAt(layout.positions()),
                 stepAt(layout.steps()),
-                need(scratch.chosen(), TokenRing.bytes(shape.logitRows())).plus(TokenRing.ids()),
-                scratch.chosen().at(0),
+                need(scratch.sampled(), TokenRing.bytes(shape.logitRows())).plus(TokenRing.ids()),
+                scratch.sampled().at(0),
                 TokenRing.STEPS);
     }
 

@@ -252,7 +252,7 @@ public final class GraphPlanner {
     }
 
     /// Whether everything that reads a value takes it in float16 in steps of many rows.
-    private boolean takenInHalf(Value value) {
+    private boolean takenAsF16(Value value) {
         return readers.get(value.id())
                         .equals(readingOps.getOrDefault(value.id(), List.of()).size())
                 && readingOps.getOrDefault(value.id(), List.of()).stream().allMatch(op -> switch (op) {
@@ -352,7 +352,7 @@ public final class GraphPlanner {
                 pages,
                 pageCount,
                 context,
-                tileRows == AttentionLaunches.tileRows(a, traits) && takenInHalf(a.out()));
+                tileRows == AttentionLaunches.tileRows(a, traits) && takenAsF16(a.out()));
         deepFrom = Math.min(deepFrom, launches.deepFrom(traits));
         add(a, a.out().name(), "attention_" + types.entry(), Support.Level.FAST, false, 0, launches::emit);
     }
@@ -445,7 +445,7 @@ public final class GraphPlanner {
         Norm norm = normOf(f.norm());
         DeviceWeight gate = weights.matrix(f.gate().weight());
         DeviceWeight up = weights.matrix(f.up().weight());
-        boolean half = takenInHalf(f.multiply().out());
+        boolean f16 = takenAsF16(f.multiply().out());
         Slot out = pool.define(f.multiply().out(), x.selected);
         int activation = KernelCodes.of(f.activate().activation());
         long bytes = 4L * f.norm().weight().cols() + bytes(f.gate()) + bytes(f.up());
@@ -456,6 +456,6 @@ public final class GraphPlanner {
                 level(gate, up),
                 x.selected,
                 bytes,
-                to -> linears.gateUp(to, x, norm, gate, up, activation, out, half));
+                to -> linears.gateUp(to, x, norm, gate, up, activation, out, f16));
     }
 }

@@ -34,7 +34,7 @@ record LaunchPlan(
     /// @param shape the step's sizes
     /// @param needs hears how much memory they need
     List<Launch> launches(StepShape shape, Needs needs) {
-        Emission emission = new Emission(shape, limits.layout(shape), traits, scratch, needs, step);
+        Emission emission = new Emission(this, shape, needs);
         for (int i = 0; i < ops.size(); i++) {
             PlannedOp op = ops.get(i);
             if (op.selected() ? shape.logitRows() > 0 : shape.rows() > 0) {

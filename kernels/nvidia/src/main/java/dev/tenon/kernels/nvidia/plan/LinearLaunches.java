@@ -12,7 +12,7 @@ import java.util.Map;
 /// Writes down the launches of matrix products: matrix-vector kernels for up to 4 rows, tensor core
 /// kernels for more.
 ///
-/// A product may be normed before (`norm`), and biased and added to a residual behind.
+/// A product may be normed before (`norm`), and biased and added to a residual after it.
 final class LinearLaunches {
     /// Elements of a row that the tensor core kernels take at once.
     private static final int MATMUL_COLS = 32;
@@ -35,7 +35,7 @@ final class LinearLaunches {
         this.tensorCores = tensorCores;
     }
 
-    /// A norm in front of a product.
+    /// A norm before a product.
     ///
     /// @param weight float32, as long as a row
     /// @param eps added to the mean square
@@ -72,7 +72,7 @@ final class LinearLaunches {
             products.forEach(p -> vector(e, x, norm, p));
             return;
         }
-        Argument.Address half = half(e, x, norm);
+        Argument.Address f16 = f16(e, x, norm);
         for (int from = 0; from < products.size(); ) {
             int to = from + 1;
             while (to < products.size()
@@ -85,24 +85,24 @@ final class LinearLaunches {
                             .equals(products.get(from).weight.format())) {
                 to++;
             }
-            matrix(e, half, rows, products.subList(from, to));
+            matrix(e, f16, rows, products.subList(from, to));
             from = to;
         }
     }
 
     /// The rows of a slot in float16, normed if asked for.
-    private static Argument.Address half(Emission e, Slot x, Norm norm) {
+    private static Argument.Address f16(Emission e, Slot x, Norm norm) {
         int rows = e.rows(x);
-        if (norm == null && e.isHalf(x)) {
+        if (norm == null && e.isF16(x)) {
             return e.at(x);
         }
-        Argument.Address half = e.need(e.scratch.half(), 2L * rows * x.width);
+        Argument.Address f16 = e.need(e.scratch.f16(), 2L * rows * x.width);
         if (norm == null) {
-            e.toHalf(e.at(x), half, (long) rows * x.width);
+            e.toF16(e.at(x), f16, (long) rows * x.width);
         } else {
-            e.launch(Emission.ROWS, "norm_f16", rows, 1, 1, BLOCK, 0, e.at(x), norm.weight, norm.eps, half, x.width);
+            e.launch(Emission.ROWS, "norm_f16", rows, 1, 1, BLOCK, 0, e.at(x), norm.weight, norm.eps, f16, x.width);
         }
-        return half;
+        return f16;
     }
 
     private void vector(Emission e, Slot x, Norm norm, Product p) {
@@ -120,7 +120,7 @@ final class LinearLaunches {
                     1,
                     1,
                     g.block(),
-                    // a residual: the product behind attention, and the one at the end of a layer
+                    // a residual: the product after attention, and the one at the end of a layer
                     p.residual == null ? g.sharedBytes() : g.aloneBytes(e.traits),
                     w.at(),
                     e.at(x).plus(4L * row * w.cols()),
@@ -178,7 +178,7 @@ final class LinearLaunches {
     }
 
     /// `out = activation(norm(x) gate) * (norm(x) up)`; in steps of many rows, `out` is float16 if
-    /// `halfOut` allows it.
+    /// `f16Out` allows it.
     void gateUp(
             Emission e,
             Slot x,
@@ -187,11 +187,11 @@ final class LinearLaunches {
             DeviceWeight up,
             int activation,
             Slot out,
-            boolean halfOut) {
+            boolean f16Out) {
         int rows = e.rows(x);
         int cols = gate.cols();
-        if (rows > StepShape.FEW && matmul(gate) && halfOut) {
-            Argument.Address half = half(e, x, norm);
+        if (rows > StepShape.FEW && matmul(gate) && f16Out) {
+            Argument.Address f16 = f16(e, x, norm);
             Grid grid = grid(e, (gate.rows() + TILE_ROWS / 2 - 1) / (TILE_ROWS / 2), rows, cols);
             e.cluster(grid.cluster(e))
                     .launch(
@@ -202,14 +202,14 @@ final class LinearLaunches {
                             grid.splits,
                             BLOCK,
                             grid.sharedBytes(),
-                            half,
+                            f16,
                             rows,
                             cols,
                             gate.at(),
                             up.at(),
                             gate.rows(),
                             activation,
-                            e.outHalf(out),
+                            e.outF16(out),
                             grid.partial(e),
                             grid.counters(e),
                             grid.splits);
@@ -241,7 +241,7 @@ final class LinearLaunches {
         }
     }
 
-    private void matrix(Emission e, Argument.Address half, int rows, List<Product> products) {
+    private void matrix(Emission e, Argument.Address f16, int rows, List<Product> products) {
         DeviceFormat format = products.getFirst().weight.format();
         int cols = products.getFirst().weight.cols();
         int rowTiles = 0;
@@ -272,7 +272,7 @@ final class LinearLaunches {
                         grid.splits,
                         BLOCK,
                         grid.sharedBytes(),
-                        half,
+                        f16,
                         rows,
                         cols,
                         weights[0],

@@ -75,7 +75,7 @@ public final class PlannedGraph {
 
     /// {@return the host's memory for sampled tokens, as [dev.tenon.kernels.nvidia.step.TokenRing] has it}
     public BufferSpec sampled() {
-        return sized(plan.scratch().chosen());
+        return sized(plan.scratch().sampled());
     }
 
     /// {@return the buffer of the step's input}

@@ -3,7 +3,7 @@ package dev.tenon.kernels.nvidia.plan;
 import dev.tenon.kernels.nvidia.BufferSpec;
 
 /// The memory of one or several values of a graph whose lives do not overlap: float32 rows, or, in
-/// steps of many rows, float16 rows in its first half.
+/// steps of many rows, float16 rows at its beginning.
 final class Slot {
     final BufferSpec buffer;
     final int width;

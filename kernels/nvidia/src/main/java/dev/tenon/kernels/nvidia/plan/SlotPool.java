@@ -10,8 +10,7 @@ import java.util.Map;
 
 /// Gives the values of a graph their memory; values whose lives do not overlap share it.
 ///
-/// Used while a graph is walked in order: [#define] at the op that writes, [#releaseAfter] behind
-/// it.
+/// Used while a graph is walked in order: [#define] at the op that writes, [#releaseAfter] after it.
 final class SlotPool {
     private final Map<Integer, Slot> live = new HashMap<>();
     private final Map<Integer, Integer> lastUse = new HashMap<>();
@@ -70,7 +69,7 @@ final class SlotPool {
         live.put(value.id(), slot);
     }
 
-    /// Gives back the memory of values that nothing reads any more.
+    /// Releases the memory of values that nothing reads any more.
     ///
     /// @param op the op just planned
     /// @param index its index

@@ -63,7 +63,7 @@ public final class PlanTurn {
 
     /// Closes the plan, once all calls have ended. A second time nothing happens.
     ///
-    /// @param release gives back what the plan owns
+    /// @param release releases what the plan owns
     /// @throws IllegalStateException as [#begin]
     public void close(Runnable release) {
         lock.lock();

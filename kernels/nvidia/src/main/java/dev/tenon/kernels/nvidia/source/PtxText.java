@@ -21,7 +21,7 @@ import java.util.zip.GZIPOutputStream;
 /// fma.rn.f32 %f13,%f12,%f4,%f9;     fma.rn.f32 %fN,%f0,%f7,%f2;    i: the i-th last one used, from 0
 /// ```
 ///
-/// Unrolled code repeats itself in this form. Registers are numbered anew in the order of their first
+/// Unrolled code repeats itself in this form. Registers are numbered again in the order of their first
 /// use; each kernel begins from nothing. Also a program, which `prebuild.sh` runs from its source: it
 /// depends on the JDK alone.
 final class PtxText {

@@ -10,7 +10,7 @@ import java.util.List;
 /// Where the input of a step lies in the step buffer, in bytes; each array of int32 starts at a
 /// multiple of 16.
 ///
-/// Rows behind the last token, up to the bucket, belong to no sequence (-1), and kernels skip them.
+/// Rows after the last token, up to the bucket, belong to no sequence (-1), and kernels skip them.
 public final class StepLayout {
     private static final int CHOICE_BYTES = 32;
 
@@ -123,7 +123,7 @@ public final class StepLayout {
         }
     }
 
-    /// Writes how the device chooses, and that it has not begun.
+    /// Writes how the device samples, and that it has not begun.
     ///
     /// @param how one a row that wants logits
     /// @param target the step buffer as the host sees it

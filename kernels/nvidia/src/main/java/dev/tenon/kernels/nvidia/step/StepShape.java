@@ -2,19 +2,19 @@ package dev.tenon.kernels.nvidia.step;
 
 /// The sizes that a step's launches are planned for. Steps of one shape run the same launches.
 ///
-/// @param rows bucket of the step's tokens; 0 when only the part behind `select_rows` runs
-/// @param logitRows bucket of the rows that want logits; 0 skips the part behind `select_rows`
+/// @param rows bucket of the step's tokens; 0 when only the part after `select_rows` runs
+/// @param logitRows bucket of the rows that want logits; 0 skips the part after `select_rows`
 /// @param decode whether every sequence has one token; only told apart for more rows than
 ///     [#FEW]
 /// @param deep whether a sequence is so long that attention has kernels of its own for it; only told
-///     apart for up to [#FEW] rows, see [PlannedGraph#shapeAt]
-/// @param candidates most tokens that the device chooses among, see [TokenRing]; 0 leaves the
-///     choice to the host
+///     apart for up to [#FEW] rows, see [StepLimits#at]
+/// @param candidates most tokens that the device samples among, see [TokenRing]; 0 leaves it
+///     to the host
 public record StepShape(int rows, int logitRows, boolean decode, boolean deep, int candidates) {
     /// Steps of more rows run on tensor cores.
     public static final int FEW = 4;
 
-    /// A shape of which the host chooses the tokens.
+    /// A shape whose tokens the host samples.
     ///
     /// @param rows as above
     /// @param logitRows as above
@@ -43,17 +43,17 @@ public record StepShape(int rows, int logitRows, boolean decode, boolean deep, i
         return new StepShape(rows, Buckets.of(wanted), rows > FEW && sequences == tokens);
     }
 
-    /// {@return the shape of a step in which the device chooses a token for each sequence}
+    /// {@return the shape of a step in which the device samples a token for each sequence}
     ///
     /// @param sequences number of sequences, each with one token
-    /// @param candidates most tokens that it chooses among, 1 to [TokenRing#MOST_CANDIDATES]
+    /// @param candidates most tokens that it samples among, 1 to [TokenRing#MOST_CANDIDATES]
     public static StepShape sampling(int sequences, int candidates) {
         return of(sequences, sequences, sequences).sampling(candidates);
     }
 
-    /// {@return this shape, with tokens that the device chooses behind the rows that want logits}
+    /// {@return this shape, with tokens that the device samples from the rows that want logits}
     ///
-    /// @param most most tokens that it chooses among, 1 to [TokenRing#MOST_CANDIDATES]
+    /// @param most most tokens that it samples among, 1 to [TokenRing#MOST_CANDIDATES]
     public StepShape sampling(int most) {
         int bucket = most == 1 ? 1 : Math.max(TokenRing.FEW_CANDIDATES, Buckets.of(most));
         return new StepShape(rows, logitRows, decode, deep, bucket);

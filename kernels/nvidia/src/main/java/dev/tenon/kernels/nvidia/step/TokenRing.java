@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-/// The host's memory into which the device writes the tokens that it chose (`sample.cu`):
+/// The host's memory into which the device writes the tokens that it sampled (`sample.cu`):
 ///
 /// ```
 /// int32 arrived | 60 bytes unused | int32 ids[STEPS][rows of the step's shape that want logits]
@@ -38,9 +38,9 @@ public final class TokenRing {
         return IDS;
     }
 
-    /// {@return most tokens that a choice draws from; 0 if the device cannot make it}
+    /// {@return most tokens that a policy draws from; 0 if the device cannot sample so}
     ///
-    /// @param choice how to choose
+    /// @param choice how to sample
     public static int candidates(TokenChoice choice) {
         if (choice.temperature() == 0) {
             return 1;
@@ -55,7 +55,7 @@ public final class TokenRing {
         INT.setVolatile(memory, 0L, 0);
     }
 
-    /// {@return how many steps have given their tokens}
+    /// {@return how many steps have written their tokens}
     ///
     /// @param memory the memory
     public static int arrived(MemorySegment memory) {
@@ -67,7 +67,7 @@ public final class TokenRing {
     /// @param memory the memory
     /// @param step which one, 0-based
     /// @param shape its shape
-    /// @param tokens receives ids; -1 where nothing could be chosen
+    /// @param tokens receives ids; -1 where nothing could be sampled
     /// @param count how many
     public static void read(MemorySegment memory, int step, StepShape shape, int[] tokens, int count) {
         long at = IDS + 4L * (step % STEPS) * shape.logitRows();

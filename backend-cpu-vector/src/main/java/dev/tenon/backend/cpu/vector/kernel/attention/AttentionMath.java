@@ -4,9 +4,8 @@ import dev.tenon.backend.cpu.vector.kernel.Exp;
 
 /// The arithmetic of attention over a tile of [#TILE] cached positions, for several query rows at once.
 ///
-/// Every element of a result is computed in an order that is written here, whatever the vector width and
-/// the number of
-/// rows. Stateless and safe for any thread.
+/// Every element of a result is computed in an order that is written here, whatever the vector width
+/// and the number of rows. Stateless and safe for any thread.
 public interface AttentionMath {
     /// Positions in a tile.
     int TILE = 64;
@@ -31,11 +30,9 @@ public interface AttentionMath {
     /// @param scores `[rows, TILE]`, receives the scores of all positions, also those that hold nothing yet
     void scores(float[] q, int first, int rows, int length, float[] keys, float[] scores);
 
-    /// Turns a row of scores into softmax weights, in place, and brings the row's running maximum and sum
-    /// up
-    /// to date;
-    /// positions outside `[from, to)` get the weight 0. The weights are summed in 32 strands and then as a
-    /// tree.
+    /// Turns a row of scores into softmax weights, in place, and brings the row's running maximum and
+    /// sum up to date; positions outside `[from, to)` get the weight 0. The weights are summed in 32
+    /// strands and then as a tree.
     ///
     /// @param scores `[rows, TILE]` and [#SPARE] more
     /// @param row which row
@@ -47,8 +44,7 @@ public interface AttentionMath {
     void weigh(float[] scores, int row, int from, int to, float[] max, float[] sum, float[] keep);
 
     /// Computes `acc = acc * keep + sum over p of weights[p] * values[p]` in ascending order of `p` in
-    /// `[from,
-    /// to)`.
+    /// `[from, to)`.
     ///
     /// @param acc `[rows, stride]`, weighted values so far
     /// @param first first row

@@ -14,9 +14,9 @@ import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 
-/// The arithmetic of attention with the Vector API. Keys lie transposed, so that lanes are positions for
-/// scores and
-/// elements for values, and no sum runs across lanes; four rows share each loaded vector.
+/// The arithmetic of attention with the Vector API. Keys lie transposed, so that lanes are positions
+/// for scores and elements for values, and no sum runs across lanes; four rows share each loaded
+/// vector.
 @CompileThresholdScaling(0.03)
 public final class VectorAttention implements AttentionMath {
     @Override

@@ -49,9 +49,8 @@ public interface ElementMath {
 
     /// {@return the value of an activation function; relative error at most 2e-6, or absolute error 1e-12}
     ///
-    /// SiLU is `x / (1 + e^-x)`; GELU in its tanh form is the same as `x / (1 + e^-2u)` with `u = sqrt(2 /
-    /// pi) *
-    /// (x + 0.044715 x^3)`.
+    /// SiLU is `x / (1 + e^-x)`; GELU in its tanh form is the same as `x / (1 + e^-2u)` with `u =
+    /// sqrt(2 / pi) * (x + 0.044715 x^3)`.
     ///
     /// @param activation which
     /// @param x argument

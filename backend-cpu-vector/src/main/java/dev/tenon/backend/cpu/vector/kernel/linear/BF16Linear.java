@@ -13,7 +13,7 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 
-/// BF16: the upper half of a float32.
+/// BF16: the upper 16 bits of a float32.
 ///
 /// ```
 /// byte 2i       2i + 2

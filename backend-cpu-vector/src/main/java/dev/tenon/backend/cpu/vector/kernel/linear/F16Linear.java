@@ -44,9 +44,9 @@ public final class F16Linear extends VectorLinear {
         return Float.float16ToFloat(w.get(SHORT, offset));
     }
 
-    /// Moves sign, exponent and fraction to their places in float32. The multiplication puts the exponent
-    /// right and
-    /// makes normal numbers of subnormal ones, exactly; infinity and NaN get the exponent that means them.
+    /// Moves sign, exponent and fraction to their places in float32. The multiplication puts the
+    /// exponent right and makes normal numbers of subnormal ones, exactly; infinity and NaN get the
+    /// exponent that means them.
     @ForceInline
     private static FloatVector values(MemorySegment w, long offset) {
         IntVector bits = (IntVector) Species.shorts(w, offset).convertShape(VectorOperators.S2I, Species.I, 0);

@@ -13,10 +13,9 @@ import jdk.incubator.vector.FloatVector;
 /// Frame of the kernels for formats with packed levels: unpack 256 weights of each row into int8 levels and
 /// float32 scales, then multiply.
 ///
-/// The two halves meet in memory that the first-level cache holds, not in vectors. So each is a small loop
-/// that the JIT
-/// compiler handles well by itself, and the second half serves all formats. Scales lie from [Panel#SCRATCH]
-/// on, 32 floats a row.
+/// The two halves meet in memory that the first-level cache holds, not in vectors. So each is a small
+/// loop that the JIT compiler handles well by itself, and the second half serves all formats. Scales
+/// lie from [Panel#SCRATCH] on, 32 floats a row.
 abstract class LevelLinear extends VectorLinear {
     /// How levels become values.
     enum Kind {

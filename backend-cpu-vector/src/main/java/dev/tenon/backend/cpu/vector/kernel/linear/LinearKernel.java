@@ -6,8 +6,7 @@ import java.lang.foreign.MemorySegment;
 /// Multiplies rows of a weight matrix by rows of activations.
 ///
 /// The value for a (weight row, token) pair depends on nothing else in the call: neither on how many
-/// tokens or
-/// rows go together nor on where ranges are cut. Stateless and safe for any thread.
+/// tokens or rows go together nor on where ranges are cut. Stateless and safe for any thread.
 public interface LinearKernel {
     /// {@return what reports call it, such as `q6_k.vector512`}
     String name();
@@ -26,8 +25,7 @@ public interface LinearKernel {
     int scratchBytes(int n);
 
     /// Computes `out[t * outStride + r] = dot(weight row r, x + t * n)` for rows `[firstRow, firstRow +
-    /// rows)` and
-    /// tokens `[0, tokens)`.
+    /// rows)` and tokens `[0, tokens)`.
     ///
     /// @param weights the whole matrix, rows one after the other; borrowed
     /// @param rowBytes bytes of a row

@@ -45,8 +45,8 @@ public final class Q2_KLinear extends LevelLinear {
             int e = i % BLOCK;
             int s = w.get(ValueLayout.JAVA_BYTE, block + e / 16);
             int q = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 128) + e % 32) >> 2 * (e % 128 / 32) & 3;
-            float scale = Species.half(w, block + D) * (s & 15);
-            sum += (double) (scale * q - Species.half(w, block + DMIN) * (s >> 4 & 15)) * x[xOffset + i];
+            float scale = Species.f16(w, block + D) * (s & 15);
+            sum += (double) (scale * q - Species.f16(w, block + DMIN) * (s >> 4 & 15)) * x[xOffset + i];
         }
         return (float) sum;
     }
@@ -57,9 +57,9 @@ public final class Q2_KLinear extends LevelLinear {
             long p = at + i * apart;
             int to = scalesAt(i);
             IntVector s = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p, Species.LE);
-            Packed.multiply(s.and(Packed.LOW_4).reinterpretAsBytes(), Species.half(w, p + D), f, to);
+            Packed.multiply(s.and(Packed.LOW_4).reinterpretAsBytes(), Species.f16(w, p + D), f, to);
             ByteVector minima = Packed.right(s, 4).and(Packed.LOW_4).reinterpretAsBytes();
-            Packed.multiply(minima, -Species.half(w, p + DMIN), f, to + 16);
+            Packed.multiply(minima, -Species.f16(w, p + DMIN), f, to + 16);
         }
     }
 

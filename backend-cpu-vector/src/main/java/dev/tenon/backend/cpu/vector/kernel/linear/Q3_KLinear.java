@@ -65,7 +65,7 @@ public final class Q3_KLinear extends LevelLinear {
             int j = e / 16;
             int scale = w.get(ValueLayout.JAVA_BYTE, block + SUB_SCALES + j % 8) >> 4 * (j / 8) & 15
                     | (w.get(ValueLayout.JAVA_BYTE, block + SUB_SCALES + 8 + j % 4) >> 2 * (j / 4) & 3) << 4;
-            float d = Species.half(w, block + D) * (scale - ZERO_SCALE);
+            float d = Species.f16(w, block + D) * (scale - ZERO_SCALE);
             sum += (double) (d * ((low | high << 2) - ZERO_LEVEL)) * x[xOffset + i];
         }
         return (float) sum;
@@ -85,7 +85,7 @@ public final class Q3_KLinear extends LevelLinear {
                     .lanewise(VectorOperators.LSHR, HIGH_SHIFT)
                     .and(LOW);
             ByteVector scale = low.or(Packed.left(high, 4)).reinterpretAsBytes().sub(ZERO_SCALE);
-            Packed.multiply(scale, Species.half(w, p + D), f, scalesAt(s));
+            Packed.multiply(scale, Species.f16(w, p + D), f, scalesAt(s));
         }
     }
 

@@ -39,7 +39,7 @@ public final class Q4_0Linear extends LevelLinear {
             long block = offset + (long) (i / BLOCK) * BYTES;
             int e = i % BLOCK;
             int q = (w.get(ValueLayout.JAVA_BYTE, block + QS + e % 16) >> 4 * (e / 16) & 15) - ZERO_LEVEL;
-            sum += (double) (Species.half(w, block) * q) * x[xOffset + i];
+            sum += (double) (Species.f16(w, block) * q) * x[xOffset + i];
         }
         return (float) sum;
     }
@@ -49,7 +49,7 @@ public final class Q4_0Linear extends LevelLinear {
         for (int s = 0; s < streams; s++) {
             long p = at + s * apart;
             for (int i = 0; i < n; i += BLOCK, p += BYTES) {
-                float d = Species.half(w, p);
+                float d = Species.f16(w, p);
                 f[scalesAt(s) + i / 16] = d;
                 f[scalesAt(s) + i / 16 + 1] = d;
             }

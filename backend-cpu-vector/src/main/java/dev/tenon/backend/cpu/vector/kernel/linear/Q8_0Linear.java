@@ -30,7 +30,7 @@ public final class Q8_0Linear extends VectorLinear {
         double sum = 0;
         for (int i = 0; i < n; i++) {
             long block = offset + (long) (i / BLOCK) * BYTES;
-            float value = Species.half(w, block) * w.get(ValueLayout.JAVA_BYTE, block + QS + i % BLOCK);
+            float value = Species.f16(w, block) * w.get(ValueLayout.JAVA_BYTE, block + QS + i % BLOCK);
             sum += (double) value * x[xOffset + i];
         }
         return (float) sum;
@@ -59,7 +59,7 @@ public final class Q8_0Linear extends VectorLinear {
         FloatVector a3 = LANES == 8 ? FloatVector.fromArray(F, sums, strands + 24) : a0;
         long p = at;
         for (int i = xOffset; i < xOffset + n; i += BLOCK, p += BYTES) {
-            FloatVector d = FloatVector.broadcast(F, Species.half(w, p));
+            FloatVector d = FloatVector.broadcast(F, Species.f16(w, p));
             a0 = Species.floats(w, p + QS).mul(d).fma(FloatVector.fromArray(F, x, i), a0);
             a1 = Species.floats(w, p + QS + LANES).mul(d).fma(FloatVector.fromArray(F, x, i + LANES), a1);
             if (LANES == 8) {
@@ -82,7 +82,7 @@ public final class Q8_0Linear extends VectorLinear {
             FloatVector a1 = FloatVector.fromArray(F, sums, strands + s + LANES);
             long p = at;
             for (int i = xOffset + s; i < xOffset + n; i += BLOCK, p += BYTES) {
-                FloatVector d = FloatVector.broadcast(F, Species.half(w, p));
+                FloatVector d = FloatVector.broadcast(F, Species.f16(w, p));
                 a0 = Species.floats(w, p + QS + s).mul(d).fma(FloatVector.fromArray(F, x, i), a0);
                 a1 = Species.floats(w, p + QS + s + LANES).mul(d).fma(FloatVector.fromArray(F, x, i + LANES), a1);
             }
@@ -96,7 +96,7 @@ public final class Q8_0Linear extends VectorLinear {
         float[] out = scratch.floats();
         long p = offset;
         for (int i = at; i < at + n; i += BLOCK, p += BYTES) {
-            FloatVector d = FloatVector.broadcast(F, Species.half(w, p));
+            FloatVector d = FloatVector.broadcast(F, Species.f16(w, p));
             for (int j = 0; j < BLOCK; j += LANES) {
                 Species.floats(w, p + QS + j).mul(d).intoArray(out, i + j);
             }

@@ -46,7 +46,7 @@ abstract class VectorLinear implements LinearKernel {
     /// Multiplies parts of some weight rows with a token's activations.
     ///
     /// @param weights the matrix
-    /// @param at where the first row's part starts, as [Memory#at] says it
+    /// @param at where the first row's part starts, as [Memory#at] returns it
     /// @param apart bytes to the next row's part
     /// @param streams number of rows, at most [#STREAMS]
     /// @param x activations

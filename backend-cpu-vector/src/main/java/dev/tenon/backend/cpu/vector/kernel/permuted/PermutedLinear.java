@@ -13,13 +13,12 @@ import jdk.incubator.vector.IntVector;
 
 /// Frame of the kernels that put activations into an order of their own, once for all rows.
 ///
-/// Blocks of 256 weights are read 64 bytes at a time, as sixteen ints. A mask takes one level
-/// out of each int, sixteen at once; no level moves to another lane.
-/// Activations, in float32, are put into the order in which levels come out, once for all rows:
-/// a block is sixteen vectors of sixteen elements. Where the mask leaves a level `2^k` times
-/// too large, the activation is made `2^k` times smaller, which is exact. What a format adds to
-/// its scaled levels, such as minima, is a vector of sixteen more products a block, with sums
-/// of activations.
+/// Blocks of 256 weights are read 64 bytes at a time, as sixteen ints. A mask takes one level out of
+/// each int, sixteen at once; no level moves to another lane. Activations, in float32, are put into the
+/// order in which levels come out, once for all rows: a block is sixteen vectors of sixteen elements.
+/// Where the mask leaves a level `2^k` times too large, the activation is made `2^k` times smaller,
+/// which is exact. What a format adds to its scaled levels, such as minima, is a vector of sixteen more
+/// products a block, with sums of activations.
 ///
 /// One token's levels need no conversion to float32 either. A level in the lower 23 bits of an int
 /// becomes `2^23 + level` by setting the bits of `2^23`, and one multiply-add with the scale `d` and
@@ -142,7 +141,7 @@ public abstract class PermutedLinear implements PackedKernel {
         /// Writes the sixteen numbers of a block that its levels and its sums are multiplied with.
         ///
         /// @param scratch memory of words and numbers
-        /// @param words where the first of the block's words are; behind them its halves
+        /// @param words where the first of the block's words are; behind them its float16 numbers
         /// @param to where the first number goes
         /// @param apart bytes to the next word, and to where the next number goes
         void write(MemorySegment scratch, long words, long to, long apart);
@@ -191,9 +190,9 @@ public abstract class PermutedLinear implements PackedKernel {
     /// Where the words of a block begin, and how many groups of four.
     private final int firstWord;
     private final int quads;
-    /// Where the halves of a block begin, and how many.
-    private final int firstHalf;
-    private final int halves;
+    /// Where the float16 numbers of a block begin, and how many there are.
+    private final int firstF16;
+    private final int f16Count;
 
     /// Creates a kernel.
     ///
@@ -203,8 +202,8 @@ public abstract class PermutedLinear implements PackedKernel {
     /// @param parts the code that multiplies and decodes
     /// @param firstWord where the words of a block begin
     /// @param words how many it has, a multiple of 4
-    /// @param firstHalf where the halves of a block begin
-    /// @param halves how many it has
+    /// @param firstF16 where the float16 numbers of a block begin
+    /// @param f16Count how many it has
     PermutedLinear(
             String format,
             PermutedPacking packing,
@@ -212,8 +211,8 @@ public abstract class PermutedLinear implements PackedKernel {
             Parts parts,
             int firstWord,
             int words,
-            int firstHalf,
-            int halves) {
+            int firstF16,
+            int f16Count) {
         this.format = format;
         this.packing = packing;
         this.block = packing.block;
@@ -228,8 +227,8 @@ public abstract class PermutedLinear implements PackedKernel {
         this.unpack = parts.unpack;
         this.firstWord = firstWord;
         this.quads = words / 4;
-        this.firstHalf = firstHalf;
-        this.halves = halves;
+        this.firstF16 = firstF16;
+        this.f16Count = f16Count;
     }
 
     @Override
@@ -275,7 +274,7 @@ public abstract class PermutedLinear implements PackedKernel {
     }
 
     private long wordVectors() {
-        return 4L * quads + halves;
+        return 4L * quads + f16Count;
     }
 
     @Override
@@ -372,13 +371,13 @@ public abstract class PermutedLinear implements PackedKernel {
                             r + lane,
                             rows - 1,
                             quads,
-                            firstHalf - firstWord,
-                            halves,
+                            firstF16 - firstWord,
+                            f16Count,
                             scratch,
                             block,
                             lane);
                 }
-                PermutedWords.transpose(scratch, block, quads, halves, words, apart);
+                PermutedWords.transpose(scratch, block, quads, f16Count, words, apart);
                 if (sums > 0) {
                     numbers.write(scratch, words, first + b * width + 4L * r, apart);
                 }

@@ -50,7 +50,7 @@ final class PermutedPanel {
     static final int SUMS = LEVELS + 5 * LEVEL;
 
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(Species.LE);
-    /// Lanes of the upper half, and of odd quarters.
+    /// Lanes of the upper part, and of odd quarters.
     private static final VectorMask<Float> UPPER = VectorMask.fromLong(F, 0xFF00 & (1L << LANES) - 1);
     private static final VectorMask<Float> ODD = VectorMask.fromLong(F, 0xF0F0 & (1L << LANES) - 1);
     private static final VectorShuffle<Float> ACROSS_8 = across(8);

@@ -26,7 +26,7 @@ final class PermutedWords {
     private PermutedWords() {}
 
     /// Copies a block of four rows: four words at a time to where [#transpose] expects them, then
-    /// halves as floats. A word, or a half, of all lanes takes a vector.
+    /// float16 numbers as floats. A word, or a float16 number, of all lanes takes a vector.
     ///
     /// @param weights the matrix
     /// @param from where the words of the panel's first row are
@@ -34,8 +34,8 @@ final class PermutedWords {
     /// @param row the first of the four rows
     /// @param last the last row of the panel, copied instead of those behind it
     /// @param quads how many groups of four words
-    /// @param half bytes from the words to the halves
-    /// @param halves how many
+    /// @param f16At bytes from the words to the float16 numbers
+    /// @param f16Count how many float16 numbers
     /// @param scratch receives them
     /// @param to where those of all lanes go; [PermutedLinear#STEP] bytes behind them, the next word's
     /// @param lane which lane the first row has, a multiple of 4
@@ -46,8 +46,8 @@ final class PermutedWords {
             int row,
             int last,
             int quads,
-            int half,
-            int halves,
+            int f16At,
+            int f16Count,
             MemorySegment scratch,
             long to,
             int lane) {
@@ -74,12 +74,12 @@ final class PermutedWords {
             i += 16;
         } while (i != end);
         long at = q + 4L * quads * STEP;
-        for (int h = 0; h < halves; h++) {
-            long k = half + 2L * h;
-            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at & Memory.ADDRESS, Species.half(w, p0 + k & Memory.ADDRESS));
-            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 4 & Memory.ADDRESS, Species.half(w, p1 + k & Memory.ADDRESS));
-            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 8 & Memory.ADDRESS, Species.half(w, p2 + k & Memory.ADDRESS));
-            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 12 & Memory.ADDRESS, Species.half(w, p3 + k & Memory.ADDRESS));
+        for (int h = 0; h < f16Count; h++) {
+            long k = f16At + 2L * h;
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at & Memory.ADDRESS, Species.f16(w, p0 + k & Memory.ADDRESS));
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 4 & Memory.ADDRESS, Species.f16(w, p1 + k & Memory.ADDRESS));
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 8 & Memory.ADDRESS, Species.f16(w, p2 + k & Memory.ADDRESS));
+            s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 12 & Memory.ADDRESS, Species.f16(w, p3 + k & Memory.ADDRESS));
             at += STEP;
         }
     }
@@ -89,10 +89,10 @@ final class PermutedWords {
     /// @param scratch their memory
     /// @param at where the first four words are
     /// @param quads how many groups of four words, at least 1
-    /// @param halves how many vectors follow
+    /// @param f16Count how many vectors of float16 numbers follow
     /// @param to where the first word of all lanes goes
     /// @param apart bytes to where the next one goes
-    static void transpose(MemorySegment scratch, long at, int quads, int halves, long to, long apart) {
+    static void transpose(MemorySegment scratch, long at, int quads, int f16Count, long to, long apart) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         long p = at;
         long q = to;
@@ -120,7 +120,7 @@ final class PermutedWords {
             q += 4 * apart;
             left -= 2;
         } while (left != 0);
-        for (int h = 0; h < halves; h++) {
+        for (int h = 0; h < f16Count; h++) {
             IntVector.fromMemorySegment(I, s, p + h * STEP & Memory.ADDRESS, Species.LE)
                     .intoMemorySegment(s, q + h * apart & Memory.ADDRESS, Species.LE);
         }

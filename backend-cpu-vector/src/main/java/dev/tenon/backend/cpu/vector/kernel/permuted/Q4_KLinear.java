@@ -4,7 +4,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
-import dev.tenon.backend.cpu.vector.kernel.Halves;
+import dev.tenon.backend.cpu.vector.kernel.F16Table;
 import dev.tenon.backend.cpu.vector.kernel.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Packed;
 import dev.tenon.backend.cpu.vector.kernel.Species;
@@ -182,7 +182,7 @@ public final class Q4_KLinear extends PermutedLinear {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
-        float[] halves = Halves.FLOATS;
+        float[] f16 = F16Table.FLOATS;
         long t = strands;
         long row = at;
         // Ints counted down to 0: a comparison of longs, at the end of a loop, costs four
@@ -202,8 +202,8 @@ public final class Q4_KLinear extends PermutedLinear {
                 y &= Memory.ADDRESS;
                 g &= Memory.ADDRESS;
                 int head = w.get(INT, p);
-                FloatVector factors = FloatVector.broadcast(F, halves[head & 0xFFFF])
-                        .blend(FloatVector.broadcast(F, halves[head >>> 16 ^ 0x8000]), UPPER);
+                FloatVector factors = FloatVector.broadcast(F, f16[head & 0xFFFF])
+                        .blend(FloatVector.broadcast(F, f16[head >>> 16 ^ 0x8000]), UPPER);
                 IntVector v = IntVector.fromMemorySegment(I, w, p, Species.LE);
                 IntVector low = v.rearrange(LOW_FROM)
                         .lanewise(VectorOperators.LSHR, LOW_SHIFT)

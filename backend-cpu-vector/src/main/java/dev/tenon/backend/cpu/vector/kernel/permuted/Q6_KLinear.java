@@ -4,7 +4,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
-import dev.tenon.backend.cpu.vector.kernel.Halves;
+import dev.tenon.backend.cpu.vector.kernel.F16Table;
 import dev.tenon.backend.cpu.vector.kernel.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +35,7 @@ public final class Q6_KLinear extends PermutedLinear {
     private static final int SUB_SCALES = 192;
     private static final int D = 208;
     private static final int ZERO_LEVEL = 32;
-    private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(Species.LE);
+    private static final ValueLayout.OfShort F16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(Species.LE);
 
     private static final IntVector LOW = IntVector.broadcast(I, 0x0F0F0F0F);
     private static final IntVector HIGH = IntVector.broadcast(I, 0x30303030);
@@ -105,8 +105,7 @@ public final class Q6_KLinear extends PermutedLinear {
             int low = w.get(ValueLayout.JAVA_BYTE, block + 64 * half + 32 * (quarter & 1) + l) >> 4 * (quarter >> 1);
             int high = w.get(ValueLayout.JAVA_BYTE, block + QH + 32 * half + l) >> 2 * quarter;
             int q = (low & 15 | (high & 3) << 4) - ZERO_LEVEL;
-            float scale =
-                    Species.half(w, block + D) * w.get(ValueLayout.JAVA_BYTE, block + SUB_SCALES + i % BLOCK / 16);
+            float scale = Species.f16(w, block + D) * w.get(ValueLayout.JAVA_BYTE, block + SUB_SCALES + i % BLOCK / 16);
             sum += (double) (scale * q) * x[xOffset + i];
         }
         return (float) sum;
@@ -117,7 +116,7 @@ public final class Q6_KLinear extends PermutedLinear {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         for (int b = 0; b < blocks; b++) {
             long p = at + (long) b * BYTES;
-            FloatVector d = FloatVector.broadcast(F, Species.half(w, p + D));
+            FloatVector d = FloatVector.broadcast(F, Species.f16(w, p + D));
             for (int j = 0; j < 16; j += LANES) {
                 Species.floats(w, p + SUB_SCALES + j).mul(d).intoMemorySegment(s, to + b * VECTOR + 4 * j, Species.LE);
             }
@@ -139,7 +138,7 @@ public final class Q6_KLinear extends PermutedLinear {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
-        float[] halves = Halves.FLOATS;
+        float[] f16 = F16Table.FLOATS;
         long t = strands;
         long row = at;
         // Ints counted down, by 2, as Q4_K does.
@@ -157,7 +156,7 @@ public final class Q6_KLinear extends PermutedLinear {
                 p &= Memory.ADDRESS;
                 y &= Memory.ADDRESS;
                 g &= Memory.ADDRESS;
-                float factor = halves[w.get(HALF, p + D) & 0xFFFF];
+                float factor = f16[w.get(F16, p + D) & 0xFFFF];
                 FloatVector scale = ((FloatVector)
                                 ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + SUB_SCALES, Species.LE)
                                         .convertShape(VectorOperators.B2F, F, 0))

@@ -4,7 +4,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
-import dev.tenon.backend.cpu.vector.kernel.Halves;
+import dev.tenon.backend.cpu.vector.kernel.F16Table;
 import dev.tenon.backend.cpu.vector.kernel.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
@@ -21,7 +21,7 @@ public final class Q8_0Packed extends PermutedLinear {
     private static final int BYTES = 34;
     private static final int QS = 2;
     private static final int WORDS = 8;
-    private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(Species.LE);
+    private static final ValueLayout.OfShort F16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(Species.LE);
     private static final int WIDTH = PermutedPanel.WIDTH;
 
     public Q8_0Packed() {
@@ -96,7 +96,7 @@ public final class Q8_0Packed extends PermutedLinear {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
-        float[] halves = Halves.FLOATS;
+        float[] f16 = F16Table.FLOATS;
         long t = strands;
         long row = at;
         int more = 2 * rows;
@@ -111,7 +111,7 @@ public final class Q8_0Packed extends PermutedLinear {
             do {
                 p &= Memory.ADDRESS;
                 y &= Memory.ADDRESS;
-                d = FloatVector.broadcast(F, halves[w.get(HALF, p) & 0xFFFF]);
+                d = FloatVector.broadcast(F, f16[w.get(F16, p) & 0xFFFF]);
                 a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
                                 .convertShape(VectorOperators.B2F, F, 0))
                         .mul(d)
@@ -120,7 +120,7 @@ public final class Q8_0Packed extends PermutedLinear {
                                 .convertShape(VectorOperators.B2F, F, 0))
                         .mul(d)
                         .fma(FloatVector.fromMemorySegment(F, x, y + VECTOR, Species.LE), a1);
-                d = FloatVector.broadcast(F, halves[w.get(HALF, p + BYTES) & 0xFFFF]);
+                d = FloatVector.broadcast(F, f16[w.get(F16, p + BYTES) & 0xFFFF]);
                 a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + BYTES + QS, Species.LE)
                                 .convertShape(VectorOperators.B2F, F, 0))
                         .mul(d)
@@ -130,7 +130,7 @@ public final class Q8_0Packed extends PermutedLinear {
                                 .convertShape(VectorOperators.B2F, F, 0))
                         .mul(d)
                         .fma(FloatVector.fromMemorySegment(F, x, y + 3 * VECTOR, Species.LE), a1);
-                d = FloatVector.broadcast(F, halves[w.get(HALF, p + 2 * BYTES) & 0xFFFF]);
+                d = FloatVector.broadcast(F, f16[w.get(F16, p + 2 * BYTES) & 0xFFFF]);
                 a0 = ((FloatVector)
                                 ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + 2 * BYTES + QS, Species.LE)
                                         .convertShape(VectorOperators.B2F, F, 0))
@@ -141,7 +141,7 @@ public final class Q8_0Packed extends PermutedLinear {
                                 .convertShape(VectorOperators.B2F, F, 0))
                         .mul(d)
                         .fma(FloatVector.fromMemorySegment(F, x, y + 5 * VECTOR, Species.LE), a1);
-                d = FloatVector.broadcast(F, halves[w.get(HALF, p + 3 * BYTES) & 0xFFFF]);
+                d = FloatVector.broadcast(F, f16[w.get(F16, p + 3 * BYTES) & 0xFFFF]);
                 a0 = ((FloatVector)
                                 ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + 3 * BYTES + QS, Species.LE)
                                         .convertShape(VectorOperators.B2F, F, 0))
@@ -178,7 +178,7 @@ public final class Q8_0Packed extends PermutedLinear {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
-        float[] halves = Halves.FLOATS;
+        float[] f16 = F16Table.FLOATS;
         long t = strands;
         long row = at;
         int more = 2 * rows;
@@ -193,7 +193,7 @@ public final class Q8_0Packed extends PermutedLinear {
             do {
                 p &= Memory.ADDRESS;
                 y &= Memory.ADDRESS;
-                d = FloatVector.broadcast(F, halves[w.get(HALF, p) & 0xFFFF]);
+                d = FloatVector.broadcast(F, f16[w.get(F16, p) & 0xFFFF]);
                 a0 = ((FloatVector) ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + QS, Species.LE)
                                 .convertShape(VectorOperators.B2F, F, 0))
                         .mul(d)

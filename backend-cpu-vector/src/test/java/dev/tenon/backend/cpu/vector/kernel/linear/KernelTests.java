@@ -250,7 +250,7 @@ class KernelTests {
         for (int b = 0; b < n / 256; b++) {
             long p = offset + (six ? 210L : 144L) * b;
             for (int i = 0; i < 16; i++) {
-                numbers[i] = six ? Species.half(w, p + 208) * w.get(ValueLayout.JAVA_BYTE, p + 192 + i) : 0;
+                numbers[i] = six ? Species.f16(w, p + 208) * w.get(ValueLayout.JAVA_BYTE, p + 192 + i) : 0;
             }
             if (!six) {
                 Packed.scalesAndOffsets(w, p, numbers, 0);

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// An emulated Orin that can run whole models: the board, and what the kernels of `kernels-nvidia`
+/// An emulated Orin that can run whole models: the board, and what the kernels of `kernels/nvidia`
 /// compute. Safe for any thread.
 public final class EmulatedOrin implements Board {
     private final KernelLibrary library;

@@ -12,7 +12,7 @@ public final class Faults {
 
     Faults() {}
 
-    /// Has one of the calls that take something fail: open, ioctl, mmap. Counting starts anew.
+    /// Has one of the calls that take something fail: open, ioctl, mmap. Counting starts again.
     ///
     /// @param call which, 0-based; -1 for none
     /// @param withErrno positive

@@ -348,7 +348,7 @@ class LaunchTests {
         }
     }
 
-    /// hcq speed_exec_time: signals before and behind a launch carry times in their order. How much
+    /// hcq speed_exec_time: signals before and after a launch carry times in their order. How much
     /// lies between them says nothing on an emulated board.
     @Test
     void hcqSpeedExecTime() {

@@ -188,7 +188,7 @@ class QueueTests {
                 again += value < before ? 1 : 0;
                 before = value;
             }
-            assertTrue(again >= 5, "the timeline began anew " + again + " times");
+            assertTrue(again >= 5, "the timeline began again " + again + " times");
         }
     }
 

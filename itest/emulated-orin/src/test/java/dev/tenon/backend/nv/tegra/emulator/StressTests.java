@@ -82,7 +82,7 @@ class StressTests {
         }
     }
 
-    /// B5 stress: a chain of 1000 signals, each submission behind the one before, on both engines in
+    /// B5 stress: a chain of 1000 signals, each submission after the one before, on both engines in
     /// turns.
     @Test
     void stressChainOf1000Signals() {

@@ -17,7 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// Two devices side by side. A Jetson has one GPU, so that two devices are two address spaces on it, as two
+/// Two devices at the same time. A Jetson has one GPU, so that two devices are two address spaces on it, as two
 /// backends or two processes have them. Oracle: belief.
 class TwoDevicesTests {
     private static PushBuffer copyAndSignal(GpuMemory from, GpuMemory to, GpuSignal signal) {

@@ -7,7 +7,7 @@ import java.util.function.BiFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Finds what a kernel of `kernels-nvidia` computes by its entry's name.
+/// Finds what a kernel of `kernels/nvidia` computes by its entry's name.
 public final class NvidiaKernels {
     private static final Pattern LINEAR = Pattern.compile("(linear|gate_up)_(\\w+)_t(\\d+)");
     private static final Pattern QKV = Pattern.compile("qkv_(\\w+)_t(\\d+)");
@@ -37,7 +37,7 @@ public final class NvidiaKernels {
 
     private NvidiaKernels() {}
 
-    /// {@return what a kernel computes, or empty if it is none of `kernels-nvidia` or not known here}
+    /// {@return what a kernel computes, or empty if it is none of `kernels/nvidia` or not known here}
     ///
     /// @param entry the kernel's name
     public static Optional<KernelReference> reference(String entry) {

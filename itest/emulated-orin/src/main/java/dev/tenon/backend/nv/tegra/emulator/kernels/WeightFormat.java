@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /// How a weight format lies in the GPU's memory, which for some formats is not as in GGUF: planes of
-/// quants, scales and factors, each for all blocks of the tensor. `kernels-nvidia`'s
+/// quants, scales and factors, each for all blocks of the tensor. `kernels/nvidia`'s
 /// `format_*.cuh` have the pictures.
 abstract class WeightFormat {
     private static final Map<String, WeightFormat> ALL = Map.of(

@@ -5,11 +5,11 @@ package dev.tenon.backend.cpu.vector.kernel;
 /// A conversion and what makes a vector of it take five instructions, three of which a processor
 /// does one after the other with everything that moves lanes. A load from here can be the source
 /// of a broadcast, which takes none of those.
-public final class Halves {
+public final class F16Table {
     /// Number `i & 0xFFFF` is that of the bits `i`.
     public static final float[] FLOATS = floats();
 
-    private Halves() {}
+    private F16Table() {}
 
     /// In a method of its own, because the JIT compilers do not make much of a class initializer.
     private static float[] floats() {

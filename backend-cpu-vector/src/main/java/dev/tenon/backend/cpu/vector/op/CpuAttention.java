@@ -9,13 +9,12 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 
 /// Appends keys and values to the cache, then attends, page by page.
 ///
-/// The softmax is computed online (Milakov and Gimelshein 2018): a running maximum, the sum of weights, and
-/// the weighted sum of values, rescaled when a page raises the maximum. The context is cut into segments of
-/// [#SEGMENT_PAGES] pages; each is computed by itself, and the results are merged in order. Borders of
-/// pages
-/// and segments are at fixed positions, so the result for a token depends neither on which other tokens
-/// are in the step nor on the number of threads. A page is read and converted to float32 once for all query
-/// heads and tokens of a block that see it.
+/// The softmax is computed online (Milakov and Gimelshein 2018): a running maximum, the sum of weights,
+/// and the weighted sum of values, rescaled when a page raises the maximum. The context is cut into
+/// segments of [#SEGMENT_PAGES] pages; each is computed by itself, and the results are merged in order.
+/// Borders of pages and segments are at fixed positions, so the result for a token depends neither on
+/// which other tokens are in the step nor on the number of threads. A page is read and converted to
+/// float32 once for all query heads and tokens of a block that see it.
 ///
 /// @param op the op
 /// @param q `[T, headCount * keyLength]`
@@ -26,7 +25,7 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param math the arithmetic of this backend
 /// @param sinks a score of each head without a value, or empty
 /// @param out `[T, headCount * valueLength]`
-public record AttentionStep(
+public record CpuAttention(
         CoreOp.Attention op,
         Activations q,
         Activations k,
@@ -36,7 +35,7 @@ public record AttentionStep(
         AttentionMath math,
         float[] sinks,
         Activations out)
-        implements CpuStep {
+        implements CpuKernel {
     /// Pages of a segment.
     static final int SEGMENT_PAGES = 4;
 
@@ -117,14 +116,13 @@ public record AttentionStep(
                     && c.input().position(t + count) == position + count) {
                 count++;
             }
-            cache.store(op, page, slot, count, head, k, v, t, tiles.half());
+            cache.store(op, page, slot, count, head, k, v, t, tiles.f16());
             t += count;
         }
     }
 
-    /// One token: key heads and segments of the context are shared among the threads; the thread that ends
-    /// a
-    /// head's last segment merges them.
+    /// One token: key heads and segments of the context are shared among the threads; the thread that
+    /// ends a head's last segment merges them.
     private void decode(StepContext c, int thread) {
         int group = op.headCount() / op.headCountKv();
         int stride = AttentionMath.aligned(op.valueLength());
@@ -275,7 +273,7 @@ public record AttentionStep(
             if (op.softCap() > 0) {
                 for (int p = from; p < to; p++) {
                     int at = r * CpuKv.TOKENS + p;
-                    scores[at] = Elementwise.softCap(scores[at], op.softCap());
+                    scores[at] = CpuElementwise.softCap(scores[at], op.softCap());
                 }
             }
             math.weigh(scores, r, from, to, state.max(), state.sum(), tiles.keep());

@@ -2,13 +2,17 @@ package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
-/// A projection.
+/// A projection, and the sum with a residual if there is one.
 ///
 /// @param x `[rows, cols]`
 /// @param linear the weights
+/// @param residual `[rows, linear.rows]`, added to the projection; null for none
 /// @param out `[rows, linear.rows]`
 /// @param packing packs `x`
-public record LinearStep(Activations x, BoundLinear linear, Activations out, Packing packing) implements CpuStep {
+/// @param elements adds
+public record CpuLinear(
+        Activations x, BoundLinear linear, Activations residual, Activations out, Packing packing, Elements elements)
+        implements CpuKernel {
     @Override
     public int phases() {
         return packing.any() ? 2 : 1;
@@ -38,6 +42,9 @@ public record LinearStep(Activations x, BoundLinear linear, Activations out, Pac
         for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
             int to = c.claimedTo(from, rows, tokens, panel);
             linear.run(x.data, tokens, from, to, out, c, thread);
+            if (residual != null) {
+                elements.add(tokens, from, to, residual, out);
+            }
         }
     }
 }

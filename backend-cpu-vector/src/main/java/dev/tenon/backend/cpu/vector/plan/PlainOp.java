@@ -1,7 +1,11 @@
-package dev.tenon.backend.cpu.vector.op;
+package dev.tenon.backend.cpu.vector.plan;
 
-import dev.tenon.backend.cpu.vector.plan.ActivationPool;
-import dev.tenon.backend.cpu.vector.plan.WeightBinder;
+import dev.tenon.backend.cpu.vector.op.CpuKernel;
+import dev.tenon.backend.cpu.vector.op.CpuExpertLinear;
+import dev.tenon.backend.cpu.vector.op.RouterRows;
+import dev.tenon.backend.cpu.vector.op.StepContext;
+import dev.tenon.backend.cpu.vector.op.CpuRows;
+
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
 import dev.tenon.api.graph.CoreOp;
@@ -16,29 +20,12 @@ import java.lang.foreign.MemorySegment;
 ///
 /// @param op the op
 /// @param name what reports call it
-/// @param step computes it
+/// @param kernel computes it
 /// @param weightBytes weight bytes that a decoded token reads
 /// @param scratchFloats floats that it needs on each thread
 /// @param positions positions that it works for
-record PlainOp(Op op, String name, CpuStep step, long weightBytes, int scratchFloats, int positions) {
+record PlainOp(Op op, String name, CpuKernel kernel, long weightBytes, int scratchFloats, int positions) {
     private static final float[] NONE = new float[0];
-
-    /// {@return whether an op is one of these}
-    ///
-    /// @param op any op
-    static boolean knows(Op op) {
-        return switch (op) {
-            case CoreOp.PositionEmbedding _,
-                    CoreOp.Repeat _,
-                    CoreOp.LayerNorm _,
-                    CoreOp.SwigluOai _,
-                    CoreOp.Pool _,
-                    ExpertOp.Router _,
-                    ExpertOp.ExpertLinear _,
-                    ExpertOp.WeightedSum _ -> true;
-            default -> false;
-        };
-    }
 
     /// {@return an op with its arrays}
     ///
@@ -105,8 +92,8 @@ record PlainOp(Op op, String name, CpuStep step, long weightBytes, int scratchFl
         };
     }
 
-    private static PlainOp rows(Op op, String name, Activations out, int scratchFloats, RowStep.Function function) {
-        return new PlainOp(op, name, new RowStep(out, function), 0, scratchFloats, Integer.MAX_VALUE);
+    private static PlainOp rows(Op op, String name, Activations out, int scratchFloats, CpuRows.Function function) {
+        return new PlainOp(op, name, new CpuRows(out, function), 0, scratchFloats, Integer.MAX_VALUE);
     }
 
     private static PlainOp positionEmbedding(CoreOp.PositionEmbedding e, ActivationPool pool, WeightBinder binder) {
@@ -115,9 +102,9 @@ record PlainOp(Op op, String name, CpuStep step, long weightBytes, int scratchFl
         MemorySegment data = binder.data(table);
         long rowBytes = binder.rowBytes(table);
         Activations out = pool.define(e.out(), false);
-        RowStep.Function row = (c, t, scratch) ->
+        CpuRows.Function row = (c, t, scratch) ->
                 format.dequantize(data, c.input().position(t) * rowBytes, out.data, t * out.width, out.width);
-        return new PlainOp(e, table.name(), new RowStep(out, row), rowBytes, 0, table.rows());
+        return new PlainOp(e, table.name(), new CpuRows(out, row), rowBytes, 0, table.rows());
     }
 
     private static PlainOp expertLinear(ExpertOp.ExpertLinear e, ActivationPool pool, WeightBinder binder) {
@@ -126,9 +113,9 @@ record PlainOp(Op op, String name, CpuStep step, long weightBytes, int scratchFl
         Activations chosen = pool.get(e.chosen());
         float[] bias = e.bias().map(binder::vector).orElse(NONE);
         Activations out = pool.define(e.out(), x.selected);
-        CpuStep step = new ExpertLinearStep(e, x, chosen, binder.format(weight), binder.data(weight), bias, out);
+        CpuKernel kernel = new CpuExpertLinear(e, x, chosen, binder.format(weight), binder.data(weight), bias, out);
         long bytes = binder.rowBytes(weight) * weight.rows() * e.used();
-        return new PlainOp(e, weight.name(), step, bytes, weight.cols(), Integer.MAX_VALUE);
+        return new PlainOp(e, weight.name(), kernel, bytes, weight.cols(), Integer.MAX_VALUE);
     }
 
     private static void layerNorm(float[] x, int at, float[] weight, float[] bias, float eps, float[] out) {

@@ -1,9 +1,9 @@
 package dev.tenon.backend.cpu.vector.op;
 
-/// A kernel of a compiled plan, cut into phases with a barrier behind each.
+/// A kernel of a compiled plan: one op of its graph, cut into phases with a barrier after each.
 ///
 /// Within a phase, every thread of the team takes work until there is none ([StepContext#claim(int)]).
-public interface CpuStep {
+public interface CpuKernel {
     /// {@return number of phases, at most}
     int phases();
 

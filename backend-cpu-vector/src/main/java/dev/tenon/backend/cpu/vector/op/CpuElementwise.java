@@ -10,7 +10,7 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param a `[rows, width]`
 /// @param b `[rows, width]`; the same as `a` for functions of one value
 /// @param out `[rows, width]`
-public record ElementwiseStep(Function function, Activations a, Activations b, Activations out) implements CpuStep {
+public record CpuElementwise(Function function, Activations a, Activations b, Activations out) implements CpuKernel {
     /// A function of ranges of arrays.
     public interface Function {
         /// Computes `out[i]` from `a[i]` and `b[i]` for `i` in `[from, to)`.
@@ -62,9 +62,17 @@ public record ElementwiseStep(Function function, Activations a, Activations b, A
     public static Function softCap(float cap) {
         return (a, b, out, from, to) -> {
             for (int i = from; i < to; i++) {
-                out[i] = Elementwise.softCap(a[i], cap);
+                out[i] = softCap(a[i], cap);
             }
         };
+    }
+
+    /// {@return a value bent so that it stays within a cap; computed in double}
+    ///
+    /// @param x argument
+    /// @param cap the cap
+    static float softCap(float x, float cap) {
+        return (float) (cap * Math.tanh((double) x / cap));
     }
 
     @Override

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Test;
 
-class HalvesTests {
+class F16TableTests {
     @Test
     void eachNumberIsThatOfItsBits() {
         for (int bits = 0; bits < 1 << 16; bits++) {
@@ -16,7 +16,7 @@ class HalvesTests {
                             ? (1024 + fraction) * Math.pow(2, exponent - 25)
                             : fraction == 0 ? Double.POSITIVE_INFINITY : Double.NaN;
             float number = (float) (bits >> 15 == 0 ? size : -size);
-            assertEquals(number, Halves.FLOATS[bits], "bits " + Integer.toHexString(bits));
+            assertEquals(number, F16Table.FLOATS[bits], "bits " + Integer.toHexString(bits));
         }
     }
 
@@ -24,8 +24,8 @@ class HalvesTests {
     void theOtherSignIsTheHighestBit() {
         for (int bits = 0; bits <= 0x7C00; bits++) {
             assertEquals(
-                    Float.floatToRawIntBits(-Halves.FLOATS[bits]),
-                    Float.floatToRawIntBits(Halves.FLOATS[bits ^ 0x8000]),
+                    Float.floatToRawIntBits(-F16Table.FLOATS[bits]),
+                    Float.floatToRawIntBits(F16Table.FLOATS[bits ^ 0x8000]),
                     "bits " + Integer.toHexString(bits));
         }
     }

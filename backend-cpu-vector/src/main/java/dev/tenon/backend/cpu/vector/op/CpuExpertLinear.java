@@ -5,7 +5,7 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.backend.cpu.vector.kernel.ScalarLinear;
+import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
 import java.lang.foreign.MemorySegment;
 
 /// Products with the matrices of the chosen experts. Threads take panels of an expert's rows; a row is decoded
@@ -18,7 +18,7 @@ import java.lang.foreign.MemorySegment;
 /// @param data the matrices, from the first row of the first one on; borrowed
 /// @param bias `[experts, rows]`, or empty
 /// @param out `[rows, used * rows]`
-record ExpertLinearStep(
+public record CpuExpertLinear(
         ExpertOp.ExpertLinear op,
         Activations x,
         Activations chosen,
@@ -26,7 +26,7 @@ record ExpertLinearStep(
         MemorySegment data,
         float[] bias,
         Activations out)
-        implements CpuStep {
+        implements CpuKernel {
     private static final int PANEL = 32;
 
     @Override

@@ -9,10 +9,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// Adds up what the kernels of a plan took, as the leading thread sees it: the barrier behind a kernel
+/// Adds up what the kernels of a plan took, as the leading thread sees it: the barrier after a kernel
 /// counts to the kernel. Reads the clock once a kernel. Used under the plan's lock.
-final class StepTimes {
-    private final List<PlanReport.Step> steps;
+final class KernelTimes {
+    private final List<PlanReport.Step> kernels;
     private final long[] weightBytes;
     private final CoreOp.Attention[] attention;
     private final double[] kvBytes;
@@ -28,23 +28,23 @@ final class StepTimes {
 
     /// Creates a profile of zeros.
     ///
-    /// @param steps the plan's kernels
-    /// @param weightBytes weight bytes that each of them reads to decode one token
+    /// @param kernels the plan's kernels
     /// @param layers attention ops, in the order of the kernels that run them
     /// @param pages the plan's KV cache
-    StepTimes(List<PlanReport.Step> steps, List<Long> weightBytes, List<CoreOp.Attention> layers, KvPages pages) {
-        int count = steps.size();
-        this.steps = steps;
-        this.weightBytes = weightBytes.stream().mapToLong(Long::longValue).toArray();
+    KernelTimes(List<LoweredGraph.Entry> kernels, List<CoreOp.Attention> layers, KvPages pages) {
+        int count = kernels.size();
+        this.kernels = kernels.stream().map(LoweredGraph.Entry::report).toList();
+        this.weightBytes =
+                kernels.stream().mapToLong(LoweredGraph.Entry::weightBytes).toArray();
         this.attention = new CoreOp.Attention[count];
         this.kvBytes = new double[count];
         this.counts = new long[count];
         this.nanos = new long[count];
         this.bytes = new double[count];
-        long elements = layers.stream().mapToLong(StepTimes::elements).sum();
+        long elements = layers.stream().mapToLong(KernelTimes::elements).sum();
         int layer = 0;
         for (int i = 0; i < count; i++) {
-            if (steps.get(i).op().equals("attention")) {
+            if (this.kernels.get(i).op().equals("attention")) {
                 attention[i] = layers.get(layer++);
                 kvBytes[i] = (double) pages.pageBytes() / pages.tokensPerPage() * elements(attention[i]) / elements;
             }
@@ -70,16 +70,16 @@ final class StepTimes {
 
     /// Ends a kernel, and begins the next.
     ///
-    /// @param step index of the kernel that ended
-    void endKernel(int step) {
+    /// @param kernel index of the kernel that ended
+    void endKernel(int kernel) {
         long now = System.nanoTime();
-        nanos[step] += now - last;
-        counts[step]++;
+        nanos[kernel] += now - last;
+        counts[kernel]++;
         last = now;
-        int rows = steps.get(step).op().equals("embedding") ? input.tokenCount() : 1;
-        bytes[step] += weightBytes[step] * (double) rows;
-        if (attention[step] != null) {
-            bytes[step] += kvBytes[step] * positionsRead(attention[step].slidingWindow());
+        int rows = kernels.get(kernel).op().equals("embedding") ? input.tokenCount() : 1;
+        bytes[kernel] += weightBytes[kernel] * (double) rows;
+        if (attention[kernel] != null) {
+            bytes[kernel] += kvBytes[kernel] * positionsRead(attention[kernel].slidingWindow());
         }
     }
 
@@ -119,7 +119,7 @@ final class StepTimes {
     PlanProfile profile() {
         List<PlanProfile.Entry> entries = new ArrayList<>();
         for (int i = 0; i < counts.length; i++) {
-            entries.add(new PlanProfile.Entry(steps.get(i), counts[i], nanos[i], Math.round(bytes[i])));
+            entries.add(new PlanProfile.Entry(kernels.get(i), counts[i], nanos[i], Math.round(bytes[i])));
         }
         return new PlanProfile(runs, tokens, total, entries);
     }

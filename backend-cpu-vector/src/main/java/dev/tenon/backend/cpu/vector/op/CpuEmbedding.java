@@ -10,7 +10,8 @@ import java.lang.foreign.MemorySegment;
 /// @param data the table; borrowed
 /// @param rowBytes bytes of a row
 /// @param out `[T, width]`
-public record EmbeddingStep(QuantFormat format, MemorySegment data, long rowBytes, Activations out) implements CpuStep {
+public record CpuEmbedding(QuantFormat format, MemorySegment data, long rowBytes, Activations out)
+        implements CpuKernel {
     @Override
     public int phases() {
         return 1;

@@ -6,7 +6,7 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 ///
 /// @param x `[T, width]`
 /// @param out `[L, width]`
-public record SelectStep(Activations x, Activations out) implements CpuStep {
+public record CpuSelectRows(Activations x, Activations out) implements CpuKernel {
     @Override
     public int phases() {
         return 1;

@@ -1,4 +1,6 @@
-package dev.tenon.backend.cpu.vector;
+package dev.tenon.backend.cpu.vector.plan;
+
+import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;

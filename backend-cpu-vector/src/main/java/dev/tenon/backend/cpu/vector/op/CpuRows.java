@@ -6,9 +6,9 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 ///
 /// @param out result, which says how many rows there are
 /// @param function computes a row
-record RowStep(Activations out, Function function) implements CpuStep {
+public record CpuRows(Activations out, Function function) implements CpuKernel {
     /// Computes one row.
-    interface Function {
+    public interface Function {
         /// @param c the step
         /// @param row index among the rows of the result
         /// @param scratch the thread's memory

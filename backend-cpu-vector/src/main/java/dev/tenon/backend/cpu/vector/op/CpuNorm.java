@@ -7,7 +7,7 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param x `[rows, width]`
 /// @param norm weight and epsilon
 /// @param out `[rows, width]`
-public record NormStep(Activations x, RmsNormMath norm, Activations out) implements CpuStep {
+public record CpuNorm(Activations x, RmsNormMath norm, Activations out) implements CpuKernel {
     @Override
     public int phases() {
         return 1;

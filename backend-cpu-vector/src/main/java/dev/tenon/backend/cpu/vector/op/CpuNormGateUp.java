@@ -16,7 +16,7 @@ import dev.tenon.backend.cpu.vector.memory.GateTile;
 /// @param elements computes it
 /// @param out `[rows, gate.rows]`
 /// @param packing packs the norm's result for the projections
-public record NormGateUpStep(
+public record CpuNormGateUp(
         Activations x,
         RmsNormMath norm,
         Activations normed,
@@ -27,7 +27,7 @@ public record NormGateUpStep(
         Elements elements,
         Activations out,
         Packing packing)
-        implements CpuStep {
+        implements CpuKernel {
     @Override
     public int phases() {
         return 2;
@@ -47,9 +47,9 @@ public record NormGateUpStep(
     public void run(StepContext c, int phase, int thread) {
         float[] in = normed.data;
         if (c.single(out)) {
-            in = NormStep.own(c, x, norm, packing, thread);
+            in = CpuNorm.own(c, x, norm, packing, thread);
         } else if (phase == 0) {
-            NormStep.rows(c, x, norm, normed, packing);
+            CpuNorm.rows(c, x, norm, normed, packing);
             return;
         }
         int rows = gate.rows();

@@ -2,7 +2,7 @@ package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
-/// Norm, the three projections, QK-norm and rotation: everything in front of attention.
+/// Norm, the three projections, QK-norm and rotation: everything before attention.
 ///
 /// @param x `[rows, width]`
 /// @param norm weight and epsilon of the norm
@@ -10,22 +10,22 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param q query projection
 /// @param k key projection
 /// @param v value projection
-/// @param qHeads what happens to query heads behind the projection; in place
-/// @param kHeads what happens to key heads behind the projection; in place
+/// @param qHeads what happens to query heads after the projection; in place
+/// @param kHeads what happens to key heads after the projection; in place
 /// @param vOut `[rows, v.rows]`
 /// @param packing packs the norm's result for the projections
-public record NormQkvRopeStep(
+public record CpuNormQkvRope(
         Activations x,
         RmsNormMath norm,
         Activations normed,
         BoundLinear q,
         BoundLinear k,
         BoundLinear v,
-        RopeStep qHeads,
-        RopeStep kHeads,
+        CpuRope qHeads,
+        CpuRope kHeads,
         Activations vOut,
         Packing packing)
-        implements CpuStep {
+        implements CpuKernel {
     @Override
     public int phases() {
         return 3;
@@ -45,8 +45,8 @@ public record NormQkvRopeStep(
     public void run(StepContext c, int phase, int thread) {
         boolean single = c.single(vOut);
         switch (single ? phase + 1 : phase) {
-            case 0 -> NormStep.rows(c, x, norm, normed, packing);
-            case 1 -> project(c, single ? NormStep.own(c, x, norm, packing, thread) : normed.data, thread);
+            case 0 -> CpuNorm.rows(c, x, norm, normed, packing);
+            case 1 -> project(c, single ? CpuNorm.own(c, x, norm, packing, thread) : normed.data, thread);
             default -> {
                 int qCount = qHeads.headCount(c);
                 int count = qCount + kHeads.headCount(c);

@@ -6,12 +6,12 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// Norm of each head, where wanted, and rotation by the token's position.
 ///
 /// @param x `[rows, heads * headDim]`
-/// @param norm norm of groups in front of the rotation, or null; only in place (`x == out`)
+/// @param norm norm of groups before the rotation, or null; only in place (`x == out`)
 /// @param table sines and cosines
 /// @param params how to rotate
 /// @param out same shape; may be `x`
-public record RopeStep(Activations x, RmsNormMath norm, RopeTable table, RopeParams params, Activations out)
-        implements CpuStep {
+public record CpuRope(Activations x, RmsNormMath norm, RopeTable table, RopeParams params, Activations out)
+        implements CpuKernel {
     @Override
     public int phases() {
         return 1;

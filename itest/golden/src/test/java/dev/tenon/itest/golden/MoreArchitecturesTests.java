@@ -1,0 +1,127 @@
+package dev.tenon.itest.golden;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.device.CompileRequest;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.backend.cpu.vector.CpuVectorBackend;
+import dev.tenon.itest.testkit.reference.Reference;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Experts and encoders: graphs of the api's ops give the truth of the golden files, in the reference and on the
+/// processor, with float32 activations.
+class MoreArchitecturesTests {
+    private static final double LIMIT = 1e-8;
+
+    private static final List<QuantFormat> FORMATS = ServiceLoader.load(QuantFormat.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .toList();
+
+    /// @param file the file; borrowed
+    private record FileWeights(GgufFile file) implements Weights {
+        @Override
+        public TensorInfo info(String name) {
+            return file.tensor(name).orElseThrow();
+        }
+
+        @Override
+        public QuantFormat format(String name) {
+            return FORMATS.stream()
+                    .filter(format -> format.ggmlType() == info(name).ggmlType())
+                    .findFirst()
+                    .orElseThrow();
+        }
+
+        @Override
+        public MemorySegment data(String name) {
+            return file.data(info(name));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "models/olmoe.q8_0",
+                "models/qwen3moe.q8_0",
+                "models/phi3.q5_k_m",
+                "models-more/gpt-oss.mxfp4",
+                "models-more/glm4moe.q8_0",
+                "models-more/cohere2.q8_0",
+                "models-more/bert.q8_0",
+                "models-more/nomic-bert.f16",
+                "models-more/modern-bert.q8_0",
+                "models-more/gemma-embedding.q8_0"
+            })
+    void graphsOfTheOpsGiveTheTruth(String name) {
+        Optional<Path> path = GoldenData.shared("golden/" + name + ".gguf");
+        assumeTrue(path.isPresent(), name + " is not part of the project and not beside it");
+        Path folder = path.get().getParent();
+        JsonNode golden =
+                GoldenData.json(GoldenData.shared("golden/" + name + ".json").orElseThrow());
+        float[] truth =
+                GoldenData.floats(folder.resolve(golden.get("files").get("f64").asText()));
+        try (GgufFile file = GgufReader.open(path.get(), TensorTypes.of(FORMATS));
+                Device device = new CpuVectorBackend().open(new DeviceOptions("", 2, Map.of()))) {
+            Graph graph = MoreArchitectures.of(file);
+            FileWeights weights = new FileWeights(file);
+            PlanOptions options = new PlanOptions(256, 1, 256, KvType.F32, KvType.F32, true, Map.of());
+            try (Plan plan = device.compiler().compile(new CompileRequest(graph, weights, options, List.of()))) {
+                for (JsonNode sequence : golden.get("sequences")) {
+                    int[] ids = GoldenData.ints(sequence.get("ids"));
+                    int at = sequence.get("row").asInt() * graph.output().width();
+                    String what = name + " " + sequence.get("name").asText();
+                    close(what + " reference", reference(graph, weights, ids), truth, at);
+                    close(what + " processor", processor(plan, graph, ids), truth, at);
+                }
+            }
+        }
+    }
+
+    private static void close(String what, float[] got, float[] truth, int at) {
+        double error = GoldenData.nmse(got, truth, at);
+        System.out.printf("%s NMSE %.3g (limit %.3g)%n", what, error, LIMIT);
+        assertTrue(error <= LIMIT, what + ": NMSE " + error);
+    }
+
+    private static float[] reference(Graph graph, Weights weights, int[] ids) {
+        double[][] rows = new Reference(graph, weights).newSequence().feed(ids);
+        float[] last = new float[graph.output().width()];
+        for (int i = 0; i < last.length; i++) {
+            last[i] = (float) rows[ids.length - 1][i];
+        }
+        return last;
+    }
+
+    private static float[] processor(Plan plan, Graph graph, int[] ids) {
+        StepInput input = new StepInput();
+        input.addSequence(IntStream.range(0, plan.kvPages().pageCount()).toArray());
+        for (int t = 0; t < ids.length; t++) {
+            input.addToken(ids[t], t, t == ids.length - 1);
+        }
+        float[] last = new float[graph.output().width()];
+        plan.run(input).logits(0, last);
+        return last;
+    }
+}

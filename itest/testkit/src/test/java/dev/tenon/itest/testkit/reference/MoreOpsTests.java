@@ -1,0 +1,235 @@
+package dev.tenon.itest.testkit.reference;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.graph.RouterParams;
+import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.itest.testkit.MemoryWeights;
+import dev.tenon.itest.testkit.TestFormats;
+import dev.tenon.itest.testkit.TinyGguf;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/// The reference of experts and encoders against numbers worked out by hand.
+class MoreOpsTests {
+    private static final Optional<Weight> NONE = Optional.empty();
+
+    private final GraphBuilder b = new GraphBuilder("test");
+    private final Map<String, float[]> weights = new HashMap<>();
+
+    private Value table(float[]... rows) {
+        float[] flat = new float[rows.length * rows[0].length];
+        for (int i = 0; i < flat.length; i++) {
+            flat[i] = rows[i / rows[0].length][i % rows[0].length];
+        }
+        return b.embedding("x", put(new Weight("table", rows[0].length, rows.length), flat));
+    }
+
+    private Weight put(Weight weight, float... values) {
+        weights.put(weight.name(), values);
+        return weight;
+    }
+
+    /// Feeds tokens 0, 1, 2 ... in one step.
+    private double[][] run(Value output, int tokens) {
+        Graph graph = b.build(output);
+        try (MemoryWeights memory = new MemoryWeights()) {
+            for (Weight weight : graph.weights()) {
+                memory.add(weight, TestFormats.F32, TinyGguf.f32(weights.get(weight.name())));
+            }
+            return new Reference(graph, memory)
+                    .newSequence()
+                    .feed(IntStream.range(0, tokens).toArray());
+        }
+    }
+
+    private ExpertOp.Router router(RouterParams params, float... logits) {
+        return b.router("r", table(logits), params);
+    }
+
+    private void chosen(ExpertOp.Router router, double[] experts, double... shares) {
+        assertArrayEquals(experts, run(router.chosen(), 1)[0]);
+        assertArrayEquals(shares, run(router.shares(), 1)[0], 1e-7);
+    }
+
+    @Test
+    void softmaxSharesAreThoseOfAllExpertsOrOfTheChosenOnes() {
+        double sum = Math.exp(1) + Math.exp(3) + Math.exp(2) + Math.exp(0);
+        chosen(
+                router(new RouterParams(Gating.SOFTMAX, 2, false), 1, 3, 2, 0),
+                new double[] {1, 2},
+                Math.exp(3) / sum,
+                Math.exp(2) / sum);
+    }
+
+    @Test
+    void normalisedSharesAddUpToTheScale() {
+        double best = 1 / (1 + Math.exp(-1));
+        RouterParams params = new RouterParams(Gating.SOFTMAX, 2, true, 2.5f, NONE, 1, 1);
+        chosen(router(params, 1, 3, 2, 0), new double[] {1, 2}, 2.5 * best, 2.5 * (1 - best));
+    }
+
+    @Test
+    void theBiasDecidesWhichExpertsButNotTheirShares() {
+        Optional<Weight> bias = Optional.of(put(Weight.vector("bias", 3), 0, 0, 1));
+        RouterParams params = new RouterParams(Gating.SIGMOID, 1, false, 1, bias, 1, 1);
+        chosen(router(params, 2, 0, -2), new double[] {2}, 1 / (1 + Math.exp(2)));
+    }
+
+    @Test
+    void equalScoresGoToTheFirst() {
+        chosen(router(new RouterParams(Gating.SIGMOID, 2, false), 0, 0, 0), new double[] {0, 1}, 0.5, 0.5);
+    }
+
+    @Test
+    void aGroupCountsByItsTwoBest() {
+        RouterParams params = new RouterParams(Gating.SIGMOID, 2, true, 1, NONE, 2, 1);
+        // The best expert is in the first group, the best two together in the second.
+        ExpertOp.Router router = router(params, 3, -9, -9, 2, 1, -9);
+        double first = 1 / (1 + Math.exp(-2));
+        double second = 1 / (1 + Math.exp(-1));
+        chosen(router, new double[] {3, 4}, first / (first + second), second / (first + second));
+    }
+
+    @Test
+    void eachExpertHasItsMatrixItsBiasAndWhereWantedItsInput() {
+        Value x = table(new float[] {1, 10});
+        RouterParams two = new RouterParams(Gating.SIGMOID, 2, false);
+        Weight logits = put(new Weight("logits", 2, 3), 0, 0, 0, 1, 1, 0);
+        ExpertOp.Router router = b.router("r", b.linear("l", x, logits, NONE), two);
+        Weight experts = put(new Weight("e", 2, 1, 3), 9, 9, 1, 2, 3, 4);
+        Optional<Weight> bias = Optional.of(put(new Weight("e.bias", 1, 3), 0, 100, 200));
+        Value up = b.expertLinear("up", x, router.chosen(), experts, bias);
+        assertArrayEquals(new double[] {1, 2}, run(router.chosen(), 1)[0]);
+        assertArrayEquals(new double[] {121, 243}, run(up, 1)[0]);
+        Weight down = put(new Weight("d", 1, 2, 3), 7, 7, 1, 2, 3, 4);
+        Value out = b.expertLinear("down", up, router.chosen(), down, NONE);
+        assertArrayEquals(new double[] {121, 242, 729, 972}, run(out, 1)[0]);
+        double share = 1 / (1 + Math.exp(-10));
+        double other = 1 / (1 + Math.exp(-1));
+        assertArrayEquals(
+                new double[] {121 * share + 729 * other, 242 * share + 972 * other},
+                run(b.weightedSum("sum", out, router.shares()), 1)[0],
+                1e-9);
+    }
+
+    @Test
+    void layerNormTakesTheMeanAway() {
+        Value x = table(new float[] {1, 3, 10, 20});
+        Weight weight = put(Weight.vector("w", 2), 1, 2);
+        Optional<Weight> bias = Optional.of(put(Weight.vector("b", 2), 5, 6));
+        assertArrayEquals(new double[] {4, 8, 4, 8}, run(b.layerNorm("n", x, weight, bias, 0), 1)[0], 1e-12);
+    }
+
+    @Test
+    void positionsAndRepeatedRowsAreLookedUp() {
+        Value x = table(new float[] {0}, new float[] {0});
+        Weight positions = put(new Weight("p", 1, 2), 3, 4);
+        Weight types = put(new Weight("types", 1, 2), 10, 20);
+        Value sum = b.add("sum", b.positionEmbedding("pos", positions), b.repeat("type", types.rows(1, 2)));
+        double[][] rows = run(b.add("all", x, sum), 2);
+        assertEquals(23, rows[0][0]);
+        assertEquals(24, rows[1][0]);
+    }
+
+    private Value attention(Value x, int window, boolean causal, Optional<Weight> sinks) {
+        Value out = b.value("out", x.width());
+        b.add(new CoreOp.Attention(x, x, x, 0, 1, 1, 1, window, 0, causal, sinks, out));
+        return out;
+    }
+
+    @Test
+    void aSinkTakesItsShareOfTheWeights() {
+        Value out = attention(table(new float[] {2}), 0, true, Optional.of(put(Weight.vector("s", 1), 3)));
+        assertEquals(2 * Math.exp(4) / (Math.exp(4) + Math.exp(3)), run(out, 1)[0][0], 1e-12);
+    }
+
+    @Test
+    void anEncodersTokenSeesWhatFollowsIt() {
+        Value out = attention(table(new float[] {0}, new float[] {1}, new float[] {5}), 0, false, NONE);
+        assertEquals(2, run(out, 3)[0][0], 1e-12, "all scores of the first token are 0");
+    }
+
+    @Test
+    void anEncodersWindowIsHalfOnEachSide() {
+        float[][] rows = {{0}, {0}, {0}, {6}, {0}, {0}, {0}};
+        double[][] got = run(attention(table(rows), 5, false, NONE), 7);
+        assertEquals(0, got[0][0], 1e-12);
+        assertEquals(6 / 4.0, got[1][0], 1e-12);
+        assertEquals(6 / 4.0, got[5][0], 1e-12);
+        assertEquals(0, got[6][0], 1e-12);
+    }
+
+    @Test
+    void poolingTakesTheFirstRowOrTheMean() {
+        Value x = table(new float[] {1, 2}, new float[] {3, 6});
+        assertArrayEquals(new double[] {1, 2}, run(b.pool("cls", x, Pooling.CLS), 2)[1]);
+        assertArrayEquals(new double[] {2, 4}, run(b.pool("mean", x, Pooling.MEAN), 2)[1], 1e-12);
+    }
+
+    @Test
+    void gatesAndActivationsFollowTheirFormulas() {
+        Value gate = table(new float[] {9, -9, 1});
+        Value up = b.repeat("up", put(Weight.vector("up", 3), 9, -9, 0.5f));
+        assertArrayEquals(
+                new double[] {7 / (1 + Math.exp(-14)) * 8, -9 / (1 + Math.exp(18)) * -6, 1.5 / (1 + Math.exp(-2))},
+                run(b.swigluOai("g", gate, up, 2, 7), 1)[0],
+                1e-12);
+        assertArrayEquals(new double[] {81, 0, 1}, run(b.activate("r", gate, Activation.RELU_SQUARED), 1)[0]);
+        assertArrayEquals(
+                new double[] {Math.tanh(9), Math.tanh(-9), Math.tanh(1)},
+                run(b.activate("t", gate, Activation.TANH), 1)[0]);
+        assertEquals(0.5, 1 - run(b.activate("s", b.scale("z", gate, 0), Activation.SIGMOID), 1)[0][0]);
+    }
+
+    /// `out = x * weight`, twice.
+    private record Foreign(Value x, Weight weight, Value first, Value second) implements ReferenceOp {
+        @Override
+        public String kind() {
+            return "foreign";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+
+        @Override
+        public List<Value> outputs() {
+            return List.of(first, second);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of(weight);
+        }
+
+        @Override
+        public double[][] evaluate(double[][] inputs, float[][] weights) {
+            return new double[][] {{inputs[0][0] * weights[0][0]}, {inputs[0][0] * weights[0][1]}};
+        }
+    }
+
+    @Test
+    void anOpMayBringItsOwnEvaluation() {
+        Value x = table(new float[] {2});
+        Weight weight = put(new Weight("w", 1, 3), 5, 7, 11).rows(1, 3);
+        Foreign op = new Foreign(x, weight, b.value("first", 1), b.value("second", 1));
+        b.add(op);
+        assertEquals(14 + 22, run(b.add("sum", op.first(), op.second()), 1)[0][0]);
+    }
+}

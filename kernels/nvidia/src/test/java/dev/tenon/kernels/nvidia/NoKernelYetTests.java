@@ -1,0 +1,96 @@
+package dev.tenon.kernels.nvidia;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.device.Support;
+import dev.tenon.api.error.Issue;
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RopeParams.Pairing;
+import dev.tenon.api.graph.RopeParams.Yarn;
+import dev.tenon.api.graph.RouterParams;
+import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+class NoKernelYetTests {
+    private static final Value X = new Value(0, "x", 64);
+    private static final Value Y = new Value(1, "y", 64);
+    private static final Optional<Weight> NONE = Optional.empty();
+
+    private static Op rope(Optional<Yarn> yarn, float attentionFactor) {
+        return new CoreOp.Rope(
+                X, new RopeParams(64, 64, Pairing.HALF_SPLIT, 10_000, 1, NONE, yarn, attentionFactor), Y);
+    }
+
+    private static Op attention(boolean causal, Optional<Weight> sinks) {
+        return new CoreOp.Attention(X, X, X, 0, 1, 1, 1, 0, 0, causal, sinks, Y);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> whatNoKernelComputesIsRefusedWithAReason() {
+        Value two = new Value(2, "two", 2);
+        Value wide = new Value(3, "wide", 128);
+        Weight norm = Weight.vector("norm", 64);
+        Map<String, Op> ops = Map.ofEntries(
+                Map.entry("op position_embedding", new CoreOp.PositionEmbedding(new Weight("p", 64, 9), Y)),
+                Map.entry("op repeat", new CoreOp.Repeat(norm, Y)),
+                Map.entry("op layer_norm", new CoreOp.LayerNorm(X, norm, NONE, 0, Y)),
+                Map.entry("op swiglu_oai", new CoreOp.SwigluOai(X, X, 1.702f, 7, Y)),
+                Map.entry("op pool", new CoreOp.Pool(X, Pooling.MEAN, Y)),
+                Map.entry(
+                        "op router",
+                        new ExpertOp.Router(
+                                X, new RouterParams(Gating.SOFTMAX, 2, true), two, new Value(4, "shares", 2))),
+                Map.entry(
+                        "op expert_linear", new ExpertOp.ExpertLinear(X, two, new Weight("e", 64, 64, 8), NONE, wide)),
+                Map.entry("op weighted_sum", new ExpertOp.WeightedSum(wide, two, Y)),
+                Map.entry("attention without a causal mask", attention(false, NONE)),
+                Map.entry("attention with sinks", attention(true, Optional.of(Weight.vector("s", 1)))),
+                Map.entry("rope with YaRN", rope(Optional.of(new Yarn(4, 128, 32, 1)), 1)),
+                Map.entry("rope with an attention factor", rope(Optional.empty(), 1.1f)),
+                Map.entry("activation TANH", new CoreOp.Activate(X, Activation.TANH, Y)),
+                Map.entry(
+                        "op linear with some rows of a tensor",
+                        new CoreOp.Linear(X, new Weight("qkv", 64, 192).rows(64, 128), NONE, Y)));
+        return ops.entrySet().stream()
+                .map(entry -> DynamicTest.dynamicTest(entry.getKey(), () -> {
+                    Support support = KernelSupport.of(entry.getValue(), new TestGraphs(), List.of());
+                    assertEquals(Support.Level.NONE, support.level());
+                    assertTrue(support.reason().startsWith(entry.getKey()), support.reason());
+                    assertTrue(support.reason().endsWith("is not supported by NVIDIA kernels yet"), support.reason());
+                }));
+    }
+
+    @Test
+    void whatKernelsComputeIsStillTaken() {
+        for (Op op : List.of(rope(Optional.empty(), 1), attention(true, NONE), new CoreOp.Add(X, X, Y))) {
+            assertEquals(Optional.empty(), NoKernelYet.reason(op), op.kind());
+        }
+    }
+
+    @Test
+    void outputsByNameAreRefusedByName() {
+        TestGraphs t = new TestGraphs();
+        Graph decoder = t.decoder("Q8_0", "Q8_0", true);
+        Value first = decoder.ops().getFirst().outputs().getFirst();
+        Graph graph = new Graph("hidden", decoder.ops(), decoder.output(), Map.of("states", first));
+        List<Issue> issues =
+                KernelSupport.refusals(KernelSupport.withKnownOps(graph), t, List.of(), TestGraphs.options(8, 1), true);
+        assertEquals(1, issues.size(), issues.toString());
+        assertTrue(issues.getFirst().message().contains("states"), issues.toString());
+    }
+}
