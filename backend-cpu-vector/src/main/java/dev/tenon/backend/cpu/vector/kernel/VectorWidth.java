@@ -2,9 +2,9 @@ package dev.tenon.backend.cpu.vector.kernel;
 
 import jdk.incubator.vector.VectorShape;
 
-/// The width of the vectors that all kernels use: the widest that the processor prefers, or what the
-/// system property `tenon.vector.bits` (or `TENON_VECTOR_BITS`) says: 128 or 256 on a processor that has more;
-/// wider ones would run in software.
+/// The width of the vectors that all kernels use: the widest that the processor prefers, or what
+/// the system property `tenon.vector.bits` (else `TENON_VECTOR_BITS`) asks for: 128 or 256 on a
+/// processor that has more; wider ones would run in software.
 ///
 /// Telling it loads a few classes, while the kernels load some two hundred of the Vector API. Not to be
 /// touched where the module `jdk.incubator.vector` is missing.
