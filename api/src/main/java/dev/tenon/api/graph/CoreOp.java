@@ -17,6 +17,17 @@ public sealed interface CoreOp extends Op {
         return List.of(out());
     }
 
+    /// An op that reads one value.
+    sealed interface Unary extends CoreOp {
+        /// {@return the value it reads}
+        Value x();
+
+        @Override
+        default List<Value> inputs() {
+            return List.of(x());
+        }
+    }
+
     /// Looks up the row of each token of the step: `out[t] = table[token[t]]`.
     ///
     /// @param table `[nVocab, width]`
@@ -24,17 +35,12 @@ public sealed interface CoreOp extends Op {
     record Embedding(Weight table, Value out) implements CoreOp {
         /// Checks the widths.
         public Embedding {
-            lookUp("embedding", table, out);
+            Shapes.lookUp("embedding", table, out);
         }
 
         @Override
         public String kind() {
             return "embedding";
-        }
-
-        @Override
-        public List<Value> inputs() {
-            return List.of();
         }
 
         @Override
@@ -50,7 +56,7 @@ public sealed interface CoreOp extends Op {
     record PositionEmbedding(Weight table, Value out) implements CoreOp {
         /// Checks the widths.
         public PositionEmbedding {
-            lookUp("position_embedding", table, out);
+            Shapes.lookUp("position_embedding", table, out);
         }
 
         @Override
@@ -59,22 +65,9 @@ public sealed interface CoreOp extends Op {
         }
 
         @Override
-        public List<Value> inputs() {
-            return List.of();
-        }
-
-        @Override
         public List<Weight> weights() {
             return List.of(table);
         }
-    }
-
-    private static void lookUp(String kind, Weight table, Value out) {
-        Shapes.check(
-                table.slices() == 1 && table.cols() == out.width(),
-                kind,
-                "reads weight " + table + ", whose rows are not as wide as its result",
-                out);
     }
 
     /// Gives every token the same row: `out[t] = row`.
@@ -93,11 +86,6 @@ public sealed interface CoreOp extends Op {
         }
 
         @Override
-        public List<Value> inputs() {
-            return List.of();
-        }
-
-        @Override
         public List<Weight> weights() {
             return List.of(row);
         }
@@ -111,20 +99,15 @@ public sealed interface CoreOp extends Op {
     /// @param weight `[group]`; `width` is a multiple of it
     /// @param eps added to the mean square
     /// @param out `[T, width]`
-    record RmsNorm(Value x, Weight weight, float eps, Value out) implements CoreOp {
+    record RmsNorm(Value x, Weight weight, float eps, Value out) implements Unary {
         /// Checks the widths.
         public RmsNorm {
-            norm("rms_norm", x, weight, eps, out);
+            Shapes.norm("rms_norm", x, weight, eps, out);
         }
 
         @Override
         public String kind() {
             return "rms_norm";
-        }
-
-        @Override
-        public List<Value> inputs() {
-            return List.of(x);
         }
 
         @Override
@@ -141,10 +124,10 @@ public sealed interface CoreOp extends Op {
     /// @param bias `[group]` or empty
     /// @param eps added to the variance
     /// @param out `[T, width]`
-    record LayerNorm(Value x, Weight weight, Optional<Weight> bias, float eps, Value out) implements CoreOp {
+    record LayerNorm(Value x, Weight weight, Optional<Weight> bias, float eps, Value out) implements Unary {
         /// Checks the widths.
         public LayerNorm {
-            norm("layer_norm", x, weight, eps, out);
+            Shapes.norm("layer_norm", x, weight, eps, out);
             bias.ifPresent(b -> Shapes.vector("layer_norm", b, weight.cols(), out));
         }
 
@@ -154,21 +137,9 @@ public sealed interface CoreOp extends Op {
         }
 
         @Override
-        public List<Value> inputs() {
-            return List.of(x);
-        }
-
-        @Override
         public List<Weight> weights() {
             return with(weight, bias);
         }
-    }
-
-    private static void norm(String kind, Value x, Weight weight, float eps, Value out) {
-        Shapes.sameWidth(kind, out, x);
-        boolean groups = weight.isVector() && out.width() % weight.cols() == 0;
-        Shapes.check(groups, kind, "reads weight " + weight + "; expected a vector that divides the width", out);
-        Shapes.check(eps >= 0, kind, "has eps " + eps + "; expected at least 0", out);
     }
 
     private static List<Weight> with(Weight first, Optional<Weight> second) {
@@ -181,7 +152,7 @@ public sealed interface CoreOp extends Op {
     /// @param weight `[rows, cols]`
     /// @param bias `[rows]` or empty
     /// @param out `[T, rows]`
-    record Linear(Value x, Weight weight, Optional<Weight> bias, Value out) implements CoreOp {
+    record Linear(Value x, Weight weight, Optional<Weight> bias, Value out) implements Unary {
         /// Checks the shapes.
         public Linear {
             Shapes.check(
@@ -198,11 +169,6 @@ public sealed interface CoreOp extends Op {
         }
 
         @Override
-        public List<Value> inputs() {
-            return List.of(x);
-        }
-
-        @Override
         public List<Weight> weights() {
             return with(weight, bias);
         }
@@ -213,7 +179,7 @@ public sealed interface CoreOp extends Op {
     /// @param x `[T, heads * headDim]`
     /// @param params how
     /// @param out same shape
-    record Rope(Value x, RopeParams params, Value out) implements CoreOp {
+    record Rope(Value x, RopeParams params, Value out) implements Unary {
         /// Checks the widths.
         public Rope {
             Shapes.sameWidth("rope", out, x);
@@ -227,11 +193,6 @@ public sealed interface CoreOp extends Op {
         @Override
         public String kind() {
             return "rope";
-        }
-
-        @Override
-        public List<Value> inputs() {
-            return List.of(x);
         }
 
         @Override
@@ -418,7 +379,7 @@ public sealed interface CoreOp extends Op {
     /// @param x `[T, width]`
     /// @param activation the function
     /// @param out `[T, width]`
-    record Activate(Value x, Activation activation, Value out) implements CoreOp {
+    record Activate(Value x, Activation activation, Value out) implements Unary {
         /// Checks the widths.
         public Activate {
             Shapes.sameWidth("activate", out, x);
@@ -427,11 +388,6 @@ public sealed interface CoreOp extends Op {
         @Override
         public String kind() {
             return "activate";
-        }
-
-        @Override
-        public List<Value> inputs() {
-            return List.of(x);
         }
     }
 
@@ -466,7 +422,7 @@ public sealed interface CoreOp extends Op {
     /// @param x `[T, width]`
     /// @param factor the factor
     /// @param out `[T, width]`
-    record Scale(Value x, float factor, Value out) implements CoreOp {
+    record Scale(Value x, float factor, Value out) implements Unary {
         /// Checks the widths.
         public Scale {
             Shapes.sameWidth("scale", out, x);
@@ -476,11 +432,6 @@ public sealed interface CoreOp extends Op {
         public String kind() {
             return "scale";
         }
-
-        @Override
-        public List<Value> inputs() {
-            return List.of(x);
-        }
     }
 
     /// `out = cap * tanh(x / cap)`.
@@ -488,7 +439,7 @@ public sealed interface CoreOp extends Op {
     /// @param x `[T, width]`
     /// @param cap the cap, above 0
     /// @param out `[T, width]`
-    record SoftCap(Value x, float cap, Value out) implements CoreOp {
+    record SoftCap(Value x, float cap, Value out) implements Unary {
         /// Checks the widths.
         public SoftCap {
             Shapes.sameWidth("soft_cap", out, x);
@@ -498,11 +449,6 @@ public sealed interface CoreOp extends Op {
         @Override
         public String kind() {
             return "soft_cap";
-        }
-
-        @Override
-        public List<Value> inputs() {
-            return List.of(x);
         }
     }
 
@@ -514,7 +460,7 @@ public sealed interface CoreOp extends Op {
     ///
     /// @param x `[T, width]`
     /// @param out `[L, width]`
-    record SelectRows(Value x, Value out) implements CoreOp {
+    record SelectRows(Value x, Value out) implements Unary {
         /// Checks the widths.
         public SelectRows {
             Shapes.sameWidth("select_rows", out, x);
@@ -524,11 +470,6 @@ public sealed interface CoreOp extends Op {
         public String kind() {
             return "select_rows";
         }
-
-        @Override
-        public List<Value> inputs() {
-            return List.of(x);
-        }
     }
 
     /// Pools the rows of a sequence: each token whose logits are wanted gets one row made of all rows of its
@@ -537,7 +478,7 @@ public sealed interface CoreOp extends Op {
     /// @param x `[T, width]`
     /// @param pooling how
     /// @param out `[L, width]`
-    record Pool(Value x, Pooling pooling, Value out) implements CoreOp {
+    record Pool(Value x, Pooling pooling, Value out) implements Unary {
         /// Checks the widths.
         public Pool {
             Shapes.sameWidth("pool", out, x);
@@ -546,11 +487,6 @@ public sealed interface CoreOp extends Op {
         @Override
         public String kind() {
             return "pool";
-        }
-
-        @Override
-        public List<Value> inputs() {
-            return List.of(x);
         }
     }
 }

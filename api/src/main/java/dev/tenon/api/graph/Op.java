@@ -13,8 +13,10 @@ public interface Op {
     /// {@return the kind, such as `linear`; stable, used in reports and kernel look-up}
     String kind();
 
-    /// {@return the values it reads}
-    List<Value> inputs();
+    /// {@return the values it reads; empty for ops that look rows up}
+    default List<Value> inputs() {
+        return List.of();
+    }
 
     /// {@return the values it defines}
     List<Value> outputs();

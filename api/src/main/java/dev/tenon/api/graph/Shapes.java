@@ -29,6 +29,33 @@ final class Shapes {
                 out);
     }
 
+    /// Checks a table of rows.
+    ///
+    /// @param kind kind of the op
+    /// @param table the weight
+    /// @param out the op's result
+    static void lookUp(String kind, Weight table, Value out) {
+        check(
+                table.slices() == 1 && table.cols() == out.width(),
+                kind,
+                "reads weight " + table + ", whose rows are not as wide as its result",
+                out);
+    }
+
+    /// Checks a norm over groups as long as its weight.
+    ///
+    /// @param kind kind of the op
+    /// @param x what is normed
+    /// @param weight the weight
+    /// @param eps added to the mean square or variance
+    /// @param out the op's result
+    static void norm(String kind, Value x, Weight weight, float eps, Value out) {
+        sameWidth(kind, out, x);
+        boolean groups = weight.isVector() && out.width() % weight.cols() == 0;
+        check(groups, kind, "reads weight " + weight + "; expected a vector that divides the width", out);
+        check(eps >= 0, kind, "has eps " + eps + "; expected at least 0", out);
+    }
+
     /// Refuses an op.
     ///
     /// @param fits whether it is right
