@@ -13,7 +13,10 @@ class NamesTests {
     void everyFilterIsKnownToTheRenderer() {
         assertTrue(Filters.NAMES.size() > 30);
         for (String name : Filters.NAMES) {
-            assertFalse(failure(() -> Filters.apply(new Budget(), name, "a", Arguments.NONE)).startsWith(UNKNOWN), name);
+            assertFalse(
+                    failure(() -> Filters.apply(new Budget(), name, "a", Arguments.NONE))
+                            .startsWith(UNKNOWN),
+                    name);
         }
     }
 
@@ -21,7 +24,10 @@ class NamesTests {
     void everyTestIsKnownToTheRenderer() {
         assertTrue(Tests.NAMES.size() > 30);
         for (String name : Tests.NAMES) {
-            assertFalse(failure(() -> Tests.holds(new Budget(), name, "a", Arguments.NONE)).startsWith(UNKNOWN), name);
+            assertFalse(
+                    failure(() -> Tests.holds(new Budget(), name, "a", Arguments.NONE))
+                            .startsWith(UNKNOWN),
+                    name);
         }
     }
 
