@@ -1,6 +1,7 @@
 package dev.tenon.platform.templates;
 
 import java.util.List;
+import java.util.Map;
 
 /// A parsed expression. What it means is in [Renderer#eval(Expression)].
 sealed interface Expression {
@@ -15,9 +16,7 @@ sealed interface Expression {
     record Choice(Expression condition, Expression yes, Expression no) implements Expression {}
 
     record Not(Expression value) implements Expression {}
-    /// A chain such as `a < b <= c`.
-    record Compare(Expression first, List<String> operators, List<Expression> operands) implements Expression {}
-    /// Arithmetic, `~`, `and`, `or`.
+    /// Arithmetic, comparisons, `~`, `and`, `or`.
     record Binary(String operator, Expression left, Expression right) implements Expression {}
 
     record Negative(Expression value) implements Expression {}
@@ -36,16 +35,7 @@ sealed interface Expression {
 
     record Use(String name, Inputs inputs) {}
     /// What a call is given: by position, by name, and after `*` and `**`, which may be null.
-    record Inputs(
-            List<Expression> positional,
-            List<String> names,
-            List<Expression> named,
-            Expression spread,
-            Expression spreadNamed) {
-        static final Inputs NONE = of();
-
-        static Inputs of(Expression... positional) {
-            return new Inputs(List.of(positional), List.of(), List.of(), null, null);
-        }
+    record Inputs(List<Expression> positional, Map<String, Expression> named, Expression spread, Expression mapping) {
+        static final Inputs NONE = new Inputs(List.of(), Map.of(), null, null);
     }
 }

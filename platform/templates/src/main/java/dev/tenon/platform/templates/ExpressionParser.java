@@ -1,32 +1,31 @@
 package dev.tenon.platform.templates;
 
-import dev.tenon.platform.templates.Token.Kind;
+import dev.tenon.platform.templates.Lexer.Kind;
+import dev.tenon.platform.templates.Lexer.Token;
 import dev.tenon.platform.templates.values.Filters;
-import dev.tenon.platform.templates.values.None;
 import dev.tenon.platform.templates.values.TemplateFailure;
 import dev.tenon.platform.templates.values.Tests;
 import dev.tenon.platform.templates.values.Undefined;
+import dev.tenon.platform.templates.values.Values;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /// Reads Jinja2's expressions from a template's tokens.
 class ExpressionParser {
     private static final int MAX_NESTING = 200;
     /// Binary operators, the loosest first; comparisons are chained.
-    private static final List<Set<String>> LEVELS = List.of(
-            Set.of("or"),
-            Set.of("and"),
-            Set.of("==", "!=", "<", "<=", ">", ">=", "in", "not"),
-            Set.of("+", "-"),
-            Set.of("~"),
-            Set.of("*", "/", "//", "%"),
-            Set.of("**"));
+    private static final List<Set<String>> LEVELS = Stream.of(
+                    "or", "and", "== != < <= > >= in not", "+ -", "~", "* / // %", "**")
+            .map(level -> Set.of(level.split(" ")))
+            .toList();
     private static final int COMPARISONS = 2;
-    private static final Expression NONE = new Expression.Literal(None.NONE);
+    private static final Expression NONE = new Expression.Literal(Values.NONE);
     private static final Expression NOTHING = new Expression.Literal(new Undefined("an inline if has no else"));
     private static final Set<String> NO_OPERANDS = Set.of("and", "or", "not", "if", "else", "is", "in", "recursive");
-
     private static final Set<Kind> LITERALS = Set.of(Kind.STRING, Kind.INTEGER, Kind.FLOAT);
 
     private final String in;
@@ -37,7 +36,7 @@ class ExpressionParser {
 
     ExpressionParser(String source) {
         in = Lexer.normalize(source);
-        tokens = Lexer.read(in);
+        tokens = new Lexer(in).run();
     }
 
     final Token peek() {
@@ -60,7 +59,6 @@ class ExpressionParser {
         return (at(Kind.NAME) || at(Kind.OPERATOR)) && texts.contains(peek().text());
     }
 
-    /// Takes the next token and returns its text.
     final String next() {
         return tokens.get(next++).text();
     }
@@ -78,15 +76,11 @@ class ExpressionParser {
         }
     }
 
-    final String need(Kind kind, String what) {
-        if (!at(kind)) {
-            throw expected(what);
+    final String name() {
+        if (!at(Kind.NAME)) {
+            throw expected("a name");
         }
         return next();
-    }
-
-    final String name() {
-        return need(Kind.NAME, "a name");
     }
 
     final TemplateFailure expected(String what) {
@@ -94,12 +88,10 @@ class ExpressionParser {
         return failure("expected " + what + ", found " + found);
     }
 
-    /// {@return a failure in the line of the next token}
     final TemplateFailure failure(String text) {
         return Lexer.failure(in, peek().position(), text);
     }
 
-    /// Enters an expression or body inside another.
     final void enter() {
         if (++nesting > MAX_NESTING) {
             throw failure("it is nested more than " + MAX_NESTING + " levels deep");
@@ -115,22 +107,19 @@ class ExpressionParser {
         return specialNames;
     }
 
-    /// {@return an expression; with commas, a tuple}
-    ///
-    /// @param conditional whether `a if b else c` is read
+    /// {@return an expression, with commas a tuple; `a if b else c` is read only if it is conditional}
     final Expression tuple(boolean conditional) {
         Expression first = conditional ? expression() : binary(0);
         if (!at(",")) {
             return first;
         }
         List<Expression> items = new ArrayList<>(List.of(first));
-        while (take(",") && !at(Kind.EXPRESSION_END) && !at(Kind.TAG_END) && !at(")") && !at("recursive")) {
+        while (take(",") && !at("}}") && !at("%}") && !at(")") && !at("recursive")) {
             items.add(conditional ? expression() : binary(0));
         }
         return new Expression.Sequence(items, true);
     }
 
-    /// {@return an expression}
     final Expression expression() {
         enter();
         Expression value = binary(0);
@@ -153,29 +142,22 @@ class ExpressionParser {
             return value;
         }
         Expression left = binary(level + 1);
-        List<String> operators = new ArrayList<>();
-        List<Expression> operands = new ArrayList<>();
+        Expression operand = left;
         while (atAny(LEVELS.get(level)) && (!at("not") || then("in"))) {
             String operator = next();
             operator = operator.equals("not") ? "not " + next() : operator;
-            if (level == COMPARISONS) {
-                operators.add(operator);
-                operands.add(binary(level + 1));
-            } else {
-                left = new Expression.Binary(operator, left, binary(level + 1));
-            }
+            boolean chained = level == COMPARISONS && operand != left;
+            Expression right = binary(level + 1);
+            Expression pair = new Expression.Binary(operator, level == COMPARISONS ? operand : left, right);
+            left = chained ? new Expression.Binary("and", left, pair) : pair;
+            operand = right;
         }
-        return operators.isEmpty() ? left : new Expression.Compare(left, operators, operands);
+        return left;
     }
 
     private Expression unary(boolean filters) {
         enter();
-        Expression value;
-        if (take("-")) {
-            value = new Expression.Negative(unary(false));
-        } else {
-            value = take("+") ? unary(false) : operand();
-        }
+        Expression value = take("-") ? new Expression.Negative(unary(false)) : take("+") ? unary(false) : operand();
         while (filters && (at("|") || at("is") || at("("))) {
             value = at("(")
                     ? new Expression.Call(value, arguments())
@@ -246,7 +228,6 @@ class ExpressionParser {
         return dict ? new Expression.Dict(items) : new Expression.Sequence(items, false);
     }
 
-    /// Takes the comma after an item, unless the end is next.
     final void separator(String close) {
         if (!take(",") && !at(close)) {
             throw expected("',' or '" + close + "'");
@@ -286,7 +267,6 @@ class ExpressionParser {
         return new Expression.Slice(base, bounds[0], bounds[1], bounds[2]);
     }
 
-    /// {@return a filter with its arguments}
     final Expression.Use filter() {
         String name = Filters.named(name());
         return new Expression.Use(name, at("(") ? arguments() : Expression.Inputs.NONE);
@@ -299,7 +279,7 @@ class ExpressionParser {
         if (at("(")) {
             inputs = arguments();
         } else if (at("[") || at("{") || at(Kind.NAME) ? !atAny(NO_OPERANDS) : LITERALS.contains(peek().kind())) {
-            inputs = Expression.Inputs.of(operand());
+            inputs = new Expression.Inputs(List.of(operand()), Map.of(), null, null);
         }
         Expression test = new Expression.Tested(value, new Expression.Use(name, inputs));
         return negated ? new Expression.Not(test) : test;
@@ -308,24 +288,23 @@ class ExpressionParser {
     private Expression.Inputs arguments() {
         need("(");
         List<Expression> positional = new ArrayList<>();
-        List<String> names = new ArrayList<>();
-        List<Expression> named = new ArrayList<>();
+        Map<String, Expression> named = new LinkedHashMap<>();
         Expression spread = null;
-        Expression spreadNamed = null;
+        Expression mapping = null;
         while (!take(")")) {
             if (take("*")) {
                 spread = expression();
             } else if (take("**")) {
-                spreadNamed = expression();
+                mapping = expression();
             } else if (at(Kind.NAME) && then("=")) {
-                names.add(name());
+                String name = name();
                 need("=");
-                named.add(expression());
+                named.put(name, expression());
             } else {
                 positional.add(expression());
             }
             separator(")");
         }
-        return new Expression.Inputs(positional, names, named, spread, spreadNamed);
+        return new Expression.Inputs(positional, named, spread, mapping);
     }
 }

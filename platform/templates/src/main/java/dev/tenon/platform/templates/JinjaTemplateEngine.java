@@ -22,6 +22,10 @@ import org.osgi.service.component.annotations.ConfigurationPolicy;
 @ServiceProvider(value = ChatTemplateEngine.class, resolution = Resolution.OPTIONAL)
 public final class JinjaTemplateEngine implements ChatTemplateEngine {
     private static final int MAX_SOURCE = 1 << 20;
+    private static final String BROKEN = "The chat template is broken: %s. Check `tokenizer.chat_template` in the model"
+            + " file, or give another template.";
+    private static final String FAILED = "The chat template could not render the conversation: %s. Check the order and"
+            + " roles of the messages, or give another template.";
 
     private final Clock clock;
 
@@ -31,9 +35,7 @@ public final class JinjaTemplateEngine implements ChatTemplateEngine {
         this(Clock.systemDefaultZone());
     }
 
-    /// Makes an engine with its own time.
-    ///
-    /// @param clock what `strftime_now` reads
+    /// Makes an engine whose templates see a clock.
     JinjaTemplateEngine(Clock clock) {
         this.clock = clock;
     }
@@ -47,16 +49,13 @@ public final class JinjaTemplateEngine implements ChatTemplateEngine {
             }
             return new Template(TemplateParser.parse(source), clock);
         } catch (TemplateFailure | StackOverflowError e) {
-            throw failure(
-                    "The chat template is broken: ",
-                    e,
-                    ". Check `tokenizer.chat_template` in the model file, or give another template.");
+            throw failure(BROKEN, e);
         }
     }
 
-    private static ModelFormatException failure(String what, Throwable cause, String help) {
+    private static ModelFormatException failure(String message, Throwable cause) {
         String reason = cause instanceof StackOverflowError ? "it is nested too deeply" : cause.getMessage();
-        return new ModelFormatException(ErrorCode.MODEL_TEMPLATE, what + reason + help, cause);
+        return new ModelFormatException(ErrorCode.MODEL_TEMPLATE, message.formatted(reason), cause);
     }
 
     private record Template(List<Statement> body, Clock clock) implements ChatTemplate {
@@ -67,10 +66,7 @@ public final class JinjaTemplateEngine implements ChatTemplateEngine {
             try {
                 return new Renderer(clock, converted).render(body);
             } catch (TemplateFailure | StackOverflowError e) {
-                throw failure(
-                        "The chat template could not render the conversation: ",
-                        e,
-                        ". Check the order and roles of the messages, or give another template.");
+                throw failure(FAILED, e);
             }
         }
     }

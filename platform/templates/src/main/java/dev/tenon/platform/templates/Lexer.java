@@ -1,6 +1,5 @@
 package dev.tenon.platform.templates;
 
-import dev.tenon.platform.templates.Token.Kind;
 import dev.tenon.platform.templates.values.TemplateFailure;
 import dev.tenon.platform.templates.values.Text;
 import java.util.ArrayList;
@@ -28,7 +27,30 @@ final class Lexer {
     private final List<Token> tokens = new ArrayList<>();
     private int at;
 
-    private Lexer(String in) {
+    /// What a token is; TAG and EXPRESSION are their beginnings.
+    enum Kind {
+        TEXT,
+        EXPRESSION,
+        TAG,
+        CLOSE,
+        NAME,
+        STRING,
+        INTEGER,
+        FLOAT,
+        OPERATOR,
+        END
+    }
+
+    /// A piece of a template: its text, or what a string stands for, and where it begins.
+    record Token(Kind kind, String text, int position) {
+        /// {@return whether it is this name, operator or end of a tag}
+        boolean is(String other) {
+            return kind != Kind.TEXT && kind != Kind.STRING && text.equals(other);
+        }
+    }
+
+    /// Reads a normalized template.
+    Lexer(String in) {
         this.in = in;
         matcher = TOKEN.matcher(in).useTransparentBounds(true);
     }
@@ -39,14 +61,6 @@ final class Lexer {
         return text.endsWith("\n") ? text.substring(0, text.length() - 1) : text;
     }
 
-    /// {@return the tokens of a normalized template, the last one of kind END}
-    static List<Token> read(String in) {
-        Lexer lexer = new Lexer(in);
-        lexer.run();
-        return lexer.tokens;
-    }
-
-    /// {@return a failure that names its line}
     static TemplateFailure failure(String in, int position, String text) {
         long line = 1 + in.substring(0, position).chars().filter(c -> c == '\n').count();
         return new TemplateFailure("line " + line + ": " + text);
@@ -56,7 +70,8 @@ final class Lexer {
         return position < in.length() ? in.charAt(position) : 0;
     }
 
-    private void run() {
+    /// {@return the tokens, the last one of kind END}
+    List<Token> run() {
         while (at < in.length()) {
             int open = in.indexOf('{', at);
             while (open >= 0 && "{%#".indexOf(peek(open + 1)) < 0) {
@@ -76,12 +91,13 @@ final class Lexer {
                 at = end + 2;
                 skipAfter(sign, true);
             } else if (peek(open + 1) == '{') {
-                code(open, Kind.EXPRESSION, Kind.EXPRESSION_END, "}}");
+                code(open, Kind.EXPRESSION, "}}");
             } else if (!raw(open)) {
-                code(open, Kind.TAG, Kind.TAG_END, "%}");
+                code(open, Kind.TAG, "%}");
             }
         }
         tokens.add(new Token(Kind.END, "", in.length()));
+        return tokens;
     }
 
     /// Adds the text up to a marker or the end, stripped as the marker asks.
@@ -130,21 +146,21 @@ final class Lexer {
     }
 
     /// Adds the tokens of an expression or tag; its end does not count within brackets.
-    private void code(int open, Kind begin, Kind end, String close) {
-        tokens.add(new Token(begin, "", open));
+    private void code(int open, Kind kind, String close) {
+        tokens.add(new Token(kind, "", open));
         StringBuilder brackets = new StringBuilder();
         while (true) {
             skipSpace();
             if (at == in.length()) {
-                throw failure(in, open, "the " + (end == Kind.TAG_END ? "tag" : "expression") + " has no end");
+                throw failure(in, open, "an expression or tag has no end");
             }
             int start = at;
             char c = peek(at);
-            boolean signed = c == '-' || (c == '+' && end == Kind.TAG_END);
+            boolean signed = c == '-' || (c == '+' && kind == Kind.TAG);
             if (brackets.isEmpty() && in.startsWith(close, signed ? at + 1 : at)) {
-                tokens.add(new Token(end, close, at));
+                tokens.add(new Token(Kind.CLOSE, close, at));
                 at += signed ? 3 : 2;
-                skipAfter(signed ? c : 0, end == Kind.TAG_END);
+                skipAfter(signed ? c : 0, kind == Kind.TAG);
                 return;
             }
             if (c == '\'' || c == '"') {

@@ -6,10 +6,8 @@ import dev.tenon.platform.templates.values.Budget;
 import dev.tenon.platform.templates.values.Builtin;
 import dev.tenon.platform.templates.values.Callable;
 import dev.tenon.platform.templates.values.Filters;
-import dev.tenon.platform.templates.values.Namespace;
 import dev.tenon.platform.templates.values.Operators;
 import dev.tenon.platform.templates.values.TemplateFailure;
-import dev.tenon.platform.templates.values.TemplateObject;
 import dev.tenon.platform.templates.values.Tests;
 import dev.tenon.platform.templates.values.Text;
 import dev.tenon.platform.templates.values.Tuple;
@@ -46,7 +44,6 @@ final class Renderer {
         CONTINUE
     }
 
-    /// {@return what statements write}
     String render(List<Statement> body) {
         renderAll(body);
         return out.toString();
@@ -90,7 +87,6 @@ final class Renderer {
 
     private Flow render(Statement statement) {
         return switch (statement) {
-            case Statement.Raw raw -> write(raw.text());
             case Statement.Output output -> write(Text.str(budget, eval(output.value())));
             case Statement.Set set -> assign(set.target(), eval(set.value()));
             case Statement.If choice -> choose(choice);
@@ -100,10 +96,6 @@ final class Renderer {
             case Statement.Capture capture -> capture(capture);
             case Statement.With with -> with(with);
             case Statement.Exit exit -> exit.flow();
-            case Statement.Do expression -> {
-                eval(expression.value());
-                yield Flow.NEXT;
-            }
         };
     }
 
@@ -190,7 +182,7 @@ final class Renderer {
             return set(name.name(), value);
         }
         if (target instanceof Expression.Attribute attribute) {
-            if (!(eval(attribute.base()) instanceof Namespace space)) {
+            if (!(eval(attribute.base()) instanceof Builtin.Namespace space)) {
                 throw new TemplateFailure("cannot assign attribute on non-namespace object");
             }
             space.attributes().put(attribute.name(), value);
@@ -228,12 +220,14 @@ final class Renderer {
         StringBuilder text = out;
         out = new StringBuilder();
         Scope before = enter(outer);
-        for (int i = 0; i < n; i++) {
-            String parameter = macro.parameters().get(i);
-            Object given = i < positional.size() ? positional.get(i) : named.remove(parameter);
-            Object missing = new Undefined("parameter '" + parameter + "' was not provided");
-            Expression otherwise = macro.defaults().get(i);
-            set(parameter, given != null ? given : otherwise == null ? missing : eval(otherwise));
+        int next = 0;
+        for (Map.Entry<String, Expression> parameter : macro.parameters().entrySet()) {
+            String name = parameter.getKey();
+            Object given = next < positional.size() ? positional.get(next) : named.remove(name);
+            next++;
+            Expression otherwise = parameter.getValue();
+            Object missing = new Undefined("parameter '" + name + "' was not provided");
+            set(name, given != null ? given : otherwise == null ? missing : eval(otherwise));
         }
         if (!macro.takesMore() && (positional.size() > n || !named.isEmpty())) {
             String what =
@@ -259,6 +253,7 @@ final class Renderer {
     }
 
     private List<Object> evalAll(List<Expression> items) {
+        budget.step(items.size() + 1L);
         List<Object> values = new ArrayList<>(items.size());
         for (Expression item : items) {
             values.add(eval(item));
@@ -272,21 +267,18 @@ final class Renderer {
         }
         List<Object> values = evalAll(inputs.positional());
         Map<String, Object> named = new LinkedHashMap<>();
-        for (int i = 0; i < inputs.names().size(); i++) {
-            named.put(inputs.names().get(i), eval(inputs.named().get(i)));
-        }
+        inputs.named().forEach((name, value) -> named.put(name, eval(value)));
         if (inputs.spread() != null) {
             values.addAll(Values.iterate(budget, eval(inputs.spread())));
         }
-        if (inputs.spreadNamed() != null) {
-            for (Object pair : Values.items(budget, eval(inputs.spreadNamed()))) {
+        if (inputs.mapping() != null) {
+            for (Object pair : Values.items(budget, eval(inputs.mapping()))) {
                 named.put(Text.str(budget, ((Tuple) pair).get(0)), ((Tuple) pair).get(1));
             }
         }
         return new Arguments(values, named);
     }
 
-    /// {@return an expression's value; never null}
     Object eval(Expression expression) {
         return switch (expression) {
             case Expression.Literal literal -> literal.value();
@@ -301,20 +293,17 @@ final class Renderer {
             case Expression.Filtered filtered -> filter(filtered.filter(), eval(filtered.value()));
             case Expression.Tested tested -> test(tested.test(), eval(tested.value()));
             case Expression.Not not -> !Values.truth(eval(not.value()));
-            case Expression.Compare chain -> compare(chain);
             case Expression.Binary binary -> binary(binary);
             case Expression.Choice c -> eval(Values.truth(eval(c.condition())) ? c.yes() : c.no());
             case Expression.Slice s ->
                 Access.slice(budget, eval(s.base()), eval(s.start()), eval(s.stop()), eval(s.step()));
             case Expression.Negative negative -> Operators.negate(eval(negative.value()));
             case Expression.Sequence list -> {
-                budget.step(list.items().size() + 1L);
                 List<Object> values = evalAll(list.items());
                 yield list.tuple() ? new Tuple(values) : values;
             }
             case Expression.Dict dict -> {
                 List<Object> values = evalAll(dict.items());
-                budget.step(values.size() + 1L);
                 Map<Object, Object> map = new LinkedHashMap<>();
                 for (int i = 0; i < values.size(); i += 2) {
                     map.put(Values.key(values.get(i)), values.get(i + 1));
@@ -335,20 +324,8 @@ final class Renderer {
         };
     }
 
-    private boolean compare(Expression.Compare chain) {
-        Object left = eval(chain.first());
-        for (int i = 0; i < chain.operators().size(); i++) {
-            Object right = eval(chain.operands().get(i));
-            if (!Operators.compare(budget, chain.operators().get(i), left, right)) {
-                return false;
-            }
-            left = right;
-        }
-        return true;
-    }
-
     /// The `loop` variable of a running loop; a recursive loop may be called with other items.
-    private final class Loop implements Callable, TemplateObject {
+    private final class Loop implements Callable {
         private final Statement.For loop;
         private final List<Object> items;
         private final Scope outer;

@@ -1,19 +1,20 @@
 package dev.tenon.platform.templates;
 
 import java.util.List;
+import java.util.Map;
 
 /// A part of a template that writes or sets something. What it means is in [Renderer].
 ///
 /// What is assigned to is an expression too: a name, an attribute of a name, or a tuple of those.
 sealed interface Statement {
-    record Raw(String text) implements Statement {}
 
+    /// Text or `{{ value }}`.
     record Output(Expression value) implements Statement {}
 
-    record Do(Expression value) implements Statement {}
     /// `break` or `continue`.
     record Exit(Renderer.Flow flow) implements Statement {}
 
+    /// `if`, and `do`, which has no body.
     record If(List<Branch> branches) implements Statement {}
 
     record Branch(Expression condition, List<Statement> body) {}
@@ -32,12 +33,9 @@ sealed interface Statement {
     record Capture(Expression target, List<Expression.Use> filters, List<Statement> body) implements Statement {}
     /// `with`: names for the body only; also a body that only has a scope, such as `generation`.
     record With(List<Expression> targets, List<Expression> values, List<Statement> body) implements Statement {}
-    /// `macro`, or the body of a `call`.
-    ///
-    /// @param defaults for each parameter its default or null
-    /// @param takesMore whether the body reads `varargs` or `kwargs`
-    record Macro(
-            String name, List<String> parameters, List<Expression> defaults, List<Statement> body, boolean takesMore)
+    /// `macro`, or the body of a `call`: its parameters with their defaults, which may be null, and whether the body
+    /// reads `varargs` or `kwargs`.
+    record Macro(String name, Map<String, Expression> parameters, List<Statement> body, boolean takesMore)
             implements Statement {}
 
     record CallBlock(Macro caller, Expression.Call call) implements Statement {}

@@ -1,8 +1,10 @@
 package dev.tenon.platform.templates;
 
-import dev.tenon.platform.templates.Token.Kind;
+import dev.tenon.platform.templates.Lexer.Kind;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /// Reads a template's statements. Tags that read other templates do not exist.
 final class TemplateParser extends ExpressionParser {
@@ -12,7 +14,6 @@ final class TemplateParser extends ExpressionParser {
         super(source);
     }
 
-    /// {@return the statements of a template}
     static List<Statement> parse(String source) {
         return new TemplateParser(source).body();
     }
@@ -25,16 +26,16 @@ final class TemplateParser extends ExpressionParser {
             Kind kind = peek().kind();
             String text = next();
             if (kind == Kind.TEXT) {
-                body.add(new Statement.Raw(text));
+                body.add(new Statement.Output(new Expression.Literal(text)));
             } else if (kind == Kind.EXPRESSION) {
                 body.add(new Statement.Output(tuple(true)));
-                need(Kind.EXPRESSION_END, "'}}'");
+                need("}}");
             } else if (at(Kind.NAME) && List.of(ends).contains(peek().text())) {
                 leave();
                 return body;
             } else {
                 body.add(statement(name()));
-                need(Kind.TAG_END, "'%}'");
+                need("%}");
             }
         }
         if (ends.length > 0) {
@@ -45,7 +46,7 @@ final class TemplateParser extends ExpressionParser {
 
     /// Reads the end of a tag and a body after it.
     private List<Statement> bodyAfterTag(String... ends) {
-        need(Kind.TAG_END, "'%}'");
+        need("%}");
         return body(ends);
     }
 
@@ -61,16 +62,12 @@ final class TemplateParser extends ExpressionParser {
             case "if" -> ifStatement();
             case "for" -> forStatement();
             case "set" -> set();
-            case "macro" -> {
-                String name = name();
-                List<Expression> defaults = new ArrayList<>();
-                yield macro(name, parameters(defaults), defaults, "endmacro");
-            }
+            case "macro" -> macro(name(), parameters(), "endmacro");
             case "call" -> call();
             case "filter" -> capture(null, new ArrayList<>(List.of(filter())), "endfilter");
             case "with" -> with();
             case "generation" -> new Statement.With(List.of(), List.of(), block("endgeneration"));
-            case "do" -> new Statement.Do(tuple(true));
+            case "do" -> new Statement.If(List.of(new Statement.Branch(tuple(true), List.of())));
             case "break", "continue" -> {
                 if (!inLoop) {
                     throw failure("'" + tag + "' stands outside of a loop");
@@ -109,7 +106,6 @@ final class TemplateParser extends ExpressionParser {
         return new Statement.For(target, items, filter, recursive, body, otherwise);
     }
 
-    /// Reads what is assigned to, several with commas.
     private Expression target() {
         Expression first = assignable(operand());
         if (!at(",")) {
@@ -137,7 +133,6 @@ final class TemplateParser extends ExpressionParser {
         return take("=") ? new Statement.Set(target, tuple(true)) : capture(target, new ArrayList<>(), "endset");
     }
 
-    /// Reads filters after those that were read, and a body.
     private Statement capture(Expression target, List<Expression.Use> filters, String end) {
         while (take("|")) {
             filters.add(filter());
@@ -145,47 +140,42 @@ final class TemplateParser extends ExpressionParser {
         return new Statement.Capture(target, filters, block(end));
     }
 
-    private List<String> parameters(List<Expression> defaults) {
-        List<String> parameters = new ArrayList<>();
+    private Map<String, Expression> parameters() {
+        Map<String, Expression> parameters = new LinkedHashMap<>();
         need("(");
         while (!take(")")) {
-            parameters.add(name());
-            defaults.add(take("=") ? expression() : null);
+            parameters.put(name(), take("=") ? expression() : null);
             separator(")");
         }
         return parameters;
     }
 
     /// Reads a body that is rendered when it is called.
-    private Statement.Macro macro(String name, List<String> parameters, List<Expression> defaults, String end) {
+    private Statement.Macro macro(String name, Map<String, Expression> parameters, String end) {
         boolean before = inLoop;
         int special = specialNames();
         inLoop = false;
         List<Statement> body = block(end);
         inLoop = before;
-        return new Statement.Macro(name, parameters, defaults, body, specialNames() > special);
+        return new Statement.Macro(name, parameters, body, specialNames() > special);
     }
 
     private Statement call() {
-        List<Expression> defaults = new ArrayList<>();
-        List<String> parameters = at("(") ? parameters(defaults) : List.of();
+        Map<String, Expression> parameters = at("(") ? parameters() : Map.of();
         if (!(expression() instanceof Expression.Call call)) {
             throw expected("a call");
         }
-        return new Statement.CallBlock(macro("caller", parameters, defaults, "endcall"), call);
+        return new Statement.CallBlock(macro("caller", parameters, "endcall"), call);
     }
 
     private Statement with() {
         List<Expression> targets = new ArrayList<>();
         List<Expression> values = new ArrayList<>();
-        while (!at(Kind.TAG_END)) {
+        do {
             targets.add(assignable(operand()));
             need("=");
             values.add(expression());
-            if (!take(",")) {
-                break;
-            }
-        }
+        } while (take(","));
         return new Statement.With(targets, values, block("endwith"));
     }
 }

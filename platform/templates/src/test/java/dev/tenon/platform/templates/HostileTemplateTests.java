@@ -41,6 +41,8 @@ class HostileTemplateTests {
                         + "{% set ns.s = [ns.s, ns.s] %}{% endfor %}{{ ns.s | tojson }}",
                 "{% set ns = namespace(s=[1]) %}{% for i in range(99) %}"
                         + "{% set ns.s = [ns.s, ns.s] %}{% endfor %}{{ ns.s == ns.s[:] + [] }}",
+                "{% set ns = namespace(s=(1,)) %}{% for i in range(99) %}"
+                        + "{% set ns.s = (ns.s, ns.s) %}{% endfor %}{{ {ns.s: 1}[ns.s] }}",
                 "{% set ns = namespace() %}{% set ns.x = ns %}{{ ns }}",
                 "{% set ns = namespace() %}{% set ns.x = [ns] %}{{ ns.x | string }}",
                 "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",

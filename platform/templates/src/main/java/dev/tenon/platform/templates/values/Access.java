@@ -41,7 +41,12 @@ public final class Access {
     /// {@return a method or attribute that a value has whatever its entries are, or null}
     private static Object own(Object base, String name) {
         boolean methods = base instanceof String || base instanceof Map || base instanceof List;
-        return base instanceof TemplateObject o ? o.attribute(name) : methods ? Builtin.method(base, name) : null;
+        if (base instanceof Callable callable) {
+            return callable.attribute(name);
+        }
+        return base instanceof Builtin.Namespace n
+                ? n.attributes().get(name)
+                : methods ? Builtin.method(base, name) : null;
     }
 
     private static Undefined missing(Object base, String name) {
@@ -49,7 +54,7 @@ public final class Access {
     }
 
     private static String kind(Object base) {
-        return base == None.NONE ? "None" : Values.type(base) + " object";
+        return base == Values.NONE ? "None" : Values.type(base) + " object";
     }
 
     /// {@return `base[start:stop:step]`; absent bounds are `None`}
@@ -78,21 +83,21 @@ public final class Access {
         }
         budget.step(chosen.size());
         if (base instanceof String) {
-            return Strings.join(budget, "", chosen, true);
+            return Text.join(budget, "", chosen, true);
         }
         return base instanceof Tuple ? new Tuple(chosen) : chosen;
     }
 
     /// {@return a slice's bound as a position from low to high}
-    static int bound(Object value, int n, int low, int high, int otherwise) {
+    private static int bound(Object value, int n, int low, int high, int otherwise) {
         long i = index(value, otherwise);
-        return Math.clamp(i < 0 && value != None.NONE ? i + n : i, low, high);
+        return Math.clamp(i < 0 && value != Values.NONE ? i + n : i, low, high);
     }
 
     private static long index(Object value, long otherwise) {
         Values.used(value);
-        if (value == None.NONE || Values.isInteger(value)) {
-            return value == None.NONE ? otherwise : Values.toLong(value);
+        if (value == Values.NONE || Values.isInteger(value)) {
+            return value == Values.NONE ? otherwise : Values.toLong(value);
         }
         throw new TemplateFailure("slice indices must be integers or None, not " + Values.type(value));
     }

@@ -3,10 +3,7 @@ package dev.tenon.platform.templates.values;
 import java.util.List;
 import java.util.Map;
 
-/// Arguments of a call, by position and by name. Each is asked for by both.
-///
-/// @param positional by position
-/// @param named by name, in order
+/// Arguments of a call, by position and, in order, by name. Each is asked for by both.
 public record Arguments(List<Object> positional, Map<String, Object> named) {
     /// No arguments.
     public static final Arguments NONE = new Arguments(List.of(), Map.of());
@@ -35,12 +32,12 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
 
     /// {@return a whole number, limited to 32 bits; `None` stands for the default}
     int integer(int index, String name, int otherwise) {
-        Object value = get(index, name, None.NONE);
+        Object value = get(index, name, Values.NONE);
         Values.used(value);
-        if (value != None.NONE && !Values.isInteger(value)) {
+        if (value != Values.NONE && !Values.isInteger(value)) {
             throw new TemplateFailure("'" + name + "' must be an integer, not " + Values.type(value));
         }
-        return value == None.NONE ? otherwise : (int) Math.clamp(Values.toLong(value), -1L << 31, (1L << 31) - 1);
+        return value == Values.NONE ? otherwise : (int) Math.clamp(Values.toLong(value), -1L << 31, (1L << 31) - 1);
     }
 
     /// {@return the arguments from a position on}

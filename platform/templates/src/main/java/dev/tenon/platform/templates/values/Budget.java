@@ -29,10 +29,10 @@ public final class Budget {
 
     /// Counts the characters of a string before it is made.
     public void string(long length) {
-        check(length);
         characters += length;
-        if (characters > MAX_CHARACTERS) {
-            throw new TemplateFailure("it makes more than " + MAX_CHARACTERS + " characters of text in all");
+        if (length > MAX_LENGTH || characters > MAX_CHARACTERS) {
+            throw new TemplateFailure("it makes a text of more than " + MAX_LENGTH + " characters, or more than "
+                    + MAX_CHARACTERS + " in all");
         }
     }
 
@@ -44,23 +44,18 @@ public final class Budget {
 
     /// Fails if a text under construction is too long already.
     public static void check(CharSequence text) {
-        check(text.length());
-    }
-
-    private static void check(long length) {
-        if (length > MAX_LENGTH) {
+        if (text.length() > MAX_LENGTH) {
             throw new TemplateFailure("it makes a text of more than " + MAX_LENGTH + " characters");
         }
     }
 
-    /// Enters a macro or another nested block; [#leave()] follows.
+    /// Enters a macro or another nested block, which [#leave()] leaves.
     public void enter() {
         if (++depth > MAX_DEPTH) {
             throw new TemplateFailure("its macros call each other more than " + MAX_DEPTH + " levels deep");
         }
     }
 
-    /// Leaves what [#enter()] entered.
     public void leave() {
         depth--;
     }

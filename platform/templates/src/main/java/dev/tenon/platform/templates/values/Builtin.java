@@ -21,10 +21,15 @@ public record Builtin(Object self, String name) implements Callable {
                     + "removesuffix replace rfind rindex rpartition rsplit rstrip split splitlines startswith strip "
                     + "title upper zfill")
             .split(" "));
+    private static final Set<String> WITHOUT_RANGE =
+            Set.of("count", "endswith", "find", "index", "rfind", "rindex", "startswith");
     private static final Set<String> OF_DICTS = Set.of("items", "keys", "values", "get", "copy");
     private static final Set<String> OF_LISTS = Set.of("index", "count", "copy");
     private static final Set<String> CHANGERS =
             Set.of(("append clear extend insert pop popitem remove reverse setdefault sort update").split(" "));
+
+    /// What `namespace()` makes: attributes that `set` may change from inner scopes, in place.
+    public record Namespace(Map<Object, Object> attributes) {}
 
     /// {@return a function, or null if there is none of this name}
     public static Object function(String name, Clock clock) {
@@ -104,7 +109,7 @@ public record Builtin(Object self, String name) implements Callable {
             case "values" -> new ArrayList<Object>(map.values());
             case "get" -> {
                 Object value = map.get(Values.key(args.need(0, "key")));
-                yield value != null ? value : args.get(1, "default", None.NONE);
+                yield value != null ? value : args.get(1, "default", Values.NONE);
             }
             default -> map;
         };
@@ -128,21 +133,24 @@ public record Builtin(Object self, String name) implements Callable {
 
     private Object ofString(Budget budget, String s, Arguments args) {
         budget.step(s.length() / 64);
+        if (args.positional().size() > 1 && WITHOUT_RANGE.contains(name)) {
+            throw new TemplateFailure("str." + name + "() takes one argument here");
+        }
         return switch (name) {
-            case "capitalize" -> budget.made(Strings.capitalize(s));
-            case "count" -> count(part(budget, s, args), args.text(0, "sub"));
-            case "endswith" -> affix(part(budget, s, args), args.need(0, "suffix"), false);
-            case "find", "index", "rfind", "rindex" -> find(budget, s, args);
+            case "capitalize" -> budget.made(Text.capitalize(s));
+            case "count" -> count(s, args.text(0, "sub"));
+            case "endswith" -> affix(s, args.need(0, "suffix"), false);
+            case "find", "index", "rfind", "rindex" -> find(s, args.text(0, "sub"));
             case "format" -> Format.fields(budget, s, args);
             case "isalnum" -> all(s, Character::isLetterOrDigit);
             case "isalpha" -> all(s, Character::isLetter);
             case "isdecimal", "isdigit", "isnumeric" -> all(s, Character::isDigit);
-            case "islower" -> Strings.isCase(s, false);
+            case "islower" -> Text.isCase(s, false);
             case "isspace" -> all(s, Text::isSpace);
-            case "isupper" -> Strings.isCase(s, true);
-            case "join" -> Strings.join(budget, s, Values.iterate(budget, args.need(0, "iterable")), true);
+            case "isupper" -> Text.isCase(s, true);
+            case "join" -> Text.join(budget, s, Values.iterate(budget, args.need(0, "iterable")), true);
             case "lower" -> budget.made(s.toLowerCase(Locale.ROOT));
-            case "lstrip" -> Strings.strip(s, args.get(0, "chars", None.NONE), true, false);
+            case "lstrip" -> Text.strip(s, args.get(0, "chars", Values.NONE), true, false);
             case "partition" -> partition(s, args.text(0, "sep"), s.indexOf(args.text(0, "sep")));
             case "removeprefix" ->
                 s.startsWith(args.text(0, "prefix"))
@@ -153,16 +161,16 @@ public record Builtin(Object self, String name) implements Callable {
                         ? s.substring(0, s.length() - args.text(0, "").length())
                         : s;
             case "replace" ->
-                Strings.replace(budget, s, args.text(0, "old"), args.text(1, "new"), args.integer(2, "count", -1));
+                Text.replace(budget, s, args.text(0, "old"), args.text(1, "new"), args.integer(2, "count", -1));
             case "rpartition" -> partition(s, args.text(0, "sep"), s.lastIndexOf(args.text(0, "sep")));
             case "rsplit" ->
-                Strings.splitRight(budget, s, args.get(0, "sep", None.NONE), args.integer(1, "maxsplit", -1));
-            case "rstrip" -> Strings.strip(s, args.get(0, "chars", None.NONE), false, true);
-            case "split" -> Strings.split(budget, s, args.get(0, "sep", None.NONE), args.integer(1, "maxsplit", -1));
-            case "splitlines" -> Strings.lines(budget, s, args.flag(0, "keepends"));
-            case "startswith" -> affix(part(budget, s, args), args.need(0, "prefix"), true);
-            case "strip" -> Strings.strip(s, args.get(0, "chars", None.NONE), true, true);
-            case "title" -> budget.made(Strings.title(s, false));
+                Text.splitRight(budget, s, args.get(0, "sep", Values.NONE), args.integer(1, "maxsplit", -1));
+            case "rstrip" -> Text.strip(s, args.get(0, "chars", Values.NONE), false, true);
+            case "split" -> Text.split(budget, s, args.get(0, "sep", Values.NONE), args.integer(1, "maxsplit", -1));
+            case "splitlines" -> Text.lines(budget, s, args.flag(0, "keepends"));
+            case "startswith" -> affix(s, args.need(0, "prefix"), true);
+            case "strip" -> Text.strip(s, args.get(0, "chars", Values.NONE), true, true);
+            case "title" -> budget.made(Text.title(s, false));
             case "upper" -> budget.made(s.toUpperCase(Locale.ROOT));
             case "zfill" -> zfill(budget, s, args.integer(0, "width", 0));
             default -> throw new TemplateFailure("there is no method '" + name + "'");
@@ -173,23 +181,12 @@ public record Builtin(Object self, String name) implements Callable {
         return !s.isEmpty() && s.codePoints().allMatch(holds);
     }
 
-    /// {@return the part from the optional start to the optional end, which are arguments 1 and 2}
-    private static String part(Budget budget, String s, Arguments args) {
-        Object start = args.get(1, "start", None.NONE);
-        Object end = args.get(2, "end", None.NONE);
-        return start == None.NONE && end == None.NONE ? s : (String) Access.slice(budget, s, start, end, None.NONE);
-    }
-
-    private Object find(Budget budget, String s, Arguments args) {
-        String sub = args.text(0, "sub");
-        String part = part(budget, s, args);
-        int at = name.startsWith("r") ? part.lastIndexOf(sub) : part.indexOf(sub);
+    private Object find(String s, String sub) {
+        int at = name.startsWith("r") ? s.lastIndexOf(sub) : s.indexOf(sub);
         if (at < 0 && name.endsWith("index")) {
             throw new TemplateFailure("substring not found");
         }
-        int n = Text.length(s);
-        int before = Access.bound(args.get(1, "start", None.NONE), n, 0, n, 0);
-        return at < 0 ? -1L : (long) before + part.codePointCount(0, at);
+        return at < 0 ? -1L : (long) s.codePointCount(0, at);
     }
 
     private static long count(String s, String part) {

@@ -5,4 +5,9 @@ package dev.tenon.platform.templates.values;
 public interface Callable {
     /// {@return what a call with arguments gives; never null}
     Object call(Budget budget, Arguments arguments);
+
+    /// {@return an attribute, or null if it has none of this name}
+    default Object attribute(String name) {
+        return null;
+    }
 }

@@ -8,7 +8,6 @@ import java.util.Set;
 
 /// Jinja2's filters: what stands after `|`.
 public final class Filters {
-    /// The names.
     static final Set<String> NAMES =
             Set.of(("abs attr batch capitalize count d default dictsort e escape first float format groupby indent "
                             + "int items join last length list lower map max min reject rejectattr replace reverse round safe "
@@ -19,8 +18,12 @@ public final class Filters {
 
     /// {@return the name of a filter, which must exist}
     public static String named(String name) {
-        if (!NAMES.contains(name)) {
-            throw new TemplateFailure("there is no filter '" + name + "'");
+        return known(NAMES, "filter", name);
+    }
+
+    static String known(Set<String> names, String kind, String name) {
+        if (!names.contains(name)) {
+            throw new TemplateFailure("there is no " + kind + " '" + name + "'");
         }
         return name;
     }
@@ -31,8 +34,11 @@ public final class Filters {
             case "abs" -> Operators.compare(budget, "<", value, 0L) ? Operators.negate(value) : value;
             case "attr" -> Access.attribute(budget, value, args.text(0, "name"));
             case "batch" -> Sequences.batch(Values.iterate(budget, value), args);
-            case "capitalize" -> budget.made(Strings.capitalize(Text.str(budget, value)));
-            case "default", "d" -> otherwise(value, args);
+            case "capitalize" -> budget.made(Text.capitalize(Text.str(budget, value)));
+            case "default", "d" -> {
+                boolean missing = value instanceof Undefined || (args.flag(1, "boolean") && !Values.truth(value));
+                yield missing ? args.get(0, "default_value", "") : value;
+            }
             case "dictsort" -> {
                 Values.used(value);
                 Object by = args.get(1, "by", "key").equals("value") ? 1L : 0L;
@@ -54,7 +60,7 @@ public final class Filters {
             case "lower" -> budget.made(Text.str(budget, value).toLowerCase(Locale.ROOT));
             case "map" -> Sequences.map(budget, Values.iterate(budget, value), args);
             case "max", "min" -> {
-                Object by = args.get(1, "attribute", None.NONE);
+                Object by = args.get(1, "attribute", Values.NONE);
                 List<Object> items = Values.iterate(budget, value);
                 boolean caseSensitive = args.flag(0, "case_sensitive");
                 yield Sequences.edge(Sequences.sorted(budget, items, by, caseSensitive, name.equals("max")), true);
@@ -62,21 +68,21 @@ public final class Filters {
             case "replace" -> replace(budget, Text.str(budget, value), args);
             case "reverse" ->
                 value instanceof String s
-                        ? Strings.reverse(s)
+                        ? Text.reverse(s)
                         : Values.iterate(budget, value).reversed();
             case "round" -> round(value, args.integer(0, "precision", 0), args.get(1, "method", "common"));
             case "safe", "string" -> Text.str(budget, value);
             case "select", "selectattr", "reject", "rejectattr" ->
                 Sequences.select(budget, Values.iterate(budget, value), args, name);
             case "sort" -> {
-                Object by = args.get(2, "attribute", None.NONE);
+                Object by = args.get(2, "attribute", Values.NONE);
                 List<Object> items = Values.iterate(budget, value);
                 yield Sequences.sorted(budget, items, by, args.flag(1, "case_sensitive"), args.flag(0, "reverse"));
             }
             case "sum" -> Sequences.sum(budget, Values.iterate(budget, value), args);
-            case "title" -> budget.made(Strings.title(Text.str(budget, value), true));
+            case "title" -> budget.made(Text.title(Text.str(budget, value), true));
             case "tojson" -> Printer.json(budget, value, args);
-            case "trim" -> Strings.strip(Text.str(budget, value), args.get(0, "chars", None.NONE), true, true);
+            case "trim" -> Text.strip(Text.str(budget, value), args.get(0, "chars", Values.NONE), true, true);
             case "unique" -> Sequences.unique(budget, Values.iterate(budget, value), args);
             case "upper" -> budget.made(Text.str(budget, value).toUpperCase(Locale.ROOT));
             case "wordcount" -> Math.max(0L, (" " + Text.str(budget, value)).split("(?U)\\W+").length - 1L);
@@ -84,15 +90,9 @@ public final class Filters {
         };
     }
 
-    private static Object otherwise(Object value, Arguments args) {
-        boolean replace = value instanceof Undefined || (args.flag(1, "boolean") && !Values.truth(value));
-        return replace ? args.get(0, "default_value", "") : value;
-    }
-
     private static Object replace(Budget budget, String s, Arguments args) {
-        String old = Text.str(budget, args.need(0, "old"));
         String by = Text.str(budget, args.need(1, "new"));
-        return Strings.replace(budget, s, old, by, args.integer(2, "count", -1));
+        return Text.replace(budget, s, Text.str(budget, args.need(0, "old")), by, args.integer(2, "count", -1));
     }
 
     private static Object escape(Budget budget, String s) {
@@ -109,7 +109,7 @@ public final class Filters {
                 : " ".repeat(Math.clamp(args.integer(0, "width", 4), 0, 1000));
         boolean first = args.flag(1, "first");
         boolean blank = args.flag(2, "blank");
-        List<Object> lines = Strings.lines(budget, s.concat("\n"), false);
+        List<Object> lines = Text.lines(budget, s.concat("\n"), false);
         StringBuilder out = new StringBuilder();
         for (int i = 0; i < lines.size(); i++) {
             String line = (String) lines.get(i);
@@ -122,7 +122,7 @@ public final class Filters {
 
     private static Object toInteger(Object value, Object otherwise, int base) {
         if (value instanceof String s) {
-            String digits = Strings.strip(s, None.NONE, true, true).replace("_", "");
+            String digits = Text.strip(s, Values.NONE, true, true).replace("_", "");
             digits = base == 10 ? digits : digits.replaceFirst("^([+-]?)0[xXoObB]", "$1");
             try {
                 return Long.parseLong(digits, Math.clamp(base, 2, 36));
@@ -140,7 +140,7 @@ public final class Filters {
     private static Object toFloat(Object value, Object otherwise) {
         Values.used(value);
         if (value instanceof String text) {
-            String s = Strings.strip(text, None.NONE, true, true);
+            String s = Text.strip(text, Values.NONE, true, true);
             boolean number = s.length() < 400 && s.matches("[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?");
             return number ? Double.valueOf(s) : otherwise;
         }

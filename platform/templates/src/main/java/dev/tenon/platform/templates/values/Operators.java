@@ -9,6 +9,11 @@ public final class Operators {
 
     /// {@return whether a comparison holds}
     public static boolean compare(Budget budget, String operator, Object a, Object b) {
+        return (Boolean) binary(budget, operator, a, b);
+    }
+
+    /// {@return the result of an operator}
+    public static Object binary(Budget budget, String operator, Object a, Object b) {
         return switch (operator) {
             case "==" -> Values.equal(budget, a, b);
             case "!=" -> !Values.equal(budget, a, b);
@@ -17,7 +22,8 @@ public final class Operators {
             case "<" -> order(budget, operator, a, b) < 0;
             case "<=" -> order(budget, operator, a, b) <= 0;
             case ">" -> order(budget, operator, a, b) > 0;
-            default -> order(budget, operator, a, b) >= 0;
+            case ">=" -> order(budget, operator, a, b) >= 0;
+            default -> compute(budget, operator, a, b);
         };
     }
 
@@ -46,8 +52,7 @@ public final class Operators {
                 + Values.type(b) + "'");
     }
 
-    /// {@return the result of an arithmetic operator}
-    public static Object binary(Budget budget, String operator, Object a, Object b) {
+    private static Object compute(Budget budget, String operator, Object a, Object b) {
         Values.used(a);
         Values.used(b);
         if (Values.isNumber(a) && Values.isNumber(b)) {
@@ -64,7 +69,7 @@ public final class Operators {
             return a instanceof Tuple ? new Tuple(all) : all;
         }
         if (operator.equals("*") && Values.isInteger(a) && (b instanceof String || b instanceof List)) {
-            return binary(budget, operator, b, a);
+            return compute(budget, operator, b, a);
         }
         if (operator.equals("*") && Values.isInteger(b) && (a instanceof String || a instanceof List)) {
             return repeat(budget, a, Math.max(0, Values.toLong(b)));

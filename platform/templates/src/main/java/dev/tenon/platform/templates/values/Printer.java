@@ -1,21 +1,17 @@
 package dev.tenon.platform.templates.values;
 
 import java.math.BigDecimal;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 /// Writes values as Python's `repr` does, or as `json.dumps` does, by which `transformers` defines `tojson`.
 final class Printer {
-    /// Types of characters that `repr` escapes.
-    private static final int UNPRINTABLE = 1 << Character.CONTROL
-            | 1 << Character.FORMAT
-            | 1 << Character.SURROGATE
-            | 1 << Character.PRIVATE_USE
-            | 1 << Character.UNASSIGNED
-            | 1 << Character.LINE_SEPARATOR
-            | 1 << Character.PARAGRAPH_SEPARATOR
-            | 1 << Character.SPACE_SEPARATOR;
+    private static final Predicate<String> UNPRINTABLE =
+            Pattern.compile("[\\p{C}\\p{Z}&&[^ ]]").asMatchPredicate();
 
     private final Budget budget;
     private final StringBuilder out = new StringBuilder();
@@ -38,12 +34,12 @@ final class Printer {
     static String json(Budget budget, Object value, Arguments args) {
         Printer printer = new Printer(budget, true);
         printer.ascii = args.flag(0, "ensure_ascii");
-        Object by = args.get(1, "indent", None.NONE);
-        if (by != None.NONE) {
+        Object by = args.get(1, "indent", Values.NONE);
+        if (by != Values.NONE) {
             printer.indent = by instanceof String s ? s : " ".repeat(Math.clamp(args.integer(1, "indent", 0), 0, 64));
             printer.itemSeparator = ",";
         }
-        if (args.get(2, "separators", None.NONE) instanceof List<?> l && l.size() == 2) {
+        if (args.get(2, "separators", Values.NONE) instanceof List<?> l && l.size() == 2) {
             printer.itemSeparator = Text.need(l.get(0), "separators");
             printer.keySeparator = Text.need(l.get(1), "separators");
         }
@@ -63,31 +59,40 @@ final class Printer {
             quote(s);
         } else if (value instanceof List<?> l) {
             boolean tuple = !json && value instanceof Tuple;
-            out.append(tuple ? '(' : '[');
-            boolean first = true;
-            for (Object item : l) {
-                separate(first, depth + 1);
-                first = false;
-                write(item, depth + 1);
-            }
-            close(first, depth, !tuple ? "]" : l.size() == 1 ? ",)" : ")");
+            writeAll(tuple ? "(" : "[", l, tuple ? (l.size() == 1 ? ",)" : ")") : "]", depth);
         } else if (value instanceof Map<?, ?> m) {
-            out.append('{');
-            boolean first = true;
-            for (Map.Entry<?, ?> e : sorted(m).entrySet()) {
-                separate(first, depth + 1);
-                first = false;
-                write(json && !(e.getKey() instanceof String) ? scalar(e.getKey()) : e.getKey(), depth);
-                out.append(keySeparator);
-                write(e.getValue(), depth + 1);
-            }
-            close(first, depth, "}");
-        } else if (value instanceof Namespace n && !json) {
+            writeAll("{", sorted(m).entrySet(), "}", depth);
+        } else if (value instanceof Builtin.Namespace n && !json) {
             out.append("<Namespace ");
             write(n.attributes(), depth);
             out.append('>');
         } else {
             out.append(scalar(value));
+        }
+    }
+
+    private void writeAll(String open, Collection<?> items, String close, int depth) {
+        out.append(open);
+        String before = "";
+        for (Object item : items) {
+            newline(before, depth + 1);
+            before = itemSeparator;
+            if (item instanceof Map.Entry<?, ?> e) {
+                write(json && !(e.getKey() instanceof String) ? scalar(e.getKey()) : e.getKey(), depth);
+                out.append(keySeparator);
+            }
+            write(item instanceof Map.Entry<?, ?> e ? e.getValue() : item, depth + 1);
+        }
+        if (!items.isEmpty()) {
+            newline("", depth);
+        }
+        out.append(close);
+    }
+
+    private void newline(String before, int depth) {
+        out.append(before);
+        if (indent != null) {
+            out.append('\n').repeat(indent, depth);
         }
     }
 
@@ -98,7 +103,7 @@ final class Printer {
             case Double d when json && d.isNaN() -> "NaN";
             case Double d when json && d.isInfinite() -> d > 0 ? "Infinity" : "-Infinity";
             case Double d -> floating(d);
-            case None n -> json ? "null" : "None";
+            case Object o when o == Values.NONE -> json ? "null" : "None";
             case Object o
             when json -> throw new TemplateFailure("Object of type " + Values.type(o) + " is not JSON serializable");
             case Undefined u -> "Undefined";
@@ -115,20 +120,6 @@ final class Printer {
         return sorted;
     }
 
-    private void separate(boolean first, int depth) {
-        out.append(first ? "" : itemSeparator);
-        if (indent != null) {
-            out.append('\n').repeat(indent, depth);
-        }
-    }
-
-    private void close(boolean empty, int depth, String bracket) {
-        if (indent != null && !empty) {
-            out.append('\n').repeat(indent, depth);
-        }
-        out.append(bracket);
-    }
-
     private void quote(String s) {
         char quote = json || s.indexOf('\'') >= 0 && s.indexOf('"') < 0 ? '"' : '\'';
         out.append(quote);
@@ -136,7 +127,7 @@ final class Printer {
             int simple = (json ? "\\\n\r\t\b\f" : "\\\n\r\t").indexOf(c);
             if (simple >= 0 || c == quote) {
                 out.append('\\').append(c == quote ? quote : "\\nrtbf".charAt(simple));
-            } else if (json ? c >= 0x20 && !(ascii && c > 0x7e) : isPrintable(c)) {
+            } else if (json ? c >= 0x20 && !(ascii && c > 0x7e) : !UNPRINTABLE.test(Character.toString(c))) {
                 out.appendCodePoint(c);
             } else {
                 out.append(
@@ -144,10 +135,6 @@ final class Printer {
             }
         });
         out.append(quote);
-    }
-
-    private static boolean isPrintable(int c) {
-        return c == ' ' || (UNPRINTABLE >> Character.getType(c) & 1) == 0;
     }
 
     /// {@return a float as Python prints it: the shortest digits, an exponent from 1e16 and below 1e-4}

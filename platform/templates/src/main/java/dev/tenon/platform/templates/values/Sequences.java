@@ -18,7 +18,7 @@ final class Sequences {
 
     private static Object path(Budget budget, Object item, Object attribute, Arguments args) {
         if (!(attribute instanceof String path)) {
-            return attribute == None.NONE ? item : Access.item(budget, item, attribute);
+            return attribute == Values.NONE ? item : Access.item(budget, item, attribute);
         }
         Object value = item;
         for (String name : path.split("\\.")) {
@@ -49,7 +49,7 @@ final class Sequences {
         boolean caseSensitive = args.flag(0, "case_sensitive");
         Map<Object, Object> seen = new LinkedHashMap<>();
         for (Object item : items) {
-            Object value = path(budget, item, args.get(1, "attribute", None.NONE));
+            Object value = path(budget, item, args.get(1, "attribute", Values.NONE));
             seen.putIfAbsent(Values.key(folded(value, caseSensitive)), item);
         }
         return new ArrayList<>(seen.values());
@@ -71,7 +71,7 @@ final class Sequences {
     static Object sum(Budget budget, List<Object> items, Arguments args) {
         Object total = args.get(1, "start", 0L);
         for (Object item : items) {
-            total = Operators.binary(budget, "+", total, path(budget, item, args.get(0, "attribute", None.NONE)));
+            total = Operators.binary(budget, "+", total, path(budget, item, args.get(0, "attribute", Values.NONE)));
         }
         return total;
     }
@@ -79,9 +79,9 @@ final class Sequences {
     static Object join(Budget budget, List<Object> items, Arguments args) {
         List<Object> values = new ArrayList<>(items.size());
         for (Object item : items) {
-            values.add(path(budget, item, args.get(1, "attribute", None.NONE)));
+            values.add(path(budget, item, args.get(1, "attribute", Values.NONE)));
         }
-        return Strings.join(budget, Text.str(budget, args.get(0, "d", "")), values, false);
+        return Text.join(budget, Text.str(budget, args.get(0, "d", "")), values, false);
     }
 
     static Object edge(List<Object> items, boolean first) {
@@ -106,7 +106,7 @@ final class Sequences {
     static Object select(Budget budget, List<Object> items, Arguments args, String name) {
         boolean byAttribute = name.endsWith("attr");
         int next = byAttribute ? 1 : 0;
-        Object attribute = byAttribute ? args.need(0, "attribute") : None.NONE;
+        Object attribute = byAttribute ? args.need(0, "attribute") : Values.NONE;
         boolean plain = args.positional().size() <= next;
         String test = plain ? "" : Tests.named(args.text(next, "test"));
         Arguments rest = args.from(next + 1);

@@ -17,10 +17,7 @@ public final class Tests {
 
     /// {@return the name of a test, which must exist}
     public static String named(String name) {
-        if (!NAMES.contains(name)) {
-            throw new TemplateFailure("there is no test '" + name + "'");
-        }
-        return name;
+        return Filters.known(NAMES, "test", name);
     }
 
     /// {@return whether a value passes a test}
@@ -42,11 +39,11 @@ public final class Tests {
             case "iterable", "sequence" ->
                 v instanceof String || v instanceof List || v instanceof Map || v instanceof Undefined;
             case "le", "<=" -> Operators.compare(budget, "<=", v, args.need(0, "other"));
-            case "lower" -> Strings.isCase(Text.str(budget, v), false);
+            case "lower" -> Text.isCase(Text.str(budget, v), false);
             case "lt", "lessthan", "<" -> Operators.compare(budget, "<", v, args.need(0, "other"));
             case "mapping" -> v instanceof Map;
             case "ne", "!=" -> Operators.compare(budget, "!=", v, args.need(0, "other"));
-            case "none", "None" -> v == None.NONE;
+            case "none", "None" -> v == Values.NONE;
             case "number" -> Values.isNumber(v);
             case "odd" -> modulo(budget, v, 2L) == 1;
             case "sameas" -> same(v, args.need(0, "other"));
@@ -54,13 +51,13 @@ public final class Tests {
             case "test" -> v instanceof String s && NAMES.contains(s);
             case "true", "True" -> v.equals(true);
             case "undefined" -> v instanceof Undefined;
-            case "upper" -> Strings.isCase(Text.str(budget, v), true);
+            case "upper" -> Text.isCase(Text.str(budget, v), true);
             default -> throw new TemplateFailure("there is no test '" + name + "'");
         };
     }
 
     private static double modulo(Budget budget, Object value, Object by) {
-        return Values.toDouble(Operators.binary(budget, "%", value instanceof String ? None.NONE : value, by));
+        return Values.toDouble(Operators.binary(budget, "%", value instanceof String ? Values.NONE : value, by));
     }
 
     private static boolean same(Object a, Object b) {

@@ -10,6 +10,8 @@ import java.util.Map;
 
 /// What holds for values of every type: truth, length, items, equality and calls.
 public final class Values {
+    /// Python's `None`; Java's null never appears among a template's values.
+    public static final Object NONE = new Object();
     private static final Undefined UNDEFINED_KEY = new Undefined("a key is undefined");
 
     private Values() {}
@@ -21,14 +23,12 @@ public final class Values {
             case Boolean b -> "bool";
             case Long l -> "int";
             case Double d -> "float";
-            case None n -> "NoneType";
             case Undefined u -> "Undefined";
-            case Namespace n -> "Namespace";
-            case TemplateObject o -> "LoopContext";
+            case Builtin.Namespace n -> "Namespace";
             case Tuple t -> "tuple";
             case List<?> l -> "list";
             case Map<?, ?> m -> "dict";
-            default -> "function";
+            default -> value == NONE ? "NoneType" : "function";
         };
     }
 
@@ -56,7 +56,7 @@ public final class Values {
         if (value instanceof List<?> || value instanceof Map<?, ?>) {
             return length(value) != 0;
         }
-        return isNumber(value) ? toDouble(value) != 0 : value != None.NONE && !(value instanceof Undefined);
+        return isNumber(value) ? toDouble(value) != 0 : value != NONE && !(value instanceof Undefined);
     }
 
     /// Fails if a value is undefined.
@@ -71,7 +71,8 @@ public final class Values {
         if (value instanceof Double d && d == Math.rint(d) && Math.abs(d) < 1e15) {
             return (long) (double) d;
         }
-        if (value instanceof Map<?, ?> || (value instanceof List<?> && !(value instanceof Tuple))) {
+        boolean nested = value instanceof Tuple t && t.stream().anyMatch(i -> i instanceof List || i instanceof Map);
+        if (value instanceof Map || nested || (value instanceof List && !(value instanceof Tuple))) {
             throw new TemplateFailure("unhashable type: '" + type(value) + "'");
         }
         return value instanceof Undefined ? UNDEFINED_KEY : value;
@@ -141,7 +142,7 @@ public final class Values {
             }
             return equal;
         }
-        return (a instanceof Undefined && b instanceof Undefined) || a.equals(b);
+        return a == b || (a instanceof String && a.equals(b)) || (a instanceof Undefined && b instanceof Undefined);
     }
 
     static boolean contains(Budget budget, Object container, Object value) {
@@ -187,7 +188,7 @@ public final class Values {
                     "A template variable is nested more than " + Budget.MAX_DEPTH + " levels deep or contains itself");
         }
         return switch (value) {
-            case null -> None.NONE;
+            case null -> NONE;
             case String s -> s;
             case Boolean b -> b;
             case BigInteger i when i.bitLength() > 63 -> i.doubleValue();
@@ -205,8 +206,7 @@ public final class Values {
                 yield copy;
             }
             default ->
-                throw new IllegalArgumentException("A template variable has type "
-                        + value.getClass().getName()
+                throw new IllegalArgumentException("A template variable has type " + value.getClass()
                         + "; expected strings, numbers, booleans, null, lists and maps");
         };
     }
