@@ -47,7 +47,7 @@ class RulesIT {
                     "dev.tenon.platform.bundles",
                     Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli", "dev.tenon.platform.boot")),
             Map.entry("dev.tenon.platform.tools", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")),
-            Map.entry("dev.tenon.platform.bench", Set.of("dev.tenon.platform.cli")),
+            Map.entry("dev.tenon.platform.bench", Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core")),
             Map.entry("dev.tenon.platform.contracts", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")));
 
     /// Packages that use each other in a circle today. The list only gets shorter.

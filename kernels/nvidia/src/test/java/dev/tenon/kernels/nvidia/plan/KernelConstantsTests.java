@@ -2,6 +2,7 @@ package dev.tenon.kernels.nvidia.plan;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.graph.Activation;
@@ -67,8 +68,13 @@ class KernelConstantsTests {
                 .results()
                 .findFirst()
                 .orElseThrow();
-        assertEquals(Activation.values().length, cases.size() + 1, cases::toString);
+        List<Activation> computed = List.of(Activation.SILU, Activation.GELU_TANH, Activation.RELU);
+        assertEquals(computed.size(), cases.size() + 1, cases::toString);
         for (Activation activation : Activation.values()) {
+            if (!computed.contains(activation)) {
+                assertThrows(IllegalArgumentException.class, () -> KernelCodes.of(activation), activation::name);
+                continue;
+            }
             int code = KernelCodes.of(activation);
             if (activation.name().equals(other.group(1))) {
                 assertTrue(!cases.containsValue(code), activation + " is told by " + code);

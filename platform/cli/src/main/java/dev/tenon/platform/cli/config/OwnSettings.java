@@ -21,8 +21,8 @@ public final class OwnSettings {
             Setting.path("chat.history", "", "The file of lines typed in `chat`; ~/.cache/tenon/history if empty."),
             Setting.text(
                     "bundles.repositories",
-                    "https://repo.maven.apache.org/maven2/",
-                    "Where `bundles install` looks, in this order, with commas between: addresses or folders in Maven's"
+                    "",
+                    "Where `bundles install` looks, in this order, with commas between; Maven Central if empty: addresses or folders in Maven's"
                             + " layout, and indexes of OSGi repositories (.xml)."),
             Setting.text("hf.url", "https://huggingface.co", "The hub that `pull` asks."),
             Setting.text("hf.token", "", "The access token for the hub.").alsoFrom("HF_TOKEN"),

@@ -34,6 +34,11 @@ class ConfigCommandTests {
     @BeforeEach
     void setUp() {
         cli = new TestCli(folder);
+        cli.add("config", this::command);
+    }
+
+    /// A command of its own for each call, as each process has it.
+    private ConfigCommand command() {
         ConfigCommand command = new ConfigCommand();
         command.control = (EngineControl) control();
         command.sources = List.of(() -> List.of(SettingValue.find(
@@ -43,7 +48,7 @@ class ConfigCommandTests {
                 Map.of(),
                 Map.of("x.token", "abc"),
                 "etc/x.cfg")));
-        cli.add("config", () -> command);
+        return command;
     }
 
     /// An engine that only tells what is declared.
