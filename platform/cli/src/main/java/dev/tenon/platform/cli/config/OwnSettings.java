@@ -22,8 +22,8 @@ public final class OwnSettings {
             Setting.text(
                     "bundles.repositories",
                     "",
-                    "Where `bundles install` looks, in this order, with commas between; Maven Central if empty: addresses or folders in Maven's"
-                            + " layout, and indexes of OSGi repositories (.xml)."),
+                    "Where `bundles install` looks, in this order, with commas between; Maven Central if empty:"
+                            + " addresses or folders in Maven's layout, and indexes of OSGi repositories (.xml)."),
             Setting.text("hf.url", "https://huggingface.co", "The hub that `pull` asks."),
             Setting.text("hf.token", "", "The access token for the hub.").alsoFrom("HF_TOKEN"),
             Setting.flag("debug", false, "Prints the stack trace of an error (1 counts as on)."));
