@@ -65,10 +65,6 @@ public record RopeParams(
             throw new IllegalArgumentException(
                     "rope factors " + freqFactors.get() + " are not one for each of " + ropeDim / 2 + " pairs");
         }
-        if (!(freqBase > 0) || !(freqScale > 0) || !(attentionFactor > 0)) {
-            throw new IllegalArgumentException("rope with base " + freqBase + ", scale " + freqScale
-                    + " and attention factor " + attentionFactor + "; expected numbers above 0");
-        }
     }
 
     /// Rotation without YaRN and attention factor.

@@ -54,7 +54,9 @@ class RulesIT {
     private static final Set<String> CYCLES = Set.of(
             "dev.tenon.backend.nv.tegra.emulator",
             "dev.tenon.backend.nv.tegra.emulator.kernels",
-            "dev.tenon.backend.nv.tegra.emulator.stream");
+            "dev.tenon.backend.nv.tegra.emulator.stream",
+            "dev.tenon.kernels.nvidia",
+            "dev.tenon.kernels.nvidia.source");
 
     private static final Set<String> MAY_PRINT =
             Set.of("dev.tenon.platform.cli", "dev.tenon.platform.bench", "dev.tenon.platform.launcher");

@@ -122,7 +122,7 @@ class SharedClassesIT {
                             "Import-Package",
                             Jars.attributes(formats).getValue("Import-Package") + "," + PACKAGE)));
             LoadRequest request = LoadRequest.builder(Jars.model())
-                    .contextLength(64)
+                    .contextLength(192)
                     .settings(Map.of("warmup", "off"))
                     .threads(2)
                     .build();
@@ -146,7 +146,9 @@ class SharedClassesIT {
                                 manager.apply(exporting("0.3.0", PACKAGE)));
                     }
                 });
-                undisturbed.add(10, MODELS + " 0.2.0 was replaced by " + MODELS + " 0.3.0 (cpu-vector)");
+                String moved = MODELS + " 0.2.0 was replaced by " + MODELS + " 0.3.0 (cpu-vector)";
+                assertTrue(events.indexOf(moved) >= 10, events.toString());
+                events.remove(moved);
                 assertEquals(undisturbed, events);
                 Bundle user = manager.bundles(FORMATS).getFirst();
                 assertEquals("0.2.0", user.getVersion().toString());
@@ -174,7 +176,7 @@ class SharedClassesIT {
                 GenerationRequest.builder()
                         .prompt(prompt)
                         .sampling(SamplingParams.greedy())
-                        .maxNewTokens(24)
+                        .maxNewTokens(100)
                         .ignoreEndOfGeneration(true)
                         .build(),
                 new GenerationListener() {

@@ -402,7 +402,9 @@ class LauncherIT {
 
     private static FakeBundle cliBundle() {
         return new FakeBundle("fake.cli")
-                .header("Import-Package", "jdk.incubator.vector,org.osgi.framework,org.slf4j;version=\"[2.0,3)\"")
+                .header(
+                        "Import-Package",
+                        "dev.tenon.platform.boot,jdk.incubator.vector,org.osgi.framework,org.slf4j;version=\"[2.0,3)\"")
                 .type("fake.Cli", CLI)
                 .component(COMPONENT);
     }

@@ -18,6 +18,10 @@ final class LogitRows implements StepResult {
     private int[] tokens = new int[16];
     private float[][] kept = NOTHING_KEPT;
     private int onHost;
+    /// Whether somebody has asked for logits of this step, and of the last one that had any.
+    private boolean asked;
+
+    private boolean askedBefore = true;
 
     /// @param turn the plan's
     /// @param logits how the host gets rows
@@ -34,6 +38,10 @@ final class LogitRows implements StepResult {
 
     /// Begins a step: nothing is left of the last one.
     void begin(StepInput input) {
+        if (count > 0) {
+            askedBefore = asked;
+        }
+        asked = false;
         sampling.clear();
         onHost = 0;
         kept = NOTHING_KEPT;
@@ -46,6 +54,12 @@ final class LogitRows implements StepResult {
                 tokens[r++] = t;
             }
         }
+    }
+
+    /// {@return whether logits are worth sending with the step: somebody asked for those of the last step
+    ///     that had any}
+    boolean likelyAsked() {
+        return askedBefore;
     }
 
     /// Notes that the first rows arrived with the step.
@@ -89,6 +103,7 @@ final class LogitRows implements StepResult {
     @Override
     public void logits(int row, float[] target) {
         check(row);
+        asked = true;
         turn.await();
         try {
             if (kept.length > 0) {

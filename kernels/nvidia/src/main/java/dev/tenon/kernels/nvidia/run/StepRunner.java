@@ -86,7 +86,8 @@ public final class StepRunner {
         int first = Math.min(wanted, limits.maxLogitRows());
         StepShape shape = sampling.begin(limits.shape(input, first), input);
         logits.begin();
-        boolean sends = shape.candidates() == 0 && first > 0 && logits.arrivesWith(shape.logitRows());
+        boolean sends =
+                shape.candidates() == 0 && first > 0 && result.likelyAsked() && logits.arrivesWith(shape.logitRows());
         run(shape, input, 0, first, sends);
         if (sends) {
             result.arrived(first);

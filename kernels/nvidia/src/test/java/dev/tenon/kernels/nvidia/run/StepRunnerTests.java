@@ -147,6 +147,18 @@ class StepRunnerTests {
     }
 
     @Test
+    void logitsThatNobodyAskedForDoNotArriveWithTheNextStep() {
+        runner.run(prompt(3, true));
+        device.takeCalls();
+        StepResult result = runner.run(prompt(3, true));
+        assertEquals(List.of("pages 0 + 4", "run 4, 4"), device.takeCalls());
+        assertEquals(102, logit(result, 2));
+        assertEquals(List.of("fetch 0 + 3"), device.takeCalls());
+        runner.run(prompt(3, true));
+        assertEquals(List.of("pages 0 + 4", "run 4, 4, sends"), device.takeCalls());
+    }
+
+    @Test
     void otherLogitsComeTogetherWhenTheyAreAskedFor() {
         StepResult result = runner.run(prompt(12, true));
         device.calls.clear();

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /// Through two levels, a prefetch into the second-level cache waits for memory, and one into the
 /// first-level cache only for that. Directly, each line is fetched once, which holds one of the
 /// first level's line buffers for as long as memory takes. Which is faster depends on the
-/// processor: docs/performance-decode.md has both, measured.
+/// processor: docs/performance.md has the gain.
 ///
 /// The setting `tenon.kernels.x86.prefetch` (system property, or `TENON_KERNELS_X86_PREFETCH` in
 /// the environment) is `auto`, `near` (directly) or `levels` (through two levels).

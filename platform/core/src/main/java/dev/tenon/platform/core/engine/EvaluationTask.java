@@ -1,7 +1,6 @@
 package dev.tenon.platform.core.engine;
 
 import dev.tenon.api.device.StepResult;
-import dev.tenon.api.device.TokenChoice;
 import java.util.concurrent.locks.LockSupport;
 
 /// Runs tokens of a session without sampling. The calling thread takes the logits of each step
@@ -24,7 +23,6 @@ final class EvaluationTask extends SequenceTask {
         this.vocabularySize = vocabularySize;
         this.logitsFrom = logitsFrom;
         this.read = read;
-        this.choice = read ? null : TokenChoice.GREEDY;
     }
 
     @Override

@@ -342,7 +342,7 @@ final class StepLoop {
             if (old != null) {
                 old.close();
             }
-            fresh = source.place();
+            fresh = PlacingThread.run(source);
         } catch (RuntimeException | Error e) {
             failure = e;
         } finally {

@@ -19,8 +19,7 @@ import dev.tenon.kernels.x86.block.QuadMicroKernel;
 /// A few lines are fetched in each step of tokens: all those of a span at once would take all line
 /// buffers of the first level for as long as memory takes, and activations come through these too.
 /// Short rows are fetched in the order of their addresses, one after the other; of long ones the
-/// same span of each, so that hardware prefetchers see four streams. docs/performance-sequences.md
-/// has both, measured.
+/// same span of each, so that hardware prefetchers see four streams.
 ///
 /// Uses RBP, and R9 in a step. A fetch past the end of the weights does nothing.
 ///
