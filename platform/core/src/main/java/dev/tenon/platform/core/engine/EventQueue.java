@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /// hears them. Safe for both; whoever publishes never waits.
 final class EventQueue {
     /// Events that a consumer may be behind before its sequence pauses.
-    private static final int WINDOW = 64;
+    private static final int WINDOW = 128;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrived = lock.newCondition();

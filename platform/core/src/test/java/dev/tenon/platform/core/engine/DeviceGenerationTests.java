@@ -57,7 +57,10 @@ class DeviceGenerationTests {
             List<Integer> expected = FakeBackend.expected(prompt, VOCAB, 100);
             assertEquals(expected, generate(session, greedy(100, prompt)));
             // The first token is chosen in the prompt's step.
-            assertEquals(List.of(64, 35), List.copyOf(device.runs));
+            assertEquals(
+                    99,
+                    device.runs.stream().mapToInt(Integer::intValue).sum(),
+                    () -> "a run ends where the listener is far behind: " + device.runs);
             assertEquals(107, session.length());
             session.truncate(50);
             assertEquals(expected.subList(44, 49), generate(session, greedy(5, expected.get(43))));
