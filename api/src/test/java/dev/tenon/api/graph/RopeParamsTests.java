@@ -42,10 +42,9 @@ class RopeParamsTests {
     }
 
     @Test
-    void numbersThatMakeNoRotationAreRefused() {
+    void shapesThatMakeNoRotationAreRefused() {
         Optional<Weight> three = Optional.of(Weight.vector("rope_freqs.weight", 3));
         for (Runnable impossible : new Runnable[] {
-            () -> new RopeParams(8, 6, Pairing.HALF_SPLIT, 0, 1, Optional.empty()),
             () -> new RopeParams(8, 5, Pairing.HALF_SPLIT, 1, 1, Optional.empty()),
             () -> new RopeParams(8, 10, Pairing.HALF_SPLIT, 1, 1, Optional.empty()),
             () -> new RopeParams(8, 4, Pairing.HALF_SPLIT, 1, 1, three),
