@@ -152,7 +152,7 @@ class StepRunnerTests {
         device.takeCalls();
         StepResult result = runner.run(prompt(3, true));
         assertEquals(List.of("run 4, 4"), device.takeCalls());
-        assertEquals(102, logit(result, 2));
+        assertEquals(202, logit(result, 2));
         assertEquals(List.of("fetch 0 + 3"), device.takeCalls());
         runner.run(prompt(3, true));
         assertEquals(List.of("run 4, 4, sends"), device.takeCalls());
