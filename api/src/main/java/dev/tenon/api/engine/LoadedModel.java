@@ -39,7 +39,7 @@ public interface LoadedModel extends AutoCloseable {
     PlanReport report();
 
     /// {@return what measures the single kernels of the plan that runs now, if its backend can do
-    ///     that. A model that is placed anew has another one}
+    ///     that. A model that is placed again has another one}
     default Optional<PlanProfiler> profiler() {
         return Optional.empty();
     }

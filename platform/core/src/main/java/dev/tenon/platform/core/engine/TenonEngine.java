@@ -103,7 +103,7 @@ public final class TenonEngine implements Engine {
     }
 
     /// Offers the services of some bundles instead of others'. Models that use the old ones are
-    /// placed anew on the new ones; their sessions wait meanwhile and go on. If one model cannot be
+    /// placed again on the new ones; their sessions wait meanwhile and go on. If one model cannot be
     /// placed, the old services take their place again and all models return to them.
     ///
     /// @param old numbers of the bundles that are replaced
