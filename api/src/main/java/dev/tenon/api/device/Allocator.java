@@ -14,9 +14,8 @@ public interface Allocator {
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-003`) with asked, used and limit
     DeviceBuffer allocate(long bytes, String purpose);
 
-    /// Makes host memory readable for the device: the same memory where the device can read it (zero
-    /// copy), a copy
-    /// elsewhere.
+    /// Makes host memory readable for the device: the same memory where the device can read it
+    /// (zero copy), a copy elsewhere.
     ///
     /// @param host read-only host memory that stays valid until the buffer is closed, such as mapped
     ///     weights

@@ -23,9 +23,7 @@ public interface Compiler {
     /// @return the plan
     /// @throws dev.tenon.api.error.UnsupportedModelException (`BACKEND-002`) listing all ops that are not
     ///     supported
-    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-003`) if memory does not suffice;
-    ///     everything
-    ///     taken so far
-    ///     has been given back
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-003`) if memory does not
+    ///     suffice; everything taken so far has been given back
     Plan compile(CompileRequest request);
 }

@@ -2,10 +2,8 @@ package dev.tenon.api.device;
 
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// The memory of a plan's KV cache, cut into pages. The backend owns the memory; the platform decides
-/// which sequence
-/// uses
-/// which page and keeps page tables and reference counts.
+/// The memory of a plan's KV cache, cut into pages. The backend owns the memory; the platform
+/// decides which sequence uses which page and keeps page tables and reference counts.
 ///
 /// A page holds keys and values of all layers for [#tokensPerPage()] consecutive positions.
 @ConsumerType

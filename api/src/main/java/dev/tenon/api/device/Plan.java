@@ -3,15 +3,11 @@ package dev.tenon.api.device;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// A compiled graph with its weights bound and its KV cache allocated. The only hot boundary between
-/// platform and
-/// backend:
-/// one call a step.
+/// A compiled graph with its weights bound and its KV cache allocated. The only hot boundary
+/// between platform and backend: one call a step.
 ///
-/// One step at a time: calls of [#run] come one after the other, from any thread. The plan owns its device
-/// memory
-/// and gives
-/// it back in [#close()]; it borrows the weights until then.
+/// One step at a time: calls of [#run] come one after the other, from any thread. The plan owns its
+/// device memory and gives it back in [#close()]; it borrows the weights until then.
 @ConsumerType
 public interface Plan extends AutoCloseable {
     /// Runs one step: appends keys and values of all tokens to their pages and computes the wanted logits.

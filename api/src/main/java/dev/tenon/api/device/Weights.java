@@ -5,10 +5,8 @@ import dev.tenon.api.quant.QuantFormat;
 import java.lang.foreign.MemorySegment;
 import org.osgi.annotation.versioning.ProviderType;
 
-/// The weights of a model as a compiler sees them. Read-only and safe for any thread; valid until the
-/// model's plans
-/// are
-/// closed.
+/// The weights of a model as a compiler sees them. Read-only and safe for any thread; valid until
+/// the model's plans are closed.
 @ProviderType
 public interface Weights {
     /// {@return the description of a weight of the graph}

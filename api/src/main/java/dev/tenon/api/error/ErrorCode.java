@@ -1,8 +1,7 @@
 package dev.tenon.api.error;
 
-/// The codes that Tenon's own modules use; `docs/errors.md` has a paragraph on each. A bundle of a third
-/// party uses a
-/// prefix of its own.
+/// The codes that Tenon's own modules use; `docs/errors.md` has a paragraph on each. A bundle of a
+/// third party uses a prefix of its own.
 public final class ErrorCode {
     private ErrorCode() {}
 

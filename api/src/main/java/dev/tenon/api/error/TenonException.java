@@ -4,11 +4,9 @@ import java.util.Objects;
 
 /// Base of every error that Tenon raises on purpose.
 ///
-/// The message says what went wrong, where, what was found and expected and what to do, and ends with the
-/// code in
-/// brackets,
-/// so that a log line can be looked up in `docs/errors.md`. Programs decide on [#code()], people read
-/// [#getMessage()].
+/// The message says what went wrong, where, what was found and expected and what to do, and ends
+/// with the code in brackets, so that a log line can be looked up in `docs/errors.md`. Programs
+/// decide on [#code()], people read [#getMessage()].
 public class TenonException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

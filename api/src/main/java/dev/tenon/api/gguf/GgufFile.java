@@ -8,11 +8,8 @@ import org.osgi.annotation.versioning.ProviderType;
 
 /// An open, memory-mapped, read-only GGUF file, or a set of split files seen as one.
 ///
-/// Owns the mapping: all segments it handed out become invalid at [#close()], which only the opener calls,
-/// after
-/// every
-/// plan
-/// that uses the weights is closed. Safe for any thread.
+/// Owns the mapping: all segments it handed out become invalid at [#close()], which only the opener
+/// calls, after every plan that uses the weights is closed. Safe for any thread.
 @ProviderType
 public interface GgufFile extends AutoCloseable {
     /// {@return the path that was opened; for split files the first part}
@@ -32,9 +29,8 @@ public interface GgufFile extends AutoCloseable {
     /// @param name tensor name
     Optional<TensorInfo> tensor(String name);
 
-    /// {@return the data of a tensor as a read-only slice of the mapping, valid until [#close()]; usable
-    /// from any
-    /// thread}
+    /// {@return the data of a tensor as a read-only slice of the mapping, valid until [#close()];
+    ///     usable from any thread}
     ///
     /// @param tensor one of [#tensors()]
     MemorySegment data(TensorInfo tensor);

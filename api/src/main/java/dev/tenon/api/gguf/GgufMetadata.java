@@ -11,10 +11,9 @@ import java.util.OptionalInt;
 
 /// The metadata of a GGUF file: an immutable map with typed look-up.
 ///
-/// `required...` look-ups throw [ModelFormatException] with `MODEL-001` when the key is missing; every
-/// look-up throws
-/// it with
-/// `MODEL-002` when the value has another type or is out of range. Safe for any thread.
+/// `required...` look-ups throw [ModelFormatException] with `MODEL-001` when the key is missing;
+/// every look-up throws it with `MODEL-002` when the value has another type or is out of range.
+/// Safe for any thread.
 public final class GgufMetadata {
     private final String source;
     private final Map<String, GgufValue> values;

@@ -6,9 +6,8 @@ import java.util.List;
 ///
 /// @param name tensor name, such as `blk.0.attn_q.weight`
 /// @param ggmlType tensor type number; [dev.tenon.api.quant.QuantFormat#ggmlType()]
-/// @param shape one to four lengths, the fastest first, as in the file: a matrix of `rows` rows of `cols`
-///     elements is
-///     `[cols, rows]`
+/// @param shape one to four lengths, the fastest first, as in the file: a matrix of `rows` rows of
+///     `cols` elements is `[cols, rows]`
 /// @param part index of the split file that holds the data; 0 for a single file
 /// @param offsetBytes where the data starts, from the start of that file
 /// @param sizeBytes bytes of the data

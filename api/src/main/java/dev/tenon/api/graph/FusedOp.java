@@ -4,9 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// The composite ops that [Fusion] makes of a decoder layer. Each keeps the core ops it stands for and
-/// expands into
-/// them.
+/// The composite ops that [Fusion] makes of a decoder layer. Each keeps the core ops it stands for
+/// and expands into them.
 public final class FusedOp {
     private FusedOp() {}
 

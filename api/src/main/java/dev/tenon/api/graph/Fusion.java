@@ -19,8 +19,8 @@ public final class Fusion {
     private Fusion() {}
 
     /// Rewrites the usual decoder layer into five ops: [FusedOp.NormQkvRope], attention,
-    /// [FusedOp.LinearAdd],
-    /// [FusedOp.NormGateUp], [FusedOp.LinearAdd]. What does not match stays as it is.
+    /// [FusedOp.LinearAdd], [FusedOp.NormGateUp], [FusedOp.LinearAdd]. What does not match stays as
+    /// it is.
     ///
     /// @param graph any graph
     /// @return an equivalent graph

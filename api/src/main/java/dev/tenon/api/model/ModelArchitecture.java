@@ -4,9 +4,9 @@ import org.osgi.annotation.versioning.ConsumerType;
 
 /// A model architecture: a pure function from metadata to a graph. Stateless and safe for any thread.
 ///
-/// The graph names its weights with their shapes; the platform checks them against the file (missing,
-/// misshapen and
-/// undecodable tensors are reported together), so an architecture does not have to.
+/// The graph names its weights with their shapes; the platform checks them against the file
+/// (missing, misshapen and undecodable tensors are reported together), so an architecture does not
+/// have to.
 ///
 /// Implemented by model bundles; found as OSGi service or through `ServiceLoader`.
 @ConsumerType

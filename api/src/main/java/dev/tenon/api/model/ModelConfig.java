@@ -48,9 +48,8 @@ public record ModelConfig(
     /// @param source metadata and tensor descriptions; `token_embd.weight` gives the vocabulary's size
     /// @param defaultFreqBase `ropeFreqBase` when the file does not say
     /// @return the configuration
-    /// @throws ModelFormatException if a key is missing (`MODEL-001`), has the wrong type or an impossible
-    ///     value
-    ///     (`MODEL-002`), or the embedding is missing (`MODEL-004`)
+    /// @throws ModelFormatException if a key is missing (`MODEL-001`), has the wrong type or an
+    ///     impossible value (`MODEL-002`), or the embedding is missing (`MODEL-004`)
     /// @throws UnsupportedModelException (`MODEL-003`) for experts and rope scalings other than linear
     public static ModelConfig read(ModelSource source, float defaultFreqBase) {
         GgufMetadata meta = source.metadata();

@@ -7,11 +7,9 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// One weight format: how a block of elements is laid out in bytes, and the scalar code that defines its
 /// values.
 ///
-/// A format is stateless and safe for any thread. Its decoder is the reference: fast kernels of backends
-/// are tested
-/// against
-/// it, and a backend that has no kernel of its own for a format runs through it. Rows always start at a
-/// block.
+/// A format is stateless and safe for any thread. Its decoder is the reference: fast kernels of
+/// backends are tested against it, and a backend that has no kernel of its own for a format runs
+/// through it. Rows always start at a block.
 ///
 /// Implemented by format bundles; found as OSGi service or through `ServiceLoader`.
 @ConsumerType

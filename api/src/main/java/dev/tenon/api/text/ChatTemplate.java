@@ -10,14 +10,12 @@ import org.osgi.annotation.versioning.ConsumerType;
 public interface ChatTemplate {
     /// Renders the template with variables.
     ///
-    /// @param variables the template's variables, such as `messages`, `add_generation_prompt`, `bos_token`,
-    ///     `tools`; values are
-    ///     strings, numbers, booleans, null, lists and maps with string keys, whose order is kept
+    /// @param variables the template's variables, such as `messages`, `add_generation_prompt`,
+    ///     `bos_token`, `tools`; values are strings, numbers, booleans, null, lists and maps with
+    ///     string keys, whose order is kept
     /// @return the prompt; special tokens in it are meant as such
-    /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-009`) if the template is broken or refuses
-    ///     the
-    ///     conversation
-    ///     (`raise_exception`); its text holds the template's own message
+    /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-009`) if the template is broken or
+    ///     refuses the conversation (`raise_exception`); its text holds the template's own message
     String render(Map<String, Object> variables);
 
     /// Renders a conversation of plain messages.

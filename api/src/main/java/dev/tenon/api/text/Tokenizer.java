@@ -14,10 +14,8 @@ public interface Tokenizer {
     /// @param text any text
     /// @param addSpecial whether to add the tokens that the vocabulary asks for at the start and the end
     ///     (BOS, EOS)
-    /// @param parseSpecial whether control tokens written out in the text (such as `<|im_start|>`) become
-    ///     that one
-    ///     token;
-    ///     false for text from users who must not be able to forge them
+    /// @param parseSpecial whether control tokens written out in the text (such as `<|im_start|>`)
+    ///     become that one token; false for text from users who must not be able to forge them
     /// @return token ids
     int[] encode(String text, boolean addSpecial, boolean parseSpecial);
 

@@ -19,10 +19,8 @@ import org.osgi.service.component.annotations.Component;
 /// The `llama` architecture: Llama 2 and 3, Mistral and whatever else is converted to that name.
 ///
 /// A decoder with RMSNorm, grouped-query attention, rotation of neighbouring pairs, and a SwiGLU
-/// feed-forward layer.
-/// Optional: an output matrix of its own (else the embedding serves), rotation factors
-/// (`rope_freqs.weight`, Llama 3.1
-/// and later), biases on the attention projections.
+/// feed-forward layer. Optional: an output matrix of its own (else the embedding serves), rotation
+/// factors (`rope_freqs.weight`, Llama 3.1 and later), biases on the attention projections.
 @Component(service = ModelArchitecture.class, property = "model.architecture=llama")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class LlamaArchitecture implements ModelArchitecture {

@@ -19,10 +19,8 @@ import org.osgi.service.component.annotations.Component;
 /// The `qwen3` architecture: the dense Qwen 3 models.
 ///
 /// A decoder with RMSNorm, grouped-query attention whose query and key heads are normalised before
-/// rotation (QK-norm),
-/// rotation of half-split pairs, heads whose length is a hyperparameter of its own, and a SwiGLU
-/// feed-forward layer.
-/// Without an output matrix the embedding serves.
+/// rotation (QK-norm), rotation of half-split pairs, heads whose length is a hyperparameter of its
+/// own, and a SwiGLU feed-forward layer. Without an output matrix the embedding serves.
 @Component(service = ModelArchitecture.class, property = "model.architecture=qwen3")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Qwen3Architecture implements ModelArchitecture {

@@ -7,10 +7,9 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// A kernel for `linear` on CPU devices that works on activations which it has packed (quantised,
 /// reordered) once a step.
 ///
-/// A step first packs every activation row, then multiplies ranges of weight rows by all of them, each
-/// range on one thread.
-/// The value for a (weight row, token) pair depends on nothing else in the call. Stateless and safe for
-/// any thread.
+/// A step first packs every activation row, then multiplies ranges of weight rows by all of them,
+/// each range on one thread. The value for a (weight row, token) pair depends on nothing else in
+/// the call. Stateless and safe for any thread.
 @ConsumerType
 public interface PackedKernel extends Kernel {
     /// {@return whether rows of a length can be multiplied}
@@ -65,9 +64,8 @@ public interface PackedKernel extends Kernel {
         pack(x, xOffset, n, packed.asSlice(token * bytes, bytes));
     }
 
-    /// Computes `out[outOffset + t * outStride + r] = dot(weight row firstRow + r, x[t])` for `r` in `[0,
-    /// rows)` and `t` in
-    /// `[0, tokens)`.
+    /// Computes `out[outOffset + t * outStride + r] = dot(weight row firstRow + r, x[t])` for `r`
+    /// in `[0, rows)` and `t` in `[0, tokens)`.
     ///
     /// @param weights the weight matrix, rows one after the other, off-heap; borrowed
     /// @param rowBytes bytes of a row

@@ -2,10 +2,8 @@ package dev.tenon.api.kernel.cuda;
 
 import java.util.Map;
 
-/// Named tuning knobs of a backend's kernels, such as `mv.threads-per-row`. A knob that is not set has a
-/// default
-/// that the
-/// device gives.
+/// Named tuning knobs of a backend's kernels, such as `mv.threads-per-row`. A knob that is not set
+/// has a default that the device gives.
 ///
 /// @param knobs values by name; unmodifiable
 public record Schedule(Map<String, Integer> knobs) {

@@ -50,9 +50,8 @@ final class Osgi implements AutoCloseable {
     ///
     /// @param kind which one
     /// @param cache an empty folder
-    /// @param sharedApi whether bundles get the api from the test's class path, so that tests can call
-    ///     services by their
-    ///     types; else the api bundle is installed like any other
+    /// @param sharedApi whether bundles get the api from the test's class path, so that tests can
+    ///     call services by their types; else the api bundle is installed like any other
     Osgi(Kind kind, Path cache, boolean sharedApi) throws BundleException {
         this.sharedApi = sharedApi;
         Path jar = Jars.framework(kind.name().toLowerCase(java.util.Locale.ROOT));

@@ -89,9 +89,8 @@ class PlainJarsIT {
         assertEquals(6, result.lines("module").size(), result.output());
     }
 
-    /// Runs with a module path and without `--add-modules jdk.incubator.vector`: the backend's module asks
-    /// for
-    /// it.
+    /// Runs with a module path and without `--add-modules jdk.incubator.vector`: the backend's
+    /// module asks for it.
     private static ChildJvm.Result modules(String modulePath, List<String> roots) throws Exception {
         ChildJvm.Result result = ChildJvm.java(List.of(
                 "-p",

@@ -38,9 +38,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// The small trained models against texts and perplexities of the reference.
 class StoryModelTests {
     private static final double FLIPS_BELOW = 0.02;
-    /// How far the reference's token may be from our best one in K formats, in log-probability, after the same tokens:
-    /// the
-    /// reference rounds activations to 8 bits there.
+    /// How far the reference's token may be from our best one in K formats, in log-probability,
+    /// after the same tokens: the reference rounds activations to 8 bits there.
     private static final double NEAR_TIE_K = 0.1;
     /// The same where our kernels round them too, each side in its own way.
     private static final double NEAR_TIE_K_ROUNDED = 0.15;
@@ -91,9 +90,8 @@ class StoryModelTests {
         return GoldenData.json(path.get()).get("formats").get(format);
     }
 
-    /// Not for K formats: there the reference rounds activations to 8 bits, which decides near ties of up to 0.1 its
-    /// own way;
-    /// the test below judges them step by step.
+    /// Not for K formats: there the reference rounds activations to 8 bits, which decides near ties
+    /// of up to 0.1 its own way; the test below judges them step by step.
     @ParameterizedTest
     @CsvSource({"qwen3,q8_0", "llama,f16"})
     void greedyTextIsEqualUpToTheFirstNearTie(String architecture, String format) {

@@ -43,9 +43,8 @@ import org.junit.jupiter.api.TestFactory;
 /// What every model architecture has to do: extend this class, describe a tiny model, and run it with
 /// JUnit.
 ///
-/// The tiny model has an output matrix of its own, a few hundred thousand weights at most, and all tensors
-/// that the
-/// architecture knows.
+/// The tiny model has an output matrix of its own, a few hundred thousand weights at most, and all
+/// tensors that the architecture knows.
 public abstract class ArchitectureContract {
     /// Some milliseconds in truth; the rest is for a machine that stands still.
     private static final Duration AT_ONCE = Duration.ofMinutes(1);

@@ -48,12 +48,10 @@ import org.junit.jupiter.api.TestInstance;
 
 /// The part of [BackendContract] that is about numbers: every op, format and batch against [Reference].
 ///
-/// Numbers are compared with [Reference]. A backend that rounds activations more coarsely than to float32
-/// overrides
-/// [#tolerance(String, int)]. Where the hardware is missing, the tests are skipped with the probe's reason,
-/// unless
-/// [#mustBeAvailable()] says otherwise. The rest of the contract (limits, life cycle, errors) is in
-/// [BackendContract].
+/// Numbers are compared with [Reference]. A backend that rounds activations more coarsely than to
+/// float32 overrides [#tolerance(String, int)]. Where the hardware is missing, the tests are
+/// skipped with the probe's reason, unless [#mustBeAvailable()] says otherwise. The rest of the
+/// contract (limits, life cycle, errors) is in [BackendContract].
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class BackendNumbersContract {
     private Backend backend;
@@ -93,9 +91,8 @@ public abstract class BackendNumbersContract {
         return List.of();
     }
 
-    /// {@return how far a number may be off, as a fraction of the root mean square of its rows; the default
-    ///     suits float32
-    ///     activations}
+    /// {@return how far a number may be off, as a fraction of the root mean square of its rows; the
+    ///     default suits float32 activations}
     ///
     /// @param what the case, starting with the kind of op or `model`
     /// @param n terms of the longest sum in it

@@ -17,9 +17,8 @@ public final class Closeness {
         assertCloseTo(name, expected, actual, expected.length, tolerance);
     }
 
-    /// Fails unless the first rows lie within a tolerance, relative to the root mean square of all expected
-    /// rows, so that
-    /// a single small number does not decide.
+    /// Fails unless the first rows lie within a tolerance, relative to the root mean square of all
+    /// expected rows, so that a single small number does not decide.
     ///
     /// @param name what a failure calls the case
     /// @param expected `[rows][width]`

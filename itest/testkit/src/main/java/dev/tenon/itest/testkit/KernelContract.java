@@ -36,10 +36,10 @@ import org.junit.jupiter.api.TestFactory;
 /// What every kernel that a bundle offers to other bundles' backends has to do: extend this class, name the
 /// provider and the formats, and run it with JUnit.
 ///
-/// Kernels for CPU devices are compared with the decoder of their format in float64, those for attention and
-/// elements with the order of operations that [AttentionKernel] and [ElementKernel] give, bit for bit. A kernel for
-/// another
-/// kind of device is compared by running [BackendContract] on such a device.
+/// Kernels for CPU devices are compared with the decoder of their format in float64, those for
+/// attention and elements with the order of operations that [AttentionKernel] and [ElementKernel]
+/// give, bit for bit. A kernel for another kind of device is compared by running [BackendContract]
+/// on such a device.
 public abstract class KernelContract {
     private static final int ROWS = 11;
     private static final float GUARD = 123.25f;

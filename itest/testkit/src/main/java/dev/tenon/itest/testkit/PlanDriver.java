@@ -21,8 +21,7 @@ import java.util.Random;
 /// Plays the platform's part for a plan: hands out pages, keeps page tables, fills batches.
 ///
 /// Owns the plan. Pages are handed out in a shuffled order, so that a backend which takes them for
-/// consecutive is found
-/// out. Not safe for several threads.
+/// consecutive is found out. Not safe for several threads.
 public final class PlanDriver implements AutoCloseable {
     private final Plan plan;
     private final int outputWidth;

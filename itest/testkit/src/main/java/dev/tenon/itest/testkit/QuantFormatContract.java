@@ -46,9 +46,8 @@ public abstract class QuantFormatContract {
         return List.of();
     }
 
-    /// {@return the largest root mean square error of encoding and decoding normally distributed values,
-    ///     relative to
-    ///     theirs; the default follows from the bits of an element}
+    /// {@return the largest root mean square error of encoding and decoding normally distributed
+    ///     values, relative to theirs; the default follows from the bits of an element}
     protected double roundTripBound() {
         double bits = 8.0 * format().blockBytes() / format().blockSize();
         return format().blockSize() == 1 ? Math.pow(2, -bits / 2) : 3 * Math.pow(2, -bits);

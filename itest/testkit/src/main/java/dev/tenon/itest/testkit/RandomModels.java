@@ -85,9 +85,8 @@ public final class RandomModels {
         return model("llamaLike", seed, format, shape, graph);
     }
 
-    /// Makes a qwen3-like model: QK-norm, half-split rope, heads wider than the residual stream's share,
-    /// tied output
-    /// matrix.
+    /// Makes a qwen3-like model: QK-norm, half-split rope, heads wider than the residual stream's
+    /// share, tied output matrix.
     ///
     /// @param seed seed of the weights
     /// @param format format of the matrices
@@ -223,9 +222,8 @@ public final class RandomModels {
 
     /// Makes random weights for any graph.
     ///
-    /// Matrices get values around `1 / sqrt(cols)`, norm weights and frequency factors values from 0.5 to
-    /// 1.5, embeddings
-    /// around 1, so that activations keep their size from layer to layer.
+    /// Matrices get values around `1 / sqrt(cols)`, norm weights and frequency factors values from
+    /// 0.5 to 1.5, embeddings around 1, so that activations keep their size from layer to layer.
     ///
     /// @param graph the graph
     /// @param formats the format of each weight

@@ -13,9 +13,8 @@ public final class TestFormats {
     /// F32, little-endian; type 0.
     public static final QuantFormat F32 = new PlainF32();
 
-    /// `TESTKIT_5`: 5 elements in 7 bytes, a float16 scale and 5 signed bytes; type 9001. Its block size
-    /// and bytes divide
-    /// nothing, and no backend has a kernel for it.
+    /// `TESTKIT_5`: 5 elements in 7 bytes, a float16 scale and 5 signed bytes; type 9001. Its block
+    /// size and bytes divide nothing, and no backend has a kernel for it.
     public static final QuantFormat UNHEARD_OF = new FiveInSeven();
 
     private static final ValueLayout.OfFloat FLOAT =

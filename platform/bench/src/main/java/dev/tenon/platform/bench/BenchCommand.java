@@ -370,9 +370,8 @@ public final class BenchCommand implements TenonCommand {
                 activationBytes(hyper));
     }
 
-    /// Bytes of activations that a token takes: the result of every op of the unfused graph, written once
-    /// and
-    /// read once as float32.
+    /// Bytes of activations that a token takes: the result of every op of the unfused graph,
+    /// written once and read once as float32.
     private static long activationBytes(ModelConfig c) {
         long q = (long) c.headCount() * c.keyLength();
         long kv = (long) c.headCountKv() * (c.keyLength() + c.valueLength());

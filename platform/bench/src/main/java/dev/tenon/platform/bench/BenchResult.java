@@ -10,9 +10,8 @@ import java.util.Arrays;
 /// @param model what ran
 /// @param testTime when it began
 /// @param times time of each repetition, and of each token
-/// @param bandwidth bytes a second that the machine's processors read, measured in the same run with as
-///     many
-///     threads; 0 if not measured
+/// @param bandwidth bytes a second that the machine's processors read, measured in the same run
+///     with as many threads; 0 if not measured
 /// @param comparison the other program's speeds; null for none
 /// @param profile where the time went; null if not profiled
 record BenchResult(
@@ -92,10 +91,9 @@ record BenchResult(
         return Statistics.median(times.tokens());
     }
 
-    /// {@return bytes of memory that decoding one token takes, by definition: its part of the weights,
-    /// which a
-    /// step reads once for all sequences; keys and values of the positions up to its own, on average over
-    /// the test; its activations}
+    /// {@return bytes of memory that decoding one token takes, by definition: its part of the
+    ///     weights, which a step reads once for all sequences; keys and values of the positions up
+    ///     to its own, on average over the test; its activations}
     double bytesPerToken() {
         return weightBytes() + kvBytes() + model.activationBytesPerToken();
     }

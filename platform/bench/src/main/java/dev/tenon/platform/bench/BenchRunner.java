@@ -137,16 +137,14 @@ final class BenchRunner {
         }
     }
 
-    /// {@return whether it is time to begin timing, from the nanoseconds that the JIT compiler worked in a repetition,
-    /// those
-    ///     of the repetition, and those of all so far}
+    /// {@return whether it is time to begin timing, from the nanoseconds that the JIT compiler
+    ///     worked in a repetition, those of the repetition, and those of all so far}
     static boolean isWarm(long compiling, long repetition, long all) {
         return all >= LEAST_NANOS && compiling < repetition / QUIET;
     }
 
-    /// Runs a repetition without profiler and one with it, in turns first, so that a machine that gets
-    /// faster or
-    /// slower favours neither.
+    /// Runs a repetition without profiler and one with it, in turns first, so that a machine that
+    /// gets faster or slower favours neither.
     private long bothWays(List<Session> sessions, BenchTest test, BenchProfile profile, boolean profiledFirst) {
         long plain = profiledFirst ? 0 : timed(sessions, test);
         PlanProfiler profiler = model.profiler().orElseThrow();

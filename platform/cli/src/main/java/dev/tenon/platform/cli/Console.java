@@ -51,9 +51,8 @@ public interface Console {
     /// @param text one line
     void note(String text);
 
-    /// Starts a progress bar on standard error. It appears only after a while, and only on a terminal
-    /// without
-    /// `--quiet`; otherwise nothing is shown.
+    /// Starts a progress bar on standard error. It appears only after a while, and only on a
+    /// terminal without `--quiet`; otherwise nothing is shown.
     ///
     /// @param task what is being done, such as `quantize`
     /// @param total how much there is to do; -1 when unknown
@@ -78,9 +77,8 @@ public interface Console {
     ///
     /// @param name a path, the name of a pulled model, or null or empty for the configured model
     /// @return the file's path; it may be missing, which loading reports
-    /// @throws dev.tenon.api.error.TenonException if nothing is given and nothing is configured, or a
-    ///     pulled
-    ///     model is meant that is not there
+    /// @throws dev.tenon.api.error.TenonException if nothing is given and nothing is configured, or
+    ///     a pulled model is meant that is not there
     Path model(String name);
 
     /// Loads a model through the engine, with a progress bar while it takes long.

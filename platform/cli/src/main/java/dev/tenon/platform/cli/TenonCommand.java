@@ -5,10 +5,9 @@ import org.osgi.annotation.versioning.ConsumerType;
 
 /// A command of the command line, contributed by any bundle.
 ///
-/// The class carries picocli's `@Command` with name, description and examples, and `@Option` fields. It is
-/// registered as an OSGi service of scope prototype with the property [#NAME], so that only the command
-/// that
-/// was called is made:
+/// The class carries picocli's `@Command` with name, description and examples, and `@Option`
+/// fields. It is registered as an OSGi service of scope prototype with the property [#NAME], so
+/// that only the command that was called is made:
 ///
 /// ```java
 /// @Command(name = "hello", description = "Says hello.")
@@ -28,10 +27,9 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// }
 /// ```
 ///
-/// A field of type [Console] with picocli's `@ParentCommand` receives the console. One object serves one
-/// invocation, on one thread. The options `-h`, `--help`, `-q`, `--quiet`, `--no-color` and `--debug` are
-/// there
-/// for every command and cannot be declared again.
+/// A field of type [Console] with picocli's `@ParentCommand` receives the console. One object
+/// serves one invocation, on one thread. The options `-h`, `--help`, `-q`, `--quiet`, `--no-color`
+/// and `--debug` are there for every command and cannot be declared again.
 @ConsumerType
 public interface TenonCommand extends Callable<Integer> {
     /// Service property that holds the name of the command, the same as in `@Command(name = ...)`. A

@@ -76,9 +76,8 @@ public final class Tenon {
 
     private Tenon() {}
 
-    /// Makes an engine from the providers that `ServiceLoader` finds. A provider that cannot be loaded is skipped with
-    /// a
-    /// warning.
+    /// Makes an engine from the providers that `ServiceLoader` finds. A provider that cannot be
+    /// loaded is skipped with a warning.
     ///
     /// @param settings as in `etc/dev.tenon.platform.cfg`; the environment's `TENON_*` variables go before them
     /// @return the engine; the caller closes it

@@ -13,12 +13,11 @@ import java.util.regex.Pattern;
 
 /// One `etc/*.cfg` file: which configuration it sets, and its values.
 ///
-/// The name of the file is the PID; in `factory-name.cfg` the part before the first dash is a factory PID
-/// and
-/// the rest the name of one instance. The content is Java properties in UTF-8, and `${name}` stands for the
-/// framework or system property of that name (`${env:NAME}` for an environment variable; nothing when
-/// unset).
-/// These are the rules by which FileInstall reads the same file when it changes later.
+/// The name of the file is the PID; in `factory-name.cfg` the part before the first dash is a
+/// factory PID and the rest the name of one instance. The content is Java properties in UTF-8, and
+/// `${name}` stands for the framework or system property of that name (`${env:NAME}` for an
+/// environment variable; nothing when unset). These are the rules by which FileInstall reads the
+/// same file when it changes later.
 ///
 /// @param pid the PID, or the factory PID when `name` is not null; never null
 /// @param name the instance's name, or null

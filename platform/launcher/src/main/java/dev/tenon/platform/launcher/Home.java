@@ -19,9 +19,8 @@ record Home(Path root) {
         root = root.toAbsolutePath().normalize();
     }
 
-    /// Finds the distribution: the system property `tenon.home`, or else the folder above the one that
-    /// holds
-    /// the launcher's jar.
+    /// Finds the distribution: the system property `tenon.home`, or else the folder above the one
+    /// that holds the launcher's jar.
     ///
     /// @throws PlatformException when the folder has no `bundles` folder
     static Home find() {
@@ -71,9 +70,8 @@ record Home(Path root) {
         return root.resolve("etc");
     }
 
-    /// Lists the files directly in a folder whose names end in `suffix`, by name; files whose names start
-    /// with
-    /// a dot are left out, and a missing folder is an empty one.
+    /// Lists the files directly in a folder whose names end in `suffix`, by name; files whose names
+    /// start with a dot are left out, and a missing folder is an empty one.
     static List<Path> files(Path folder, String suffix) {
         if (!Files.isDirectory(folder)) {
             return List.of();

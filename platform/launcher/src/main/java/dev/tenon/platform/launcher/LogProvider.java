@@ -10,9 +10,9 @@ import org.slf4j.spi.SLF4JServiceProvider;
 
 /// Gives SLF4J a logback that [LogSetup] has configured, without logback's search for a configuration.
 ///
-/// The search looks for services, reads annotations and parses XML: it costs more than the framework's
-/// start.
-/// Whoever wants it passes `-Dlogback.configurationFile=FILE`; then this class is not used.
+/// The search looks for services, reads annotations and parses XML: it costs more than the
+/// framework's start. Whoever wants it passes `-Dlogback.configurationFile=FILE`; then this class
+/// is not used.
 public final class LogProvider implements SLF4JServiceProvider {
     private final LoggerContext context = new LoggerContext();
     private final IMarkerFactory markers = new BasicMarkerFactory();

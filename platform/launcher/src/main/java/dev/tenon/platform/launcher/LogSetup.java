@@ -17,11 +17,9 @@ import java.util.Properties;
 
 /// Sets logging up without an XML file: warnings and worse go to standard error, one line each.
 ///
-/// Levels, the later ones winning: `WARN`; `etc/log.properties` (logger name = level, `root` for the
-/// rest); the
-/// environment variable `TENON_LOG`; the system property `tenon.log`. The last two hold a level for
-/// everything
-/// (`debug`), or a list such as `info,dev.tenon.platform=debug`.
+/// Levels, the later ones winning: `WARN`; `etc/log.properties` (logger name = level, `root` for
+/// the rest); the environment variable `TENON_LOG`; the system property `tenon.log`. The last two
+/// hold a level for everything (`debug`), or a list such as `info,dev.tenon.platform=debug`.
 final class LogSetup {
     private static final String ROOT = "root";
 

@@ -19,10 +19,10 @@ import org.xml.sax.helpers.DefaultHandler;
 /// Entry of the platform: boots the framework, hands the arguments to the command line, and exits with its
 /// result.
 ///
-/// System properties: `tenon.home` (the distribution's folder; default: where the launcher's jar lies),
-/// `tenon.log` (levels, see [LogSetup]), `tenon.watch.delay` (milliseconds before `deploy` and `etc` are
-/// watched, default
-/// 1000) and `tenon.watch.poll` (milliseconds between two looks, default 250).
+/// System properties: `tenon.home` (the distribution's folder; default: where the launcher's jar
+/// lies), `tenon.log` (levels, see [LogSetup]), `tenon.watch.delay` (milliseconds before `deploy`
+/// and `etc` are watched, default 1000) and `tenon.watch.poll` (milliseconds between two looks,
+/// default 250).
 public final class Main {
     private static final int FAILED = 1;
 

@@ -37,9 +37,8 @@ final class NotedProblems implements BundleProblems {
         return line;
     }
 
-    /// {@return a line for each file that was not installed and each bundle that does not run now; a
-    /// bundle that
-    /// does not resolve is tried again first, so that the reason is today's}
+    /// {@return a line for each file that was not installed and each bundle that does not run now;
+    ///     a bundle that does not resolve is tried again first, so that the reason is today's}
     @Override
     public List<String> lines() {
         List<String> lines = new ArrayList<>(notInstalled.values());

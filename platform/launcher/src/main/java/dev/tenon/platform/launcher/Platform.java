@@ -37,12 +37,10 @@ import org.slf4j.LoggerFactory;
 
 /// A running framework with the bundles of one distribution.
 ///
-/// Start order: Configuration Admin and then the values of `etc/*.cfg`, so that every component finds its
-/// settings when it is first activated; the other bundles of `bundles/system`; `bundles`; FileInstall, at
-/// once when
-/// `deploy` holds a jar and otherwise a moment later, off the way of the first answer. A bundle that
-/// cannot be
-/// installed, resolved or started is reported and left out.
+/// Start order: Configuration Admin and then the values of `etc/*.cfg`, so that every component
+/// finds its settings when it is first activated; the other bundles of `bundles/system`; `bundles`;
+/// FileInstall, at once when `deploy` holds a jar and otherwise a moment later, off the way of the
+/// first answer. A bundle that cannot be installed, resolved or started is reported and left out.
 final class Platform implements AutoCloseable {
     private static final String CONFIG_ADMIN = "org.apache.felix.configadmin";
     private static final String FILE_INSTALL = "org.apache.felix.fileinstall";

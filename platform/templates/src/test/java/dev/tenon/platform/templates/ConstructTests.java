@@ -27,9 +27,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/// One construct of the language after the other. `constructs.json` was rendered by jinja2 3.1.6 in its
-/// immutable
-/// sandbox, set up as Hugging Face does.
+/// One construct of the language after the other. `constructs.json` was rendered by jinja2 3.1.6 in
+/// its immutable sandbox, set up as Hugging Face does.
 class ConstructTests {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final JinjaTemplateEngine ENGINE = new JinjaTemplateEngine();

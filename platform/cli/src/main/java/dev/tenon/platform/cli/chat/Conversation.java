@@ -17,12 +17,10 @@ import java.util.List;
 
 /// A conversation and the session that holds its keys and values.
 ///
-/// Each turn renders the whole conversation. Where that text goes on from what the session holds, only the
-/// rest
-/// is sent; otherwise (a template that strips or rewrites earlier turns, a cleared or repeated turn) the
-/// session
-/// is cut back to the longest common run of tokens and the rest is evaluated anew. Not safe for several
-/// threads.
+/// Each turn renders the whole conversation. Where that text goes on from what the session holds,
+/// only the rest is sent; otherwise (a template that strips or rewrites earlier turns, a cleared or
+/// repeated turn) the session is cut back to the longest common run of tokens and the rest is
+/// evaluated anew. Not safe for several threads.
 final class Conversation {
     private final LoadedModel model;
     private final Session session;

@@ -1,8 +1,7 @@
 package dev.tenon.platform.cli.model;
 
 /// Sums up how well a model predicts a text, as llama-perplexity does: exp of the mean negative
-/// log-probability,
-/// and its standard error.
+/// log-probability, and its standard error.
 final class PerplexityScore {
     private double nll;
     private double nllSquared;

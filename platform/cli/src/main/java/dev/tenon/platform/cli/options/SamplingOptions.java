@@ -12,9 +12,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// Options that say how the next token is chosen; named as in llama.cpp, with its defaults where neither
-/// the user
-/// nor the model's own defaults say otherwise.
+/// Options that say how the next token is chosen; named as in llama.cpp, with its defaults where
+/// neither the user nor the model's own defaults say otherwise.
 public final class SamplingOptions {
     private static final Pattern BIAS = Pattern.compile("(\\d+)([+-](?:\\d+(?:\\.\\d*)?|inf))");
     private static final SamplingParams STANDARD = SamplingParams.defaults();

@@ -25,9 +25,9 @@ import java.util.regex.Pattern;
 
 /// Downloads a file so that an interruption costs nothing and a broken file is never taken for a whole one.
 ///
-/// Bytes go to `NAME.part`; a later call goes on where it ends, if the server still has the same file (its
-/// ETag is
-/// kept in `NAME.part.etag`). The name is given only after size and checksum are right.
+/// Bytes go to `NAME.part`; a later call goes on where it ends, if the server still has the same
+/// file (its ETag is kept in `NAME.part.etag`). The name is given only after size and checksum are
+/// right.
 final class Downloader {
     private static final Pattern CONTENT_RANGE = Pattern.compile("bytes (?:(\\d+)-\\d+|\\*)/(\\d+|\\*)");
     private static final int ATTEMPTS = 5;

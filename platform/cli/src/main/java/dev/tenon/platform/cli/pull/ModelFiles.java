@@ -27,9 +27,8 @@ public final class ModelFiles {
                 .orElseGet(() -> Path.of(System.getProperty("user.home"), ".cache", "tenon", "models"));
     }
 
-    /// Finds the file for a name: a path that exists, `hf:org/repo[:quant]`, or a pulled file's name with
-    /// or
-    /// without `.gguf`.
+    /// Finds the file for a name: a path that exists, `hf:org/repo[:quant]`, or a pulled file's
+    /// name with or without `.gguf`.
     ///
     /// @param name what the user gave
     /// @return the file, or the name as a path when nothing matches, so that loading reports it

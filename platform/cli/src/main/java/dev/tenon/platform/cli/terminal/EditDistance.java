@@ -5,8 +5,7 @@ final class EditDistance {
     private EditDistance() {}
 
     /// {@return the number of letters to insert, delete, replace or swap with their neighbour
-    /// (Damerau-Levenshtein,
-    /// restricted)}
+    ///     (Damerau-Levenshtein, restricted)}
     ///
     /// @param a a word
     /// @param b another word

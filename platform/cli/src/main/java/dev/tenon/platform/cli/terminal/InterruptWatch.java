@@ -8,10 +8,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /// Watches for Ctrl-C (SIGINT).
 ///
-/// The JDK has no supported way to see a signal; `sun.misc.Signal` of module `jdk.unsupported` is there in
-/// every JDK, and is looked up through the boot loader, so that neither bundle nor module has to require
-/// it.
-/// Without it Ctrl-C simply ends the process.
+/// The JDK has no supported way to see a signal; `sun.misc.Signal` of module `jdk.unsupported` is
+/// there in every JDK, and is looked up through the boot loader, so that neither bundle nor module
+/// has to require it. Without it Ctrl-C simply ends the process.
 public final class InterruptWatch implements Console.Interrupt {
     private final AtomicInteger signals = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();

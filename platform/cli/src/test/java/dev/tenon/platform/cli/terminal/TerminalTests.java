@@ -30,8 +30,7 @@ class TerminalTests {
     }
 
     /// A process that is started with SIGINT ignored, as background jobs of a shell are, never sees
-    /// Ctrl-C; the JVM leaves
-    /// that as it is.
+    /// Ctrl-C; the JVM leaves that as it is.
     private static void assumeInterruptsArrive() throws IOException {
         Path status = Path.of("/proc/self/status");
         if (Files.exists(status)) {

@@ -27,11 +27,10 @@ import java.util.regex.Pattern;
 
 /// Opens GGUF files: version 2 and 3, little-endian, of any size, single or split.
 ///
-/// Every count and length in the header is checked against the bytes that are left before anything is
-/// allocated for it.
-/// Text values that are not UTF-8 get U+FFFD for the bad bytes; keys and tensor names must be UTF-8
-/// without NUL.
-/// Elements of nested arrays are [GgufValue]s, so that their type is not lost. Safe for any thread.
+/// Every count and length in the header is checked against the bytes that are left before anything
+/// is allocated for it. Text values that are not UTF-8 get U+FFFD for the bad bytes; keys and
+/// tensor names must be UTF-8 without NUL. Elements of nested arrays are [GgufValue]s, so that
+/// their type is not lost. Safe for any thread.
 public final class GgufReader {
     static final String SPLIT_NUMBER = "split.no";
     static final String SPLIT_COUNT = "split.count";

@@ -13,9 +13,8 @@ import java.util.stream.Collectors;
 
 /// The tensor types whose sizes are known: those of ggml, and those of installed formats.
 ///
-/// Knowing a type's size is enough to open a file; decoding it takes an installed [QuantFormat]. Immutable
-/// and safe for
-/// any thread.
+/// Knowing a type's size is enough to open a file; decoding it takes an installed [QuantFormat].
+/// Immutable and safe for any thread.
 public final class TensorTypes {
     private static final TensorTypes STANDARD = new TensorTypes(standardTable());
 

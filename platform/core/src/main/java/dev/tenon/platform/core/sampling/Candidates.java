@@ -6,11 +6,9 @@ import java.util.Arrays;
 
 /// The tokens that may still be chosen, as parallel arrays of ids and logits.
 ///
-/// All arrays are made once for a vocabulary and reused, so a token needs no allocation. The fields are
-/// open to the
-/// steps of this package: entries `0` to `count - 1` are valid. A step that reorders or edits them calls
-/// [#reordered()]
-/// or [#edited()].
+/// All arrays are made once for a vocabulary and reused, so a token needs no allocation. The fields
+/// are open to the steps of this package: entries `0` to `count - 1` are valid. A step that
+/// reorders or edits them calls [#reordered()] or [#edited()].
 final class Candidates {
     /// Token ids, `[vocabSize]`, valid up to `count`.
     final int[] ids;

@@ -5,11 +5,10 @@ import java.util.List;
 
 /// Don't-repeat-yourself: punishes the token that would lengthen a repetition of the latest tokens.
 ///
-/// For every earlier occurrence of the current suffix, of length m >= allowed, the token after it loses
-/// `multiplier * base^(m - allowed)`; the longest m counts. m never reaches over the latest breaker
-/// sequence, and
-/// breakers of one token are not punished. The suffix lengths come from one Z-function pass, so the work
-/// is linear.
+/// For every earlier occurrence of the current suffix, of length m >= allowed, the token after it
+/// loses `multiplier * base^(m - allowed)`; the longest m counts. m never reaches over the latest
+/// breaker sequence, and breakers of one token are not punished. The suffix lengths come from one
+/// Z-function pass, so the work is linear.
 final class Dry implements SamplingStep {
     private final RecentTokens recent;
     private final float multiplier;

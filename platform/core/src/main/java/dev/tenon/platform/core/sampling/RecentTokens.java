@@ -4,9 +4,8 @@ import java.util.Arrays;
 
 /// The last tokens of a sequence and how often each occurs among them.
 ///
-/// A ring (bounded) or a growing list (all tokens), beside it an open-addressing table of counts. Not safe
-/// for several
-/// threads.
+/// A ring (bounded) or a growing list (all tokens), beside it an open-addressing table of counts.
+/// Not safe for several threads.
 final class RecentTokens {
     private static final int FREE = -1;
 

@@ -5,11 +5,9 @@ import java.util.Optional;
 
 /// Looks for stop strings in streamed text and holds back what may become one.
 ///
-/// The match that ends first wins, of two that end together the longer one, however the text is cut into
-/// pieces. One
-/// Knuth-Morris-Pratt automaton a stop string, so the work for a character is constant on average. Not
-/// safe for several
-/// threads.
+/// The match that ends first wins, of two that end together the longer one, however the text is cut
+/// into pieces. One Knuth-Morris-Pratt automaton a stop string, so the work for a character is
+/// constant on average. Not safe for several threads.
 public final class StopMatcher {
     private final List<String> stops;
     private final int[][] fallbacks;

@@ -2,9 +2,8 @@ package dev.tenon.platform.core.sampling;
 
 import java.util.Arrays;
 
-/// Keeps the tokens whose surprise is closest to the expected one, until their probability exceeds p
-/// (locally typical
-/// sampling, Meister et al. 2022).
+/// Keeps the tokens whose surprise is closest to the expected one, until their probability exceeds
+/// p (locally typical sampling, Meister et al. 2022).
 final class TypicalP implements SamplingStep {
     private final float p;
     private final int minKeep;

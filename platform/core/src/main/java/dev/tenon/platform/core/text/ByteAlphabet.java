@@ -4,9 +4,8 @@ import java.io.ByteArrayOutputStream;
 
 /// The alphabet of byte-level BPE, which writes every byte as one printable char.
 ///
-/// Bytes 33-126, 161-172 and 174-255 stand for themselves; the others, in ascending order, are U+0100,
-/// U+0101 and so
-/// on (Radford et al. 2019, GPT-2): a blank is `Ġ`, a line feed `Ċ`.
+/// Bytes 33-126, 161-172 and 174-255 stand for themselves; the others, in ascending order, are
+/// U+0100, U+0101 and so on (Radford et al. 2019, GPT-2): a blank is `Ġ`, a line feed `Ċ`.
 final class ByteAlphabet {
     private static final char[] CHARS = new char[256];
     private static final short[] BYTES = new short[512];

@@ -2,9 +2,8 @@ package dev.tenon.platform.core.text;
 
 /// The kinds of characters that pre-tokenizers tell apart.
 ///
-/// `\p{L}` and `\p{N}` are Unicode general categories, `\s` is the Unicode property White_Space (not
-/// Java's narrower
-/// `\s`).
+/// `\p{L}` and `\p{N}` are Unicode general categories, `\s` is the Unicode property White_Space
+/// (not Java's narrower `\s`).
 final class CharKinds {
     /// Everything else: punctuation, symbols, marks, controls.
     static final int OTHER = 0;

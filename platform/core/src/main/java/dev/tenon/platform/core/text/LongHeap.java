@@ -2,9 +2,8 @@ package dev.tenon.platform.core.text;
 
 import java.util.Arrays;
 
-/// A binary min-heap of longs: the queue of merges, with the priority in the upper and the position in the
-/// lower half.
-/// Not safe for several threads.
+/// A binary min-heap of longs: the queue of merges, with the priority in the upper and the position
+/// in the lower half. Not safe for several threads.
 final class LongHeap {
     private long[] heap = new long[64];
     private int size;

@@ -10,9 +10,9 @@ import java.util.Map;
 /// The merges of byte-level BPE: a hash table from two neighbouring symbols to the rank of their merge and
 /// its result.
 ///
-/// Symbols are token ids. A merge may name a text that is not a token of ordinary text: that text gets a
-/// symbol of its
-/// own, from the vocabulary's size on, and ends as single bytes if nothing merges it further. Immutable.
+/// Symbols are token ids. A merge may name a text that is not a token of ordinary text: that text
+/// gets a symbol of its own, from the vocabulary's size on, and ends as single bytes if nothing
+/// merges it further. Immutable.
 final class MergeTable {
     private static final long FREE = -1;
 

@@ -5,11 +5,10 @@ import java.util.regex.Pattern;
 
 /// A pre-tokenizer by a regular expression: matches are words, and so is what lies between them.
 ///
-/// Only for expressions that `java.util.regex` runs without recursion and in linear time: repetitions of
-/// single
-/// characters, alternatives that fail at once. `\p{..}` are Unicode general categories; `\s` and `\S` are
-/// replaced by
-/// the Unicode property White_Space, since Java's are narrower.
+/// Only for expressions that `java.util.regex` runs without recursion and in linear time:
+/// repetitions of single characters, alternatives that fail at once. `\p{..}` are Unicode general
+/// categories; `\s` and `\S` are replaced by the Unicode property White_Space, since Java's are
+/// narrower.
 final class RegexSplitter implements PreTokenizer {
     private static final String SPACES =
             "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}" + "\\x{202f}\\x{205f}\\x{3000}";

@@ -4,9 +4,9 @@ import dev.tenon.api.gguf.GgufMetadata;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/// SentencePiece BPE, as Llama 2, Mistral and Gemma use it (`tokenizer.ggml.model` = `llama`): characters
-/// are merged
-/// by the score of the result, the highest first; characters without a token become byte tokens `<0x0A>`.
+/// SentencePiece BPE, as Llama 2, Mistral and Gemma use it (`tokenizer.ggml.model` = `llama`):
+/// characters are merged by the score of the result, the highest first; characters without a token
+/// become byte tokens `<0x0A>`.
 ///
 /// A blank is written `▁` (U+2581), and one is put in front of the text unless the file says otherwise.
 /// Source: Kudo and Richardson 2018.

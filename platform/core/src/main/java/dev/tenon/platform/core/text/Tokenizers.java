@@ -16,9 +16,8 @@ public final class Tokenizers {
     /// @param metadata metadata with the `tokenizer.ggml.*` keys
     /// @param providers what is installed, the best first
     /// @return the tokenizer
-    /// @throws dev.tenon.api.error.ModelFormatException if the vocabulary is missing (`MODEL-001`) or
-    ///     broken
-    ///     (`MODEL-002`, `MODEL-008`)
+    /// @throws dev.tenon.api.error.ModelFormatException if the vocabulary is missing (`MODEL-001`)
+    ///     or broken (`MODEL-002`, `MODEL-008`)
     /// @throws UnsupportedModelException (`MODEL-008`) if no provider serves the kind, or the
     ///     pre-tokenizer is unknown
     public static Tokenizer create(GgufMetadata metadata, Collection<TokenizerProvider> providers) {

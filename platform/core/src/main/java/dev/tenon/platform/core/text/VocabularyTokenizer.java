@@ -16,9 +16,8 @@ abstract class VocabularyTokenizer implements Tokenizer {
         this.vocabulary = vocabulary;
     }
 
-    /// Encodes the parts of one text that are not special tokens; used by one thread. Every part stands at
-    /// the start
-    /// of the text or right behind a special token.
+    /// Encodes the parts of one text that are not special tokens; used by one thread. Every part
+    /// stands at the start of the text or right behind a special token.
     interface Encoder {
         /// Encodes a part of the text.
         ///

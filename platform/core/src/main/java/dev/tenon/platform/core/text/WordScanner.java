@@ -98,8 +98,8 @@ abstract class WordScanner implements PreTokenizer {
         return c == '\r' || c == '\n' || slash && c == '/';
     }
 
-    /// The rules of GPT-2:
-    /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
+    /// The rules of GPT-2: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+|
+    /// ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
     static final class Gpt2 extends WordScanner {
         @Override
         int wordEnd(String text, int at, int to) {
@@ -117,8 +117,8 @@ abstract class WordScanner implements PreTokenizer {
     }
 
     /// The rules of Llama 3 and Qwen 2, which differ in how many digits make a word
-    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|
-    /// [^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
+    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)| [^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}|
+    /// ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
     static final class Cl100k extends WordScanner {
         private final int digits;
 
@@ -153,9 +153,8 @@ abstract class WordScanner implements PreTokenizer {
 
     /// The rules of Tekken and GPT-4o, which cut a word in front of a capital:
     /// `[^\r\n\p{L}\p{N}]?U*L+|[^\r\n\p{L}\p{N}]?U+L*|\p{N}{1,digits}|
-    /// ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-    /// with `U` and `L` as in [CharKinds#UPPER] and [CharKinds#LOWER]; GPT-4o adds a contraction to the
-    /// word.
+    /// ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+` with `U` and `L` as in [CharKinds#UPPER]
+    /// and [CharKinds#LOWER]; GPT-4o adds a contraction to the word.
     static final class O200k extends WordScanner {
         private final int digits;
         private final boolean contractions;

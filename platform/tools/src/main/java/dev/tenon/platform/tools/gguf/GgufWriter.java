@@ -185,9 +185,8 @@ public final class GgufWriter {
     /// Writes the file.
     ///
     /// @return its size in bytes
-    /// @throws TenonException (`IO-001`) if the target exists and may not be replaced, or the file cannot
-    ///     be written;
-    ///     or what a [TensorWriter] threw. Then nothing is left behind
+    /// @throws TenonException (`IO-001`) if the target exists and may not be replaced, or the file
+    ///     cannot be written; or what a [TensorWriter] threw. Then nothing is left behind
     public long write() {
         int alignment = alignment();
         if (!replace && Files.exists(target)) {

@@ -17,10 +17,8 @@ import java.util.regex.Pattern;
 /// Which format each tensor of a model gets: one format for all, or a mix such as `Q4_K_M`.
 ///
 /// The mixes are those that users of llama.cpp know by these names, and choose alike for llama-like
-/// models: more bits
-/// for the output matrix (or the tied embedding), and in the `_M` mixes for `attn_v` and `ffn_down` of
-/// some layers.
-/// Immutable and safe for any thread.
+/// models: more bits for the output matrix (or the tied embedding), and in the `_M` mixes for
+/// `attn_v` and `ffn_down` of some layers. Immutable and safe for any thread.
 public final class QuantMix {
     /// What the choice depends on besides the tensor.
     ///
@@ -63,11 +61,9 @@ public final class QuantMix {
 
     /// {@return the mix of a name}
     ///
-    /// @param name a mix (`Q4_K_M`, `Q5_K_S`, ...), a format for all matrices (`Q8_0`, `F16`, or the id of
-    ///     a third
-    ///     party's format), or `pure:FORMAT`, which makes no exception for the output matrix; upper or
-    ///     lower case.
-    ///     `Q3_K`, `Q4_K` and `Q5_K` mean the `_M` mixes
+    /// @param name a mix (`Q4_K_M`, `Q5_K_S`, ...), a format for all matrices (`Q8_0`, `F16`, or
+    ///     the id of a third party's format), or `pure:FORMAT`, which makes no exception for the
+    ///     output matrix; upper or lower case. `Q3_K`, `Q4_K` and `Q5_K` mean the `_M` mixes
     /// @throws TenonException (`CLI-001`) if the name is empty
     public static QuantMix of(String name) {
         String wanted = name.strip();
@@ -124,9 +120,8 @@ public final class QuantMix {
 
     /// {@return the type that a tensor gets; for one that is not quantised, F32}
     ///
-    /// A row that is not a whole number of blocks gets another type that fits: the nearest one with blocks
-    /// of 32, else
-    /// Q8_0, F16 or F32.
+    /// A row that is not a whole number of blocks gets another type that fits: the nearest one with
+    /// blocks of 32, else Q8_0, F16 or F32.
     ///
     /// @param tensor tensor name
     /// @param shape its shape, the fastest length first

@@ -22,8 +22,8 @@ import java.util.Map;
 /// Writes a model anew in other weight formats.
 ///
 /// The outcome is laid out as llama-quantize does it (tensors by layer and name, file type and
-/// quantisation version as
-/// the last keys, split files joined), so that equal encoders give equal files.
+/// quantisation version as the last keys, split files joined), so that equal encoders give equal
+/// files.
 public final class Requantizer {
     private static final String FILE_TYPE = "general.file_type";
     private static final String QUANTIZATION_VERSION = "general.quantization_version";
@@ -34,9 +34,8 @@ public final class Requantizer {
 
     /// Quantises every weight matrix of a model; norms, biases and routers are copied as they are.
     ///
-    /// A matrix that has the wanted type already is copied; any other is decoded to float32 and encoded.
-    /// Going from one
-    /// quantised format to another loses more than going from F16.
+    /// A matrix that has the wanted type already is copied; any other is decoded to float32 and
+    /// encoded. Going from one quantised format to another loses more than going from F16.
     ///
     /// @param in the model; borrowed
     /// @param out the file to write; see [GgufWriter]

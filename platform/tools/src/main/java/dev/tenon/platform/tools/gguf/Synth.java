@@ -22,12 +22,10 @@ import java.util.function.Function;
 
 /// Writes models with random weights, in the shape and formats of real ones: for timing, and for tests.
 ///
-/// Weights are Gaussian with a standard deviation of 1/sqrt(columns), so that activations stay finite. A
-/// model of fewer
-/// than 50 million weights is encoded row by row. A larger one is filled with blocks that are drawn from a
-/// pool, which
-/// the format's encoder made of such weights: valid and finite, random enough for timing, and much faster
-/// to make.
+/// Weights are Gaussian with a standard deviation of 1/sqrt(columns), so that activations stay
+/// finite. A model of fewer than 50 million weights is encoded row by row. A larger one is filled
+/// with blocks that are drawn from a pool, which the format's encoder made of such weights: valid
+/// and finite, random enough for timing, and much faster to make.
 public final class Synth {
     private record Tensor(String name, List<Long> shape) {
         long elements() {
