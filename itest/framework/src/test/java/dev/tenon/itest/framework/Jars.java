@@ -43,10 +43,10 @@ final class Jars {
         return jar.getFileName().toString().startsWith(OURS);
     }
 
-    /// {@return our bundles}
+    /// {@return our bundles, those that are not part of the distribution's archive included}
     static List<Path> ours() {
-        return list(DISTRIBUTION.resolve("bundles")).stream()
-                .filter(Jars::isOurs)
+        Path bundles = DISTRIBUTION.resolve("bundles");
+        return Stream.concat(list(bundles).stream().filter(Jars::isOurs), list(bundles.resolve("extras")).stream())
                 .toList();
     }
 

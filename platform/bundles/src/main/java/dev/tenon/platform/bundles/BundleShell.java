@@ -65,12 +65,12 @@ public final class BundleShell {
         };
     }
 
-    /// {@return the jars of the installation: in `bundles/`, `bundles/system/` and `deploy/`}
+    /// {@return the jars of the installation: in `bundles/` and its folders, and in `deploy/`}
     List<Path> jars() {
         List<Path> found = new ArrayList<>();
         Path bundles = deploy.resolveSibling("bundles");
         try {
-            for (Path folder : List.of(bundles.resolve("system"), bundles, deploy)) {
+            for (Path folder : List.of(bundles.resolve("system"), bundles, bundles.resolve("extras"), deploy)) {
                 if (Files.isDirectory(folder)) {
                     try (DirectoryStream<Path> jars = Files.newDirectoryStream(folder, "[!.]*.jar")) {
                         jars.forEach(found::add);

@@ -62,6 +62,11 @@ record Home(Path root) {
         return bundles().resolve("system");
     }
 
+    /// Bundles that are not part of the distribution; the folder need not be there.
+    Path extras() {
+        return bundles().resolve("extras");
+    }
+
     Path deploy() {
         return root.resolve("deploy");
     }

@@ -38,8 +38,9 @@ import org.slf4j.LoggerFactory;
 /// A running framework with the bundles of one distribution.
 ///
 /// Start order: Configuration Admin and then the values of `etc/*.cfg`, so that every component
-/// finds its settings when it is first activated; the other bundles of `bundles/system`; `bundles`;
-/// FileInstall, at once when `deploy` holds a jar and otherwise a moment later, off the way of the
+/// finds its settings when it is first activated; the other bundles of `bundles/system`; `bundles`
+/// and `bundles/extras`; FileInstall, at once when `deploy` holds a jar and otherwise a moment later, off the way of
+/// the
 /// first answer. A bundle that cannot be installed, resolved or started is reported and left out.
 final class Platform implements AutoCloseable {
     private static final String CONFIG_ADMIN = "org.apache.felix.configadmin";
@@ -107,6 +108,7 @@ final class Platform implements AutoCloseable {
         framework.start();
         List<Bundle> system = install(Home.files(home.system(), ".jar"));
         List<Bundle> bundles = install(Home.files(home.bundles(), ".jar"));
+        bundles.addAll(install(Home.files(home.extras(), ".jar")));
         // All at once: cheaper than one by one, and FileInstall, which starts later, is seen to be in
         // order.
         // What does not resolve is reported when it is started.

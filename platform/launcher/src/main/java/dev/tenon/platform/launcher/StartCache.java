@@ -38,7 +38,7 @@ public final class StartCache {
     /// A class of a bundle, in the JVM's log of loaded classes: its name and that of the bundle's
     /// jar.
     private static final Pattern LOADED =
-            Pattern.compile("^.*\\] ([^ ]*) source: file:.*/bundles/(?:system/)?([^/]*\\.jar)$");
+            Pattern.compile("^.*\\] ([^ ]*) source: file:.*/bundles/(?:(?:system|extras)/)?([^/]*\\.jar)$");
 
     private static final String OPTIONS = "launcher.options";
 
@@ -167,7 +167,7 @@ public final class StartCache {
         if (new Trust(TrustPolicy.read(home, System::getenv)).strict()) {
             return options;
         }
-        for (Path bundles : List.of(home.bundles(), home.deploy())) {
+        for (Path bundles : List.of(home.bundles(), home.extras(), home.deploy())) {
             for (Path jar : Home.files(bundles, ".jar")) {
                 try {
                     options.addAll(KernelOptions.of(jar));

@@ -10,6 +10,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.backend.nv.tegra.emulator.stream.StreamFile;
 import dev.tenon.backend.nv.tegra.emulator.stream.StreamReplay;
+import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import java.io.BufferedInputStream;
@@ -33,7 +34,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/// `tenon nv`: command streams of the emulated Orin.
+/// `tenon nv`: command streams of the emulated Orin. There is no such command where the emulator, a bundle
+/// that the distribution does not contain, is not installed.
 @Command(
         name = "nv",
         description = "Records what the emulated Orin is told while a model generates, shows it, runs it again.",
@@ -58,6 +60,10 @@ public final class NvCommand implements TenonCommand {
 
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
     Engine engine;
+
+    /// Only where the emulator is installed does the component runtime offer the command.
+    @Reference(target = "(board.id=emulated)")
+    BoardProvider board;
 
     @Spec
     private CommandSpec spec;
