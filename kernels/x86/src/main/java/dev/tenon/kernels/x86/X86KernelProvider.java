@@ -15,7 +15,6 @@ import dev.tenon.kernels.x86.element.MachineElements;
 import dev.tenon.kernels.x86.linear.LinearKernel;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.Deactivate;
@@ -26,9 +25,8 @@ import org.slf4j.LoggerFactory;
 /// elsewhere.
 ///
 /// The setting `tenon.kernels.x86` (system property, or `TENON_KERNELS_X86` in the environment) is
-/// `auto`, `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.formats` (or
-/// `TENON_KERNELS_X86_FORMATS`) lists the formats of weights to serve, with commas between them;
-/// without it all are served. `tenon.kernels.x86.attention` (or `TENON_KERNELS_X86_ATTENTION`) is
+/// `auto`, `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.attention` (or
+/// `TENON_KERNELS_X86_ATTENTION`) is
 /// `off` to leave attention to the backend, `tenon.kernels.x86.elements` (or
 /// `TENON_KERNELS_X86_ELEMENTS`) to leave norms and activations to it. `tenon.kernels.x86.prefetch`
 /// is described at `Prefetch`. Stopping the bundle frees the code after running calls have
@@ -40,20 +38,15 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// The name of the setting.
     static final String SETTING = Settings.PREFIX;
 
-    /// The name of the setting that lists formats.
-    static final String FORMATS = SETTING + ".formats";
-
     /// The name of the setting that leaves attention to others.
     static final String ATTENTION = SETTING + ".attention";
 
     /// The name of the setting that leaves norms and activations to others.
     static final String ELEMENTS = SETTING + ".elements";
 
-    static final String DEFAULT_FORMATS = "Q8_0,Q6_K,Q5_K,Q4_K,Q4_0,Q3_K,Q2_K,F16,BF16";
     private static final Logger LOG = LoggerFactory.getLogger(X86KernelProvider.class);
 
     private final String setting;
-    private final Set<String> formats;
     private final boolean attention;
     private final boolean elements;
     private List<Kernel> kernels;
@@ -63,7 +56,6 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     public X86KernelProvider() {
         this(
                 Settings.of(SETTING, "auto"),
-                Settings.of(FORMATS, DEFAULT_FORMATS),
                 !"off".equals(Settings.of(ATTENTION, "on")),
                 !"off".equals(Settings.of(ELEMENTS, "on")));
     }
@@ -71,14 +63,12 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     /// Creates the provider with given settings.
     ///
     /// @param setting `auto`, `off` or the id of a feature set
-    /// @param formats formats to serve, with commas between them
     /// @param attention whether to serve attention
     /// @param elements whether to serve norms and activations
-    X86KernelProvider(String setting, String formats, boolean attention, boolean elements) {
+    X86KernelProvider(String setting, boolean attention, boolean elements) {
         this.attention = attention;
         this.elements = elements;
         this.setting = setting.strip().toLowerCase(Locale.ROOT);
-        this.formats = Set.of(formats.toUpperCase(Locale.ROOT).split("[,\\s]+"));
     }
 
     @Override
@@ -117,7 +107,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
             return List.of();
         }
         state = cpu.name() + ", " + set.id;
-        Stream<LinearKernel> linear = Formats.kernels(set).stream().filter(kernel -> formats.contains(kernel.format()));
+        Stream<LinearKernel> linear = Formats.kernels(set).stream();
         Stream<Kernel> others = Stream.concat(
                 attention ? attention(set) : Stream.empty(),
                 elements ? Stream.of(new MachineElements(set)) : Stream.empty());

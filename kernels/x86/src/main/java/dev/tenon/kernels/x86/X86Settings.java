@@ -14,11 +14,6 @@ final class X86Settings {
                             List.of("auto", "off", "avx2", "avxvnni", "avx512"),
                             "The instructions that kernels are made of; auto: the widest that the processor has.")
                     .readAtStart(),
-            Setting.text(
-                            X86KernelProvider.FORMATS,
-                            X86KernelProvider.DEFAULT_FORMATS,
-                            "Formats of weights that are multiplied by machine code, with commas between them.")
-                    .readAtStart(),
             Setting.choice(X86KernelProvider.ATTENTION, "on", SWITCH, "Whether attention is computed by machine code.")
                     .readAtStart(),
             Setting.choice(

@@ -24,13 +24,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class X86KernelProviderTests {
-    private static final String ALL = "Q8_0,Q6_K,Q5_K,Q4_K,Q4_0,Q3_K,Q2_K,F16,BF16";
-
     @ParameterizedTest
     @EnumSource
     void eachSetOfThisMachineOffersEveryFormat(FeatureSet set) {
         assumeTrue(Here.SETS.contains(set), "this machine lacks " + set.id);
-        try (X86KernelProvider provider = new X86KernelProvider(set.id, ALL, true, true)) {
+        try (X86KernelProvider provider = new X86KernelProvider(set.id, true, true)) {
             List<Kernel> kernels = provider.kernels();
             assertEquals(
                     Set.of("Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q4_0", "Q3_K", "Q2_K", "F16", "BF16"),
@@ -61,21 +59,21 @@ class X86KernelProviderTests {
 
     @Test
     void attentionCanBeLeftOut() {
-        try (X86KernelProvider provider = new X86KernelProvider("auto", ALL, false, true)) {
+        try (X86KernelProvider provider = new X86KernelProvider("auto", false, true)) {
             assertEquals(Set.of(), of(provider.kernels(), "attention"));
         }
     }
 
     @Test
     void elementsCanBeLeftOut() {
-        try (X86KernelProvider provider = new X86KernelProvider("auto", ALL, true, false)) {
+        try (X86KernelProvider provider = new X86KernelProvider("auto", true, false)) {
             assertEquals(Set.of(), of(provider.kernels(), "elements"));
         }
     }
 
     @Test
     void offMeansNoKernelsAndSaysSo() {
-        try (X86KernelProvider provider = new X86KernelProvider("off", ALL, true, true)) {
+        try (X86KernelProvider provider = new X86KernelProvider("off", true, true)) {
             assertTrue(provider.kernels().isEmpty());
             assertTrue(provider.toString().contains("switched off"), provider.toString());
         }
@@ -83,8 +81,8 @@ class X86KernelProviderTests {
 
     @Test
     void aMisspeltSettingIsTakenAsAuto() {
-        try (X86KernelProvider wrong = new X86KernelProvider("avx1024", ALL, true, true);
-                X86KernelProvider auto = new X86KernelProvider("auto", ALL, true, true)) {
+        try (X86KernelProvider wrong = new X86KernelProvider("avx1024", true, true);
+                X86KernelProvider auto = new X86KernelProvider("auto", true, true)) {
             assertEquals(
                     auto.kernels().stream().map(Kernel::name).toList(),
                     wrong.kernels().stream().map(Kernel::name).toList());
@@ -94,7 +92,7 @@ class X86KernelProviderTests {
     @Test
     void kernelsOfAStoppedProviderFailWithATypedError() {
         assumeTrue(!Here.SETS.isEmpty(), "no feature set is usable on this machine");
-        X86KernelProvider provider = new X86KernelProvider("auto", ALL, true, true);
+        X86KernelProvider provider = new X86KernelProvider("auto", true, true);
         PackedKernel kernel = (PackedKernel) provider.kernels().getFirst();
         provider.close();
         try (Arena arena = Arena.ofConfined()) {
@@ -107,7 +105,7 @@ class X86KernelProviderTests {
 
     @Test
     void aProviderStoppedBeforeItWasAskedOffersNothing() {
-        X86KernelProvider provider = new X86KernelProvider("auto", ALL, true, true);
+        X86KernelProvider provider = new X86KernelProvider("auto", true, true);
         provider.close();
         assertTrue(provider.kernels().isEmpty());
     }
@@ -116,7 +114,7 @@ class X86KernelProviderTests {
     void anotherProcessorMeansNoKernelsAndTheReasonIsTold() {
         String arch = System.getProperty("os.arch");
         System.setProperty("os.arch", "riscv64");
-        try (X86KernelProvider provider = new X86KernelProvider("auto", "Q8_0", true, true)) {
+        try (X86KernelProvider provider = new X86KernelProvider("auto", true, true)) {
             assertEquals(0, provider.kernels().size());
             assertEquals(true, provider.toString().contains("riscv64"), provider.toString());
         } finally {

@@ -99,15 +99,15 @@ public final class Assembler extends VectorInstructions {
     }
 
     public void mov32(Mem d, Gpr s) {
-        legacy(false, 0, false, 0x89, s.ordinal(), d, 0, 0);
+        legacy(false, false, 0x89, s.ordinal(), d, 0, 0);
     }
 
     public void mov32(Gpr d, Operand s) {
-        legacy(false, 0, false, 0x8B, d.ordinal(), s, 0, 0);
+        legacy(false, false, 0x8B, d.ordinal(), s, 0, 0);
     }
 
     public void mov(Gpr d, int imm) {
-        legacy(true, 0, false, 0xC7, 0, d, 4, imm);
+        legacy(true, false, 0xC7, 0, d, 4, imm);
     }
 
     public void lea(Gpr d, Mem s) {
@@ -124,7 +124,7 @@ public final class Assembler extends VectorInstructions {
 
     /// `d = s * imm`.
     public void imul(Gpr d, Operand s, int imm) {
-        legacy(true, 0, false, 0x69, d.ordinal(), s, 4, imm);
+        legacy(true, false, 0x69, d.ordinal(), s, 4, imm);
     }
 
     public void and(Gpr d, int imm) {
@@ -148,15 +148,15 @@ public final class Assembler extends VectorInstructions {
     }
 
     public void cmov(If condition, Gpr d, Operand s) {
-        legacy(true, 0, true, 0x40 | condition.code, d.ordinal(), s, 0, 0);
+        legacy(true, true, 0x40 | condition.code, d.ordinal(), s, 0, 0);
     }
 
     public void shl(Gpr d, int bits) {
-        legacy(true, 0, false, 0xC1, 4, d, 1, bits);
+        legacy(true, false, 0xC1, 4, d, 1, bits);
     }
 
     public void shr(Gpr d, int bits) {
-        legacy(true, 0, false, 0xC1, 5, d, 1, bits);
+        legacy(true, false, 0xC1, 5, d, 1, bits);
     }
 
     /// Pushes registers, the first one first.
@@ -212,21 +212,21 @@ public final class Assembler extends VectorInstructions {
     }
 
     public void prefetchT0(Mem m) {
-        legacy(false, 0, true, 0x18, 1, m, 0, 0);
+        legacy(false, true, 0x18, 1, m, 0, 0);
     }
 
     /// Fetches into the second-level cache.
     public void prefetchT1(Mem m) {
-        legacy(false, 0, true, 0x18, 2, m, 0, 0);
+        legacy(false, true, 0x18, 2, m, 0, 0);
     }
 
     private void gpr(int opcode, Gpr reg, Operand rm) {
-        legacy(true, 0, false, opcode, reg.ordinal(), rm, 0, 0);
+        legacy(true, false, opcode, reg.ordinal(), rm, 0, 0);
     }
 
     private void immediate(int extension, Gpr d, int imm) {
         boolean isShort = imm == (byte) imm;
-        legacy(true, 0, false, isShort ? 0x83 : 0x81, extension, d, isShort ? 1 : 4, imm);
+        legacy(true, false, isShort ? 0x83 : 0x81, extension, d, isShort ? 1 : 4, imm);
     }
 
     /// {@return the n-th stack argument (0 is the seventh of the function)}

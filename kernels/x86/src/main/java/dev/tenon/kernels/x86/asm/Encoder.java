@@ -15,15 +15,16 @@ import java.util.Map;
 /// The mnemonics are in [Assembler]. Bit layouts: Intel 64 and IA-32 Architectures Software
 /// Developer's Manual, volume 2, sections 2.1-2.3 and 2.7. Not safe for use by several threads.
 class Encoder {
-    /// Opcode maps: 0F, 0F 38, 0F 3A.
-    static final int M0F = 1;
-    static final int M38 = 2;
-    static final int M3A = 3;
-    /// Implied prefixes: none, 66, F3, F2.
-    static final int NP = 0;
-    static final int P66 = 1;
-    static final int PF3 = 2;
-    static final int PF2 = 3;
+    /// Opcode map of a vector instruction, in bits 8 and 9 of its opcode: 0F, 0F 38, 0F 3A.
+    static final int M0F = 1 << 8;
+    static final int M38 = 2 << 8;
+    static final int M3A = 3 << 8;
+    /// Implied prefix, in bits 10 and 11: 66, F3, F2.
+    static final int P66 = 1 << 10;
+    static final int PF3 = 2 << 10;
+    static final int PF2 = 3 << 10;
+    /// The W bit, in bit 12.
+    static final int W1 = 1 << 12;
     /// How an EVEX displacement byte is scaled: by the whole vector, by parts of it, or by fixed
     /// bytes.
     static final int FULL = 0;
@@ -73,13 +74,6 @@ class Encoder {
         return at;
     }
 
-    /// {@return whether a label has been placed}
-    ///
-    /// @param label name
-    final boolean has(String label) {
-        return labels.containsKey(label);
-    }
-
     /// {@return the finished code with all references filled in}
     final byte[] finish() {
         for (Reference r : references) {
@@ -115,7 +109,6 @@ class Encoder {
     /// Emits an instruction on general registers.
     ///
     /// @param wide whether operands have 64 bits
-    /// @param prefix mandatory prefix byte, or 0
     /// @param escape whether the opcode is in map 0F
     /// @param opcode opcode
     /// @param reg ModRM.reg: register number or opcode extension
@@ -123,17 +116,7 @@ class Encoder {
     /// @param immediateBytes bytes of the immediate: 0, 1 or 4
     /// @param immediate its value
     final void legacy(
-            boolean wide,
-            int prefix,
-            boolean escape,
-            int opcode,
-            int reg,
-            Operand rm,
-            int immediateBytes,
-            int immediate) {
-        if (prefix != 0) {
-            u8(prefix);
-        }
+            boolean wide, boolean escape, int opcode, int reg, Operand rm, int immediateBytes, int immediate) {
         int rex = 0x40 | (wide ? 8 : 0) | reg >> 3 << 2 | x(rm) << 1 | b(rm);
         if (rex != 0x40) {
             u8(rex);
@@ -153,10 +136,7 @@ class Encoder {
     // ---------------------------------------------------------------------------------------
     /// Emits a vector instruction in the encoder's own form.
     ///
-    /// @param map opcode map
-    /// @param pp implied prefix
-    /// @param w the W bit
-    /// @param opcode opcode
+    /// @param opcode opcode, with its map, prefix and W bit
     /// @param tuple scale of an EVEX displacement: [#FULL], [#HALF], [#QUARTER] or a number of
     /// bytes
     /// @param bits vector width
@@ -164,29 +144,30 @@ class Encoder {
     /// @param v register in VEX.vvvv; 0 when there is none
     /// @param rm [Vec], [Gpr] or [Mem]
     /// @param imm immediate byte, or -1 for none
-    final void vector(int map, int pp, int w, int opcode, int tuple, int bits, int reg, int v, Operand rm, int imm) {
+    final void vector(int opcode, int tuple, int bits, int reg, int v, Operand rm, int imm) {
         if (evex) {
-            evex(map, pp, w, opcode, tuple, bits, reg, v, rm, imm, 0);
+            evex(opcode, tuple, bits, reg, v, rm, imm, 0);
         } else {
-            vex(map, pp, w, opcode, bits, reg, v, rm, imm);
+            vex(opcode, bits, reg, v, rm, imm);
         }
     }
 
     /// Emits an instruction in VEX form; parameters as in [#vector].
-    final void vex(int map, int pp, int w, int opcode, int bits, int reg, int v, Operand rm, int imm) {
+    final void vex(int opcode, int bits, int reg, int v, Operand rm, int imm) {
         if (bits == 512 || (reg | v) > 15 || rm instanceof Vec r && r.number() > 15) {
             throw new IllegalArgumentException("VEX has no 512-bit vectors and no registers above 15.");
         }
         if (rm instanceof Mem m && m.broadcast()) {
             throw new IllegalArgumentException("VEX has no broadcast memory operands.");
         }
-        int tail = (~v & 15) << 3 | (bits == 256 ? 4 : 0) | pp;
-        if (map == M0F && w == 0 && x(rm) == 0 && b(rm) == 0) {
+        int w = opcode >> 12 & 1;
+        int tail = (~v & 15) << 3 | (bits == 256 ? 4 : 0) | opcode >> 10 & 3;
+        if ((opcode & M3A) == M0F && w == 0 && x(rm) == 0 && b(rm) == 0) {
             u8(0xC5);
             u8((~reg >> 3 & 1) << 7 | tail);
         } else {
             u8(0xC4);
-            u8((~reg >> 3 & 1) << 7 | (~x(rm) & 1) << 6 | (~b(rm) & 1) << 5 | map);
+            u8((~reg >> 3 & 1) << 7 | (~x(rm) & 1) << 6 | (~b(rm) & 1) << 5 | opcode >> 8 & 3);
             u8(w << 7 | tail);
         }
         finishVector(opcode, reg, rm, imm, 1);
@@ -195,13 +176,12 @@ class Encoder {
     /// Emits an instruction in EVEX form; parameters as in [#vector].
     ///
     /// @param mask write mask register 1..7 with merging, or with [#ZEROING]; 0 for none
-    public final void evex(
-            int map, int pp, int w, int opcode, int tuple, int bits, int reg, int v, Operand rm, int imm, int mask) {
+    final void evex(int opcode, int tuple, int bits, int reg, int v, Operand rm, int imm, int mask) {
         boolean broadcast = rm instanceof Mem m && m.broadcast();
         int x = rm instanceof Vec r ? r.number() >> 4 : x(rm);
         u8(0x62);
-        u8((~reg >> 3 & 1) << 7 | (~x & 1) << 6 | (~b(rm) & 1) << 5 | (~reg >> 4 & 1) << 4 | map);
-        u8(w << 7 | (~v & 15) << 3 | 4 | pp);
+        u8((~reg >> 3 & 1) << 7 | (~x & 1) << 6 | (~b(rm) & 1) << 5 | (~reg >> 4 & 1) << 4 | opcode >> 8 & 3);
+        u8((opcode >> 12 & 1) << 7 | (~v & 15) << 3 | 4 | opcode >> 10 & 3);
         u8(Integer.numberOfTrailingZeros(bits / 128) << 5 | (broadcast ? 0x10 : 0) | (~v >> 4 & 1) << 3 | mask);
         int bytes = bits / 8;
         int scale = broadcast ? 4 : tuple == FULL ? bytes : tuple < 0 ? bytes / -tuple : tuple;

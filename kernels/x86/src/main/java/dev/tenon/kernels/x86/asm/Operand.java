@@ -43,11 +43,6 @@ public sealed interface Operand permits Operand.Gpr, Operand.Vec, Operand.Mem {
         public Vec y() {
             return new Vec(number, 256);
         }
-
-        /// {@return the whole of the same register}
-        Vec z() {
-            return new Vec(number, 512);
-        }
     }
 
     /// Memory at `base + index * scale + disp`, or at a label of the code itself.

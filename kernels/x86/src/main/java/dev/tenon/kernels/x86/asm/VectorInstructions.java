@@ -23,162 +23,162 @@ abstract class VectorInstructions extends Encoder {
     }
 
     public void vmovdqu(Vec d, Operand s) {
-        op(M0F, PF3, 0, 0x6F, FULL, d, null, s);
+        op(M0F | PF3 | 0x6F, FULL, d, null, s);
     }
 
     public void vmovdqu(Mem d, Vec s) {
-        op(M0F, PF3, 0, 0x7F, FULL, s, null, d);
+        op(M0F | PF3 | 0x7F, FULL, s, null, d);
     }
 
     public void vmovss(Vec d, Mem s) {
-        op(M0F, PF3, 0, 0x10, 4, d.x(), null, s);
+        op(M0F | PF3 | 0x10, 4, d.x(), null, s);
     }
 
     public void vmovss(Mem d, Vec s) {
-        op(M0F, PF3, 0, 0x11, 4, s.x(), null, d);
+        op(M0F | PF3 | 0x11, 4, s.x(), null, d);
     }
 
     /// Stores a 32-bit lane of 128 bits.
     public void vextractps(Mem d, Vec s, int lane) {
-        op(M3A, P66, 0, 0x17, 4, s.x(), null, d, lane);
+        op(M3A | P66 | 0x17, 4, s.x(), null, d, lane);
     }
 
     public void vmovq(Mem d, Vec s) {
-        op(M0F, P66, evex ? 1 : 0, 0xD6, 8, s.x(), null, d);
+        op(M0F | P66 | (evex ? W1 : 0) | 0xD6, 8, s.x(), null, d);
     }
 
     public void vpinsrw(Vec d, Vec a, Mem s, int lane) {
-        op(M0F, P66, 0, 0xC4, 2, d.x(), a, s, lane);
+        op(M0F | P66 | 0xC4, 2, d.x(), a, s, lane);
     }
 
     public void vbroadcastss(Vec d, Operand s) {
-        op(M38, P66, 0, 0x18, 4, d, null, s);
+        op(M38 | P66 | 0x18, 4, d, null, s);
     }
 
     public void vpbroadcastd(Vec d, Operand s) {
-        op(M38, P66, 0, 0x58, 4, d, null, s);
+        op(M38 | P66 | 0x58, 4, d, null, s);
     }
 
     /// Repeats 16 bits of memory in all lanes of 16 bits.
     public void vpbroadcastw(Vec d, Mem s) {
-        op(M38, P66, 0, 0x79, 2, d, null, s);
+        op(M38 | P66 | 0x79, 2, d, null, s);
     }
 
     /// Repeats 128 bits of memory in both parts of 256 bits.
     public void vbroadcasti128(Vec d, Mem s) {
-        op(M38, P66, 0, 0x5A, 16, d, null, s);
+        op(M38 | P66 | 0x5A, 16, d, null, s);
     }
 
     /// Repeats 128 bits of memory in all lanes of 512 bits.
     public void vbroadcasti32x4(Vec d, Mem s) {
-        evexOnly(M38, P66, 0, 0x5A, 16, d, null, s, -1);
+        evexOnly(M38 | P66 | 0x5A, 16, d, null, s, -1);
     }
 
     /// Repeats 256 bits of memory in both parts of 512 bits.
     public void vbroadcasti64x4(Vec d, Mem s) {
-        evexOnly(M38, P66, 1, 0x5B, 32, d, null, s, -1);
+        evexOnly(M38 | P66 | W1 | 0x5B, 32, d, null, s, -1);
     }
 
     /// Puts 128 bits into a 128-bit lane of 256 or 512.
     public void vinserti128(Vec d, Vec a, Operand s, int lane) {
-        op(M3A, P66, 0, 0x38, 16, d, a, s, lane);
+        op(M3A | P66 | 0x38, 16, d, a, s, lane);
     }
 
     public void vinserti64x4(Vec d, Vec a, Operand s, int part) {
-        evexOnly(M3A, P66, 1, 0x3A, 32, d, a, s, part);
+        evexOnly(M3A | P66 | W1 | 0x3A, 32, d, a, s, part);
     }
 
     public void vextracti64x4(Vec d, Vec s, int part) {
-        evexOnly(M3A, P66, 1, 0x3B, 32, s, null, d, part);
+        evexOnly(M3A | P66 | W1 | 0x3B, 32, s, null, d, part);
     }
 
     /// Takes a 128-bit lane out of 256 bits (512 with EVEX).
     public void vextracti128(Operand d, Vec s, int lane) {
-        op(M3A, P66, 0, 0x39, 16, s, null, d, lane);
+        op(M3A | P66 | 0x39, 16, s, null, d, lane);
     }
 
     // --- shuffles
     // ---------------------------------------------------------------------------------------------------
     public void vpermd(Vec d, Vec index, Operand s) {
-        op(M38, P66, 0, 0x36, FULL, d, index, s);
+        op(M38 | P66 | 0x36, FULL, d, index, s);
     }
 
     public void vpermps(Vec d, Vec index, Operand s) {
-        op(M38, P66, 0, 0x16, FULL, d, index, s);
+        op(M38 | P66 | 0x16, FULL, d, index, s);
     }
 
     /// Chooses two of the four 128-bit lanes of `a` and `b`.
     public void vperm2i128(Vec d, Vec a, Operand b, int imm) {
-        vex(M3A, P66, 0, 0x46, d.bits(), d.number(), a.number(), b, imm);
+        vex(M3A | P66 | 0x46, d.bits(), d.number(), a.number(), b, imm);
     }
 
     /// Rearranges 128-bit lanes of 512 bits.
     public void vshufi64x2(Vec d, Vec a, Operand b, int imm) {
-        evexOnly(M3A, P66, 1, 0x43, FULL, d, a, b, imm);
+        evexOnly(M3A | P66 | W1 | 0x43, FULL, d, a, b, imm);
     }
 
     /// Takes eight 64-bit numbers from `a` and `b` by their indices, which are in `d` before.
     public void vpermi2q(Vec d, Vec a, Operand b) {
-        evexOnly(M38, P66, 1, 0x76, FULL, d, a, b, -1);
+        evexOnly(M38 | P66 | W1 | 0x76, FULL, d, a, b, -1);
     }
 
     /// Takes 32-bit numbers from `a` and `b` by their indices, which are in `d` before.
     public void vpermi2d(Vec d, Vec a, Operand b) {
-        evexOnly(M38, P66, 0, 0x76, FULL, d, a, b, -1);
+        evexOnly(M38 | P66 | 0x76, FULL, d, a, b, -1);
     }
 
     /// Rearranges the bytes of each 128-bit lane; a negative index makes a 0.
     public void vpshufb(Vec d, Vec a, Operand index) {
-        op(M38, P66, 0, 0x00, FULL, d, a, index);
+        op(M38 | P66 | 0x00, FULL, d, a, index);
     }
 
     /// Takes two 32-bit numbers of `a` and two of `b` in each 128-bit lane.
     public void vshufps(Vec d, Vec a, Operand b, int imm) {
-        op(M0F, NP, 0, 0xC6, FULL, d, a, b, imm);
+        op(M0F | 0xC6, FULL, d, a, b, imm);
     }
 
     public void vpshufd(Vec d, Operand s, int imm) {
-        op(M0F, P66, 0, 0x70, FULL, d, null, s, imm);
+        op(M0F | P66 | 0x70, FULL, d, null, s, imm);
     }
 
     public void vpunpckldq(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0x62, FULL, d, a, b);
+        op(M0F | P66 | 0x62, FULL, d, a, b);
     }
 
     public void vpunpckhdq(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0x6A, FULL, d, a, b);
+        op(M0F | P66 | 0x6A, FULL, d, a, b);
     }
 
     public void vpunpcklqdq(Vec d, Vec a, Operand b) {
-        op(M0F, P66, evex ? 1 : 0, 0x6C, FULL, d, a, b);
+        op(M0F | P66 | (evex ? W1 : 0) | 0x6C, FULL, d, a, b);
     }
 
     public void vpunpckhqdq(Vec d, Vec a, Operand b) {
-        op(M0F, P66, evex ? 1 : 0, 0x6D, FULL, d, a, b);
+        op(M0F | P66 | (evex ? W1 : 0) | 0x6D, FULL, d, a, b);
     }
 
     // --- integers
     // ---------------------------------------------------------------------------------------------------
     public void vpand(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0xDB, FULL, d, a, b);
+        op(M0F | P66 | 0xDB, FULL, d, a, b);
     }
 
     /// d = ~a & b
     public void vpandn(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0xDF, FULL, d, a, b);
+        op(M0F | P66 | 0xDF, FULL, d, a, b);
     }
 
     public void vpor(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0xEB, FULL, d, a, b);
+        op(M0F | P66 | 0xEB, FULL, d, a, b);
     }
 
     public void vpxor(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0xEF, FULL, d, a, b);
+        op(M0F | P66 | 0xEF, FULL, d, a, b);
     }
 
     public void zero(Vec d) {
         if (d.number() < 16) {
-            vex(M0F, P66, 0, 0xEF, 128, d.number(), d.number(), d.x(), -1);
+            vex(M0F | P66 | 0xEF, 128, d.number(), d.number(), d.x(), -1);
         } else {
             vpxor(d.x(), d.x(), d.x());
         }
@@ -186,233 +186,233 @@ abstract class VectorInstructions extends Encoder {
 
     /// Any function of three bits, `imm` being its truth table; 0xF8 is `d | a & b`.
     public void vpternlogd(Vec d, Vec a, Operand b, int imm) {
-        evexOnly(M3A, P66, 0, 0x25, FULL, d, a, b, imm);
+        evexOnly(M3A | P66 | 0x25, FULL, d, a, b, imm);
     }
 
     public void vpaddw(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0xFD, FULL, d, a, b);
+        op(M0F | P66 | 0xFD, FULL, d, a, b);
     }
 
     public void vpaddd(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0xFE, FULL, d, a, b);
+        op(M0F | P66 | 0xFE, FULL, d, a, b);
     }
 
     /// All bits of the lanes where `a` is greater than `b`, signed integers; none of the others.
     public void vpcmpgtd(Vec d, Vec a, Operand b) {
-        vexOnly(M0F, P66, 0x66, d, a, b, -1);
+        vexOnly(M0F | P66 | 0x66, d, a, b, -1);
     }
 
     public void vpmaxud(Vec d, Vec a, Operand b) {
-        op(M38, P66, 0, 0x3F, FULL, d, a, b);
+        op(M38 | P66 | 0x3F, FULL, d, a, b);
     }
 
     public void vpsrld(Vec d, Operand s, int bits) {
-        op(M0F, P66, 0, 0x72, FULL, new Vec(2, d.bits()), d, s, bits);
+        op(M0F | P66 | 0x72, FULL, new Vec(2, d.bits()), d, s, bits);
     }
 
     public void vpsrad(Vec d, Vec s, int bits) {
-        op(M0F, P66, 0, 0x72, FULL, new Vec(4, d.bits()), d, s, bits);
+        op(M0F | P66 | 0x72, FULL, new Vec(4, d.bits()), d, s, bits);
     }
 
     public void vpslld(Vec d, Vec s, int bits) {
-        op(M0F, P66, 0, 0x72, FULL, new Vec(6, d.bits()), d, s, bits);
+        op(M0F | P66 | 0x72, FULL, new Vec(6, d.bits()), d, s, bits);
     }
 
     public void vpsraw(Vec d, Vec s, int bits) {
-        op(M0F, P66, 0, 0x71, FULL, new Vec(4, d.bits()), d, s, bits);
+        op(M0F | P66 | 0x71, FULL, new Vec(4, d.bits()), d, s, bits);
     }
 
     public void vpsllw(Vec d, Vec s, int bits) {
-        op(M0F, P66, 0, 0x71, FULL, new Vec(6, d.bits()), d, s, bits);
+        op(M0F | P66 | 0x71, FULL, new Vec(6, d.bits()), d, s, bits);
     }
 
     /// Takes the lower 16 bits of each 32-bit lane of 512 bits.
     public void vpmovdw(Vec d, Vec s) {
-        evexOnly(M38, PF3, 0, 0x33, HALF, s, null, d, -1);
+        evexOnly(M38 | PF3 | 0x33, HALF, s, null, d, -1);
     }
 
     public void vpsrlvd(Vec d, Vec a, Operand bits) {
-        op(M38, P66, 0, 0x45, FULL, d, a, bits);
+        op(M38 | P66 | 0x45, FULL, d, a, bits);
     }
 
     public void vprorvd(Vec d, Vec a, Operand bits) {
-        evexOnly(M38, P66, 0, 0x14, FULL, d, a, bits, -1);
+        evexOnly(M38 | P66 | 0x14, FULL, d, a, bits, -1);
     }
 
     /// Sums of two products of unsigned bytes of `a` and signed bytes of `b`, saturated to 16 bits.
     public void vpmaddubsw(Vec d, Vec a, Operand b) {
-        op(M38, P66, 0, 0x04, FULL, d, a, b);
+        op(M38 | P66 | 0x04, FULL, d, a, b);
     }
 
     /// Sums of two products of signed 16-bit numbers, in 32 bits.
     public void vpmaddwd(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0xF5, FULL, d, a, b);
+        op(M0F | P66 | 0xF5, FULL, d, a, b);
     }
 
     /// Adds to each 32-bit lane of `d` the four products of unsigned bytes of `a` and signed bytes
     /// of `b`.
     public void vpdpbusd(Vec d, Vec a, Operand b) {
-        op(M38, P66, 0, 0x50, FULL, d, a, b);
+        op(M38 | P66 | 0x50, FULL, d, a, b);
     }
 
     /// Adds to each 32-bit lane of `d` the two products of signed 16-bit numbers of `a` and `b`.
     public void vpdpwssd(Vec d, Vec a, Operand b) {
-        op(M38, P66, 0, 0x52, FULL, d, a, b);
+        op(M38 | P66 | 0x52, FULL, d, a, b);
     }
 
     public void vpmovsxbw(Vec d, Operand s) {
-        op(M38, P66, 0, 0x20, HALF, d, null, s);
+        op(M38 | P66 | 0x20, HALF, d, null, s);
     }
 
     public void vpmovsxbd(Vec d, Operand s) {
-        op(M38, P66, 0, 0x21, QUARTER, d, null, s);
+        op(M38 | P66 | 0x21, QUARTER, d, null, s);
     }
 
     public void vpmovzxbd(Vec d, Operand s) {
-        op(M38, P66, 0, 0x31, QUARTER, d, null, s);
+        op(M38 | P66 | 0x31, QUARTER, d, null, s);
     }
 
     public void vpmovzxwd(Vec d, Operand s) {
-        op(M38, P66, 0, 0x33, HALF, d, null, s);
+        op(M38 | P66 | 0x33, HALF, d, null, s);
     }
 
     public void vpackssdw(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0x6B, FULL, d, a, b);
+        op(M0F | P66 | 0x6B, FULL, d, a, b);
     }
 
     public void vpacksswb(Vec d, Vec a, Operand b) {
-        op(M0F, P66, 0, 0x63, FULL, d, a, b);
+        op(M0F | P66 | 0x63, FULL, d, a, b);
     }
 
     // --- floats
     // -----------------------------------------------------------------------------------------------------
     public void vcvtdq2ps(Vec d, Operand s) {
-        op(M0F, NP, 0, 0x5B, FULL, d, null, s);
+        op(M0F | 0x5B, FULL, d, null, s);
     }
 
     /// Rounds to the nearest integer, ties to even; what does not fit becomes -2³¹.
     public void vcvtps2dq(Vec d, Operand s) {
-        op(M0F, P66, 0, 0x5B, FULL, d, null, s);
+        op(M0F | P66 | 0x5B, FULL, d, null, s);
     }
 
     public void vcvtph2ps(Vec d, Operand s) {
-        op(M38, P66, 0, 0x13, HALF, d, null, s);
+        op(M38 | P66 | 0x13, HALF, d, null, s);
     }
 
     public void vaddps(Vec d, Vec a, Operand b) {
-        op(M0F, NP, 0, 0x58, FULL, d, a, b);
+        op(M0F | 0x58, FULL, d, a, b);
     }
 
     public void vsubps(Vec d, Vec a, Operand b) {
-        op(M0F, NP, 0, 0x5C, FULL, d, a, b);
+        op(M0F | 0x5C, FULL, d, a, b);
     }
 
     /// The greater numbers; where one is not a number, or both are zeros, that of `b`.
     public void vmaxps(Vec d, Vec a, Operand b) {
-        op(M0F, NP, 0, 0x5F, FULL, d, a, b);
+        op(M0F | 0x5F, FULL, d, a, b);
     }
 
     public void vmulps(Vec d, Vec a, Operand b) {
-        op(M0F, NP, 0, 0x59, FULL, d, a, b);
+        op(M0F | 0x59, FULL, d, a, b);
     }
 
     public void vmulss(Vec d, Vec a, Operand b) {
-        op(M0F, PF3, 0, 0x59, 4, d.x(), a, b);
+        op(M0F | PF3 | 0x59, 4, d.x(), a, b);
     }
 
     public void vdivps(Vec d, Vec a, Operand b) {
-        op(M0F, NP, 0, 0x5E, FULL, d, a, b);
+        op(M0F | 0x5E, FULL, d, a, b);
     }
 
     /// All bits of the lanes where `a` is less than `b`, none of the others.
     public void vcmpltps(Vec d, Vec a, Operand b) {
-        vexOnly(M0F, NP, 0xC2, d, a, b, 1);
+        vexOnly(M0F | 0xC2, d, a, b, 1);
     }
 
     /// Takes lanes from `b` where the top bit of `mask` is set, else from `a`.
     public void vblendvps(Vec d, Vec a, Operand b, Vec mask) {
-        vexOnly(M3A, P66, 0x4A, d, a, b, mask.number() << 4);
+        vexOnly(M3A | P66 | 0x4A, d, a, b, mask.number() << 4);
     }
 
     /// `d = d * a + b`.
     public void vfmadd213ps(Vec d, Vec a, Operand b) {
-        op(M38, P66, 0, 0xA8, FULL, d, a, b);
+        op(M38 | P66 | 0xA8, FULL, d, a, b);
     }
 
     /// `d = a * b + d`.
     public void vfmadd231ps(Vec d, Vec a, Operand b) {
-        op(M38, P66, 0, 0xB8, FULL, d, a, b);
+        op(M38 | P66 | 0xB8, FULL, d, a, b);
     }
 
     /// `d = a * b + d` in lane 0.
     public void vfmadd231ss(Vec d, Vec a, Operand b) {
-        op(M38, P66, 0, 0xB9, 4, d.x(), a, b);
+        op(M38 | P66 | 0xB9, 4, d.x(), a, b);
     }
 
     // --- float64 in lane 0: encoded with VEX in either form, registers 0 to 15
     // -------------------------------------------------------------------------------------------------------
     public void vcvtss2sd(Vec d, Vec a, Vec s) {
-        vex(M0F, PF3, 0, 0x5A, 128, d.number(), a.number(), s, -1);
+        vex(M0F | PF3 | 0x5A, 128, d.number(), a.number(), s, -1);
     }
 
     public void vcvtsd2ss(Vec d, Vec a, Vec s) {
-        vex(M0F, PF2, 0, 0x5A, 128, d.number(), a.number(), s, -1);
+        vex(M0F | PF2 | 0x5A, 128, d.number(), a.number(), s, -1);
     }
 
     public void vaddsd(Vec d, Vec a, Operand b) {
-        vex(M0F, PF2, 0, 0x58, 128, d.number(), a.number(), b, -1);
+        vex(M0F | PF2 | 0x58, 128, d.number(), a.number(), b, -1);
     }
 
     public void vdivsd(Vec d, Vec a, Operand b) {
-        vex(M0F, PF2, 0, 0x5E, 128, d.number(), a.number(), b, -1);
+        vex(M0F | PF2 | 0x5E, 128, d.number(), a.number(), b, -1);
     }
 
     public void vsqrtsd(Vec d, Vec a, Operand b) {
-        vex(M0F, PF2, 0, 0x51, 128, d.number(), a.number(), b, -1);
+        vex(M0F | PF2 | 0x51, 128, d.number(), a.number(), b, -1);
     }
 
     // --- masks: registers k1 to k7, one bit a lane
     // -------------------------------------------------------------------------------------------------------
     /// Sets the bits of the lanes where `a` is not less than `b`, or one of them is not a number.
     public void vcmpnltps(int k, Vec a, Operand b) {
-        masked(M0F, NP, 0xC2, k, a, b, 5, 0);
+        masked(M0F | 0xC2, k, a, b, 5, 0);
     }
 
     /// Sets the bits of the lanes where `a` is less than `b`.
     public void vcmpltps(int k, Vec a, Operand b) {
-        masked(M0F, NP, 0xC2, k, a, b, 1, 0);
+        masked(M0F | 0xC2, k, a, b, 1, 0);
     }
 
     /// Sets the bits of the lanes where `a` is less than `b`, signed integers.
     public void vpcmpltd(int k, Vec a, Operand b) {
-        masked(M3A, P66, 0x1F, k, a, b, 1, 0);
+        masked(M3A | P66 | 0x1F, k, a, b, 1, 0);
     }
 
     /// Clears the bits of the lanes where `a` is less than `b`, signed integers.
     public void vpcmpnltd(int k, Vec a, Operand b) {
-        masked(M3A, P66, 0x1F, k, a, b, 5, k);
+        masked(M3A | P66 | 0x1F, k, a, b, 5, k);
     }
 
     /// Takes lanes from `b` where bits are set, else from `a`.
     public void vblendmps(Vec d, int k, Vec a, Operand b) {
-        masked(M38, P66, 0x65, d.number(), a, b, -1, k);
+        masked(M38 | P66 | 0x65, d.number(), a, b, -1, k);
     }
 
     /// Adds where bits are set; the other lanes become 0.
     public void vpaddd(Vec d, int k, Vec a, Operand b) {
-        masked(M0F, P66, 0xFE, d.number(), a, b, -1, ZEROING | k);
+        masked(M0F | P66 | 0xFE, d.number(), a, b, -1, ZEROING | k);
     }
 
-    private void masked(int map, int pp, int opcode, int reg, Vec a, Operand b, int imm, int mask) {
+    private void masked(int opcode, int reg, Vec a, Operand b, int imm, int mask) {
         if (!evex) {
             throw new IllegalStateException("This instruction needs AVX-512.");
         }
-        evex(map, pp, 0, opcode, FULL, a.bits(), reg, a.number(), b, imm, mask);
+        evex(opcode, FULL, a.bits(), reg, a.number(), b, imm, mask);
     }
 
     // --- sequences
     // --------------------------------------------------------------------------------------------------
-    /// Adds up all lanes of `v` into its lane 0: halves first, then quarters, pairs, neighbours.
+    /// Adds up all lanes of `v` into its lane 0: the upper part to the lower one, then the same in what is left.
     ///
     /// @param v 256 or 512 bits; clobbered
     /// @param t clobbered
@@ -429,25 +429,25 @@ abstract class VectorInstructions extends Encoder {
         vaddps(v.x(), v.x(), t.x());
     }
 
-    private void op(int map, int pp, int w, int opcode, int tuple, Vec reg, Vec v, Operand rm) {
-        op(map, pp, w, opcode, tuple, reg, v, rm, -1);
+    private void op(int opcode, int tuple, Vec reg, Vec v, Operand rm) {
+        op(opcode, tuple, reg, v, rm, -1);
     }
 
-    private void op(int map, int pp, int w, int opcode, int tuple, Vec reg, Vec v, Operand rm, int imm) {
-        vector(map, pp, w, opcode, tuple, reg.bits(), reg.number(), v == null ? 0 : v.number(), rm, imm);
+    private void op(int opcode, int tuple, Vec reg, Vec v, Operand rm, int imm) {
+        vector(opcode, tuple, reg.bits(), reg.number(), v == null ? 0 : v.number(), rm, imm);
     }
 
-    private void vexOnly(int map, int pp, int opcode, Vec d, Vec a, Operand b, int imm) {
+    private void vexOnly(int opcode, Vec d, Vec a, Operand b, int imm) {
         if (evex) {
             throw new IllegalStateException("This instruction exists for AVX2 only.");
         }
-        op(map, pp, 0, opcode, FULL, d, a, b, imm);
+        op(opcode, FULL, d, a, b, imm);
     }
 
-    private void evexOnly(int map, int pp, int w, int opcode, int tuple, Vec reg, Vec v, Operand rm, int imm) {
+    private void evexOnly(int opcode, int tuple, Vec reg, Vec v, Operand rm, int imm) {
         if (!evex) {
             throw new IllegalStateException("This instruction needs AVX-512.");
         }
-        op(map, pp, w, opcode, tuple, reg, v, rm, imm);
+        op(opcode, tuple, reg, v, rm, imm);
     }
 }

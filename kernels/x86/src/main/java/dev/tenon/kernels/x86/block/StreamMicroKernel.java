@@ -18,9 +18,9 @@ public abstract class StreamMicroKernel {
     /// Points to the span's spread activations.
     static final Gpr X = Gpr.RCX;
 
-    /// Picks lanes 0 and 2 of each 128 bits, and 1 and 3.
-    private static final int EVEN = 0x88;
-    private static final int ODD = 0xDD;
+    /// Picks lanes 0 and 2 of both sources, and 1 and 3.
+    public static final int EVEN_LANES = 0x88;
+    public static final int ODD_LANES = 0xDD;
 
     /// Bytes of the spread activations of a span, whole lines.
     public final int spreadBytes;
@@ -70,8 +70,8 @@ public abstract class StreamMicroKernel {
     /// @param t temporary
     /// @param floats whether lanes are floats rather than integers
     public static void addPairs(Assembler a, Vec d, Vec x, Vec y, Vec t, boolean floats) {
-        a.vshufps(t, x, y, EVEN);
-        a.vshufps(d, x, y, ODD);
+        a.vshufps(t, x, y, EVEN_LANES);
+        a.vshufps(d, x, y, ODD_LANES);
         if (floats) {
             a.vaddps(d, t, d);
         } else {

@@ -16,12 +16,10 @@ import java.util.Set;
 ///
 /// @param name the processor's name for people
 /// @param sets the feature sets whose instructions and registers are usable; unmodifiable use only
-/// @param amxInt8 whether tiles of bytes (AMX) exist and the system saves them; reported, not used
 /// @param firstLevelBytes size of the first-level data cache; 0 if the processor does not tell
-public record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8, int firstLevelBytes) {
+public record CpuFeatures(String name, Set<FeatureSet> sets, int firstLevelBytes) {
     private static final int XCR0_AVX = 0x6;
     private static final int XCR0_AVX512 = 0xE6;
-    private static final int XCR0_TILES = 0x60000;
     /// Most caches that leaf 4 is asked about.
     private static final int CACHES = 8;
     /// Type of a data cache in leaf 4.
@@ -120,8 +118,7 @@ public record CpuFeatures(String name, Set<FeatureSet> sets, boolean amxInt8, in
                 sets.add(FeatureSet.AVX512);
             }
         }
-        boolean amx = bit(seven[3], 24) && bit(seven[3], 25) && (xcr0 & XCR0_TILES) == XCR0_TILES;
-        return new CpuFeatures(name, sets, amx, firstLevelBytes);
+        return new CpuFeatures(name, sets, firstLevelBytes);
     }
 
     private static int firstLevelBytes(Cpuid cpuid) {

@@ -1,13 +1,8 @@
 package dev.tenon.kernels.x86.format;
 
-import static dev.tenon.kernels.x86.asm.Operand.mem;
-
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
-import dev.tenon.kernels.x86.asm.Operand.Gpr;
-import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
-import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.Columns;
 import dev.tenon.kernels.x86.block.PairMicroKernel;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
@@ -22,34 +17,12 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 ///   q[64j + l] = qs[32j + l % 32] >> 4(l / 32) & 15
 /// ```
 ///
-/// The head is decoded by [ScaleMins].
-public final class Q4_KCode extends BlockCode {
-    private static final int QS = 16;
-    private static final Vec NIBBLE = constantZ(0);
-    private static final Vec SHIFT = constantZ(1);
-    private static final int HEAD = 2;
+/// The head is decoded by [NibbleCode].
+public final class Q4_KCode extends NibbleCode {
+    static final int QS = 16;
 
     public Q4_KCode() {
-        super("Q4_K", 144, 0, 32, 15, true, 1);
-    }
-
-    @Override
-    public void constants512(Assembler a) {
-        loadZ(a, 0, i -> 0x0F0F0F0F);
-        loadZ(a, 1, i -> i < 8 ? 0 : 4);
-        ScaleMins.constants512(a, HEAD);
-    }
-
-    @Override
-    public void scales512(Assembler a, Gpr w, Vec scales, Vec mins, Vec t, Vec u) {
-        ScaleMins.scales512(a, w, scales, t, u, HEAD);
-    }
-
-    @Override
-    public void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t) {
-        a.vbroadcasti64x4(levels, mem(w, QS + 32 * chunk));
-        a.vpsrlvd(levels, levels, SHIFT);
-        a.vpand(levels, levels, NIBBLE);
+        super("Q4_K", 144, 15, QS, 2);
     }
 
     @Override
@@ -82,17 +55,5 @@ public final class Q4_KCode extends BlockCode {
                 span.levels(weight + 32 + 4 * i, t);
             }
         }
-    }
-
-    @Override
-    public void scales256(Assembler a, Gpr w, Mem scales, Mem mins) {
-        ScaleMins.scales256(a, w, scales, mins);
-    }
-
-    @Override
-    public void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
-        a.vmovdqu(levels, mem(w, QS + 32 * (unit >> 1)));
-        moveBits(a, levels, 4 * (unit & 1), 0);
-        a.vpand(levels, levels, a.constant(i -> 0x0F0F0F0F));
     }
 }

@@ -2,6 +2,9 @@ package dev.tenon.kernels.x86.format;
 
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
+import static dev.tenon.kernels.x86.block.StreamMicroKernel.EVEN_LANES;
+import static dev.tenon.kernels.x86.block.StreamMicroKernel.ODD_LANES;
+import static dev.tenon.kernels.x86.format.Q4_KCode.QS;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -17,7 +20,6 @@ import dev.tenon.kernels.x86.block.PairMicroKernel32;
 /// each 128 bits from the former and two from the latter. So eight registers have the eight dwords
 /// of each group, in the upper two lanes in exchanged pairs.
 final class Q4_KPairs extends PairMicroKernel32 {
-    private static final int QS = 16;
     private static final int REGISTERS = 8;
     /// Spread: levels, then dx, u and c.
     private static final int DX = 64 * REGISTERS;
@@ -25,9 +27,6 @@ final class Q4_KPairs extends PairMicroKernel32 {
     private static final int C = U + 64;
     /// Tokens that are multiplied in turns, so that none waits for its last product.
     private static final int TURNS = 4;
-
-    private static final int EVEN_LANES = 0x88;
-    private static final int ODD_LANES = 0xDD;
 
     private static final Vec[] LEVELS = Operand.zmms(16, REGISTERS);
     private static final Vec SCALES = zmm(24);
@@ -102,7 +101,7 @@ final class Q4_KPairs extends PairMicroKernel32 {
         }
     }
 
-    /// Makes scales and minimums of the heads of both rows ([ScaleMins]), which are in 128 bits
+    /// Makes scales and minimums of the heads of both rows ([NibbleCode]), which are in 128 bits
     /// each.
     private static void unpackScales(Assembler a) {
         Vec heads = DOTS[0];

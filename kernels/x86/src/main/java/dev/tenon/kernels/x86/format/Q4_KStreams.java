@@ -2,6 +2,7 @@ package dev.tenon.kernels.x86.format;
 
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
+import static dev.tenon.kernels.x86.format.Q4_KCode.QS;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -25,14 +26,10 @@ import java.util.function.IntUnaryOperator;
 /// as large; dx and u of these groups are a sixteenth, which changes no bit of the results: u
 /// cancels all of [PackedActivations#BIAS].
 final class Q4_KStreams extends StreamMicroKernel {
-    private static final int QS = 16;
     /// Spread: levels, then dx, u and c, each of even and odd groups.
     private static final int DX = 256;
     private static final int U = DX + 128;
     private static final int C = U + 128;
-
-    private static final int EVEN_LANES = 0x88;
-    private static final int ODD_LANES = 0xDD;
 
     private static final Vec[][] DOTS = {Operand.zmms(0, 4), Operand.zmms(4, 4)};
     private static final Vec[] SUMS = Operand.zmms(8, 2);
@@ -90,7 +87,7 @@ final class Q4_KStreams extends StreamMicroKernel {
     public void constants(Assembler a) {
         load(a, BIAS, i -> i % 4 == 0 ? Float.floatToRawIntBits(PackedActivations.BIAS) : 0);
         load(a, NIBBLE, i -> 0x0F0F0F0F);
-        // The words of a head are d and dmin, scales, minimums, what is left of both: see ScaleMins.
+        // The words of a head are d and dmin, scales, minimums, what is left of both: see NibbleCode.
         load(a, SHIFT, i -> i % 4 == 3 ? 4 : 0);
         load(a, LOW_MASK, i -> i % 4 < 2 ? 0x3F3F3F3F : 0x0F0F0F0F);
         load(a, HIGH_MASK, i -> i % 4 < 2 ? 0 : 0x30303030);

@@ -4,9 +4,7 @@ import static dev.tenon.kernels.x86.asm.Operand.mem;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
-import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
-import dev.tenon.kernels.x86.block.BlockCode;
 
 /// Q5_K: 256 five-bit levels, eight groups of 32 with a 6-bit scale and a 6-bit minimum each.
 ///
@@ -18,52 +16,32 @@ import dev.tenon.kernels.x86.block.BlockCode;
 ///   q[32u + l] = (qs[32(u / 2) + l] >> 4(u % 2) & 15) | (qh[l] >> u & 1) << 4
 /// ```
 ///
-/// The head is decoded by [ScaleMins]. The high bits of 64 weights are rotated to bit 4 by lane.
-public final class Q5_KCode extends BlockCode {
+/// The head is decoded by [NibbleCode]. The high bits of 64 weights are rotated to bit 4 by lane.
+public final class Q5_KCode extends NibbleCode {
     private static final int QH = 16;
     private static final int QS = 48;
-    private static final Vec NIBBLE = constantZ(0);
-    private static final Vec SHIFT = constantZ(1);
     private static final Vec HIGH = constantZ(2);
-    private static final int HEAD = 3;
 
     public Q5_KCode() {
-        super("Q5_K", 176, 0, 32, 31, true, 1);
+        super("Q5_K", 176, 31, QS, 3);
     }
 
     @Override
-    public void constants512(Assembler a) {
-        loadZ(a, 0, i -> 0x0F0F0F0F);
-        loadZ(a, 1, i -> i < 8 ? 0 : 4);
+    void moreConstants512(Assembler a) {
         loadZ(a, 2, i -> 0x10101010);
-        ScaleMins.constants512(a, HEAD);
-    }
-
-    @Override
-    public void scales512(Assembler a, Gpr w, Vec scales, Vec mins, Vec t, Vec u) {
-        ScaleMins.scales512(a, w, scales, t, u, HEAD);
     }
 
     @Override
     public void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t) {
-        a.vbroadcasti64x4(levels, mem(w, QS + 32 * chunk));
-        a.vpsrlvd(levels, levels, SHIFT);
-        a.vpand(levels, levels, NIBBLE);
+        super.levels512(a, w, chunk, levels, t);
         a.vbroadcasti64x4(t, mem(w, QH));
         a.vprorvd(t, t, a.constant(i -> 2 * chunk + i / 8 - 4 & 31));
         a.vpternlogd(levels, t, HIGH, 0xF8);
     }
 
     @Override
-    public void scales256(Assembler a, Gpr w, Mem scales, Mem mins) {
-        ScaleMins.scales256(a, w, scales, mins);
-    }
-
-    @Override
     public void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
-        a.vmovdqu(levels, mem(w, QS + 32 * (unit >> 1)));
-        moveBits(a, levels, 4 * (unit & 1), 0);
-        a.vpand(levels, levels, a.constant(i -> 0x0F0F0F0F));
+        super.levels256(a, w, unit, levels, t);
         a.vmovdqu(t, mem(w, QH));
         moveBits(a, t, unit, 4);
         a.vpand(t, t, a.constant(i -> 0x10101010));

@@ -25,12 +25,20 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 ///   q[128h + 64s + l] = (ql[64h + l] >> 4s & 15) | (qh[32h + l % 32] >> (4s + 2(l / 32)) & 3) << 4
 /// ```
 public final class Q6_KCode extends BlockCode {
-    private static final int QH = 128;
-    private static final int SCALES = 192;
-    private static final int D = 208;
+    static final int QH = 128;
+    static final int SCALES = 192;
+    static final int D = 208;
+    /// What brings a scale's byte to the top of 32 bits is taken out of d again; both are exact.
+    static final float TOP = 0x1p-24f;
+
     private static final Vec NIBBLE = constantZ(0);
     private static final Vec HIGH = constantZ(1);
     private static final Vec SHIFT = constantZ(2);
+
+    /// {@return the group in lane i of the sums of pairs, quads and streams of rows}
+    static int group(int i) {
+        return i / 4 + new int[] {0, 8, 4, 12}[i % 4];
+    }
 
     public Q6_KCode() {
         super("Q6_K", 210, 0, 16, 63, false, 32, true);

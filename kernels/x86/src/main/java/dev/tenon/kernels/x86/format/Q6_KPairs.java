@@ -2,6 +2,11 @@ package dev.tenon.kernels.x86.format;
 
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
+import static dev.tenon.kernels.x86.format.Q6_KCode.D;
+import static dev.tenon.kernels.x86.format.Q6_KCode.QH;
+import static dev.tenon.kernels.x86.format.Q6_KCode.SCALES;
+import static dev.tenon.kernels.x86.format.Q6_KCode.TOP;
+import static dev.tenon.kernels.x86.format.Q6_KCode.group;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -26,13 +31,8 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 ///
 /// There is a sum for each token and row, and in a tile one of each row's scales.
 final class Q6_KPairs extends PairMicroKernel {
-    private static final int QH = 128;
-    private static final int SCALES = 192;
-    private static final int D = 208;
     /// Spread: levels, then what dot products start with.
     static final int START = 256;
-    /// What brings a scale's byte to the top of 32 bits is taken out of d again; both are exact.
-    private static final float TOP = 0x1p-24f;
     /// Exchanges lanes 0 and 1 of each 128 bits with lanes 2 and 3.
     private static final int EXCHANGE = 0x4E;
 
@@ -48,11 +48,6 @@ final class Q6_KPairs extends PairMicroKernel {
 
     Q6_KPairs() {
         super(START + 64, 2);
-    }
-
-    /// {@return the group in lane i}
-    private static int group(int i) {
-        return i / 4 + new int[] {0, 8, 4, 12}[i % 4];
     }
 
     /// {@return which dword of its group lane i of a register of levels has}
@@ -86,7 +81,7 @@ final class Q6_KPairs extends PairMicroKernel {
 
     /// Puts numbers of the groups of a span into the order of lanes.
     private static void inOrder(Assembler a, Mem from, Mem to) {
-        a.vmovdqu(zmm(0), a.constant(Q6_KPairs::group));
+        a.vmovdqu(zmm(0), a.constant(Q6_KCode::group));
         a.vpermps(zmm(0), zmm(0), from);
         a.vmovdqu(to, zmm(0));
     }

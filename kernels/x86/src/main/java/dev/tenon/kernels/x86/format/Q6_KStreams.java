@@ -2,6 +2,12 @@ package dev.tenon.kernels.x86.format;
 
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
+import static dev.tenon.kernels.x86.block.PairMicroKernel.SELECT;
+import static dev.tenon.kernels.x86.format.Q6_KCode.D;
+import static dev.tenon.kernels.x86.format.Q6_KCode.QH;
+import static dev.tenon.kernels.x86.format.Q6_KCode.SCALES;
+import static dev.tenon.kernels.x86.format.Q6_KCode.TOP;
+import static dev.tenon.kernels.x86.format.Q6_KCode.group;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -23,13 +29,8 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 ///
 /// Beside its sum a row has two of the tile at hand: of products, and of scales.
 final class Q6_KStreams extends StreamMicroKernel {
-    private static final int QH = 128;
-    private static final int SCALES = 192;
-    private static final int D = 208;
     /// Spread: levels, then what dot products start with.
     private static final int START = 256;
-    /// What brings a scale's byte to the top of 32 bits is taken out of d again; both are exact.
-    private static final float TOP = 0x1p-24f;
 
     /// Where d of the rows is for a moment: in the 128 bytes below the stack that are a function's.
     private static final int D_BELOW = -24;
@@ -52,16 +53,9 @@ final class Q6_KStreams extends StreamMicroKernel {
     private static final Vec PAIRS = zmm(28);
     private static final Vec[] EIGHTS = Operand.zmms(29, 2);
     private static final Vec SCALE_BYTES = zmm(31);
-    /// `b ? a : d`.
-    private static final int SELECT = 0xD8;
 
     Q6_KStreams() {
         super(START + 128);
-    }
-
-    /// {@return the group in lane i of a row's sums}
-    private static int group(int i) {
-        return i / 4 + new int[] {0, 8, 4, 12}[i % 4];
     }
 
     @Override
@@ -85,7 +79,7 @@ final class Q6_KStreams extends StreamMicroKernel {
     @Override
     public void spreadTile(Assembler a, Gpr dx, Gpr to) {
         Vec t = zmm(0);
-        a.vmovdqu(t, a.constant(Q6_KStreams::group));
+        a.vmovdqu(t, a.constant(Q6_KCode::group));
         a.vpermps(t, t, mem(dx));
         a.vmovdqu(mem(to), t);
     }

@@ -22,8 +22,8 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 /// Its weights are so exact that activations rounded to bytes would cost more accuracy than they
 /// do: levels are widened to words (`vpmovsxbw`) and meet activations of 16 bits.
 public final class Q8_0Code extends BlockCode {
-    private static final int BLOCK = 34;
-    private static final int QS = 2;
+    static final int BLOCK = 34;
+    static final int QS = 2;
     /// Bytes that are transposed at a time: seventeen times as many are a span.
     private static final int PIECE = 16;
     /// Spread the bytes of the lower, or upper, part of each dword to the upper bytes of two words.

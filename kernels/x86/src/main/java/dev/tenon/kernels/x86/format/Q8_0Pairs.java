@@ -2,6 +2,8 @@ package dev.tenon.kernels.x86.format;
 
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
+import static dev.tenon.kernels.x86.format.Q8_0Code.BLOCK;
+import static dev.tenon.kernels.x86.format.Q8_0Code.QS;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -15,8 +17,6 @@ import dev.tenon.kernels.x86.block.PairMicroKernel32;
 /// registers have the eight dwords of each; of each of them one register of words gets bytes 0 and
 /// 2 of each lane, the next one bytes 1 and 3.
 final class Q8_0Pairs extends PairMicroKernel32 {
-    private static final int BLOCK = 34;
-    private static final int QS = 2;
     private static final int REGISTERS = 16;
     /// Spread: levels, then dx.
     private static final int DX = 64 * REGISTERS;

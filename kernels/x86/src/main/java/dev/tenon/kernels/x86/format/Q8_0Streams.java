@@ -2,6 +2,8 @@ package dev.tenon.kernels.x86.format;
 
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
+import static dev.tenon.kernels.x86.format.Q8_0Code.BLOCK;
+import static dev.tenon.kernels.x86.format.Q8_0Code.QS;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -30,8 +32,6 @@ import java.util.function.IntUnaryOperator;
 /// first    lane 0 to 3: groups 0, 2, 1, 3 of rows 0 to 3        second    groups 4, 6, 5, 7
 /// ```
 final class Q8_0Streams extends StreamMicroKernel {
-    private static final int BLOCK = 34;
-    private static final int QS = 2;
     /// Registers of one kind for a span: of the first four groups, their first and second 16, then
     /// of the others.
     private static final int PARTS = 4;
@@ -42,8 +42,6 @@ final class Q8_0Streams extends StreamMicroKernel {
 
     private static final int LOWER_PARTS = 0x44;
     private static final int UPPER_PARTS = 0xEE;
-    private static final int EVEN_LANES = 0x88;
-    private static final int ODD_LANES = 0xDD;
 
     private static final Vec[][] DOTS = {Operand.zmms(0, 4), Operand.zmms(4, 4)};
     private static final Vec[] SUMS = Operand.zmms(8, 2);
