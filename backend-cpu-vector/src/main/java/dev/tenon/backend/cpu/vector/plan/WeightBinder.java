@@ -131,11 +131,4 @@ final class WeightBinder {
     long boundBytes() {
         return matrices.values().stream().mapToLong(MemorySegment::byteSize).sum();
     }
-
-    /// {@return bytes of the vectors that were decoded}
-    long vectorBytes() {
-        return vectors.values().stream()
-                .mapToLong(v -> (long) v.length * Float.BYTES)
-                .sum();
-    }
 }

@@ -26,15 +26,6 @@ public final class BF16Linear extends VectorLinear {
         super("bf16");
     }
 
-    /// The same sum in plain Java, in ascending order and double.
-    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
-        double sum = 0;
-        for (int i = 0; i < n; i++) {
-            sum += (double) value(w, offset + 2L * i) * x[xOffset + i];
-        }
-        return (float) sum;
-    }
-
     @ForceInline
     private static float value(MemorySegment w, long offset) {
         return Float.intBitsToFloat(w.get(SHORT, offset) << 16);

@@ -30,15 +30,6 @@ public final class F16Linear extends VectorLinear {
         super("f16");
     }
 
-    /// The same sum in plain Java, in ascending order and double.
-    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
-        double sum = 0;
-        for (int i = 0; i < n; i++) {
-            sum += (double) value(w, offset + 2L * i) * x[xOffset + i];
-        }
-        return (float) sum;
-    }
-
     @ForceInline
     private static float value(MemorySegment w, long offset) {
         return Float.float16ToFloat(w.get(SHORT, offset));

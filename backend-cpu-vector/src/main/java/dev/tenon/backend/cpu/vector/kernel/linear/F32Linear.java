@@ -24,15 +24,6 @@ public final class F32Linear extends VectorLinear {
         super("f32");
     }
 
-    /// The same sum in plain Java, in ascending order and double.
-    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
-        double sum = 0;
-        for (int i = 0; i < n; i++) {
-            sum += (double) w.get(FLOAT, offset + 4L * i) * x[xOffset + i];
-        }
-        return (float) sum;
-    }
-
     @Override
     long spanBytes(int elements) {
         return 4L * elements;

@@ -5,7 +5,6 @@ import dev.tenon.backend.cpu.vector.kernel.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Packed;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.IntVector;
 
@@ -35,20 +34,6 @@ public final class Q2_KLinear extends LevelLinear {
                 BYTES,
                 (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
                 (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
-    }
-
-    /// The same sum in plain Java, in ascending order and double.
-    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
-        double sum = 0;
-        for (int i = 0; i < n; i++) {
-            long block = offset + (long) (i / BLOCK) * BYTES;
-            int e = i % BLOCK;
-            int s = w.get(ValueLayout.JAVA_BYTE, block + e / 16);
-            int q = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 128) + e % 32) >> 2 * (e % 128 / 32) & 3;
-            float scale = Species.f16(w, block + D) * (s & 15);
-            sum += (double) (scale * q - Species.f16(w, block + DMIN) * (s >> 4 & 15)) * x[xOffset + i];
-        }
-        return (float) sum;
     }
 
     private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {

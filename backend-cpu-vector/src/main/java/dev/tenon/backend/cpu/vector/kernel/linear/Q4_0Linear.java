@@ -5,7 +5,6 @@ import dev.tenon.backend.cpu.vector.kernel.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Packed;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.IntVector;
 
 /// Q4_0: 32 four-bit levels and a float16 scale, 4.5 bits a weight.
@@ -30,18 +29,6 @@ public final class Q4_0Linear extends LevelLinear {
                 BYTES,
                 (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, n, f),
                 (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, n, b));
-    }
-
-    /// The same sum in plain Java, in ascending order and double.
-    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
-        double sum = 0;
-        for (int i = 0; i < n; i++) {
-            long block = offset + (long) (i / BLOCK) * BYTES;
-            int e = i % BLOCK;
-            int q = (w.get(ValueLayout.JAVA_BYTE, block + QS + e % 16) >> 4 * (e / 16) & 15) - ZERO_LEVEL;
-            sum += (double) (Species.f16(w, block) * q) * x[xOffset + i];
-        }
-        return (float) sum;
     }
 
     private static void scales(MemorySegment weights, long at, long apart, int streams, int n, float[] f) {

@@ -4,7 +4,6 @@ import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.backend.cpu.vector.kernel.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Packed;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.IntVector;
 
 /// Q5_K: 256 five-bit levels, eight sub-blocks of 32 with a 6-bit scale and a 6-bit minimum each, 5.5 bits
@@ -34,23 +33,6 @@ public final class Q5_KLinear extends LevelLinear {
                 BYTES,
                 (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
                 (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
-    }
-
-    /// The same sum in plain Java, in ascending order and double.
-    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
-        double sum = 0;
-        float[] numbers = new float[16];
-        for (int i = 0; i < n; i++) {
-            long block = offset + (long) (i / BLOCK) * BYTES;
-            int e = i % BLOCK;
-            if (e == 0) {
-                Packed.scalesAndOffsets(w, block, numbers, 0);
-            }
-            int low = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 64) + e % 32) >> 4 * (e % 64 / 32) & 15;
-            int high = w.get(ValueLayout.JAVA_BYTE, block + QH + e % 32) >> e / 32 & 1;
-            sum += (double) (numbers[e / 32] * (low | high << 4) + numbers[8 + e / 32]) * x[xOffset + i];
-        }
-        return (float) sum;
     }
 
     private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {

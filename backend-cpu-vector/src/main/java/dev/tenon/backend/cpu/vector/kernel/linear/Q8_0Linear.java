@@ -7,7 +7,6 @@ import dev.tenon.backend.cpu.vector.kernel.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Strands;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.FloatVector;
 
 /// Q8_0: 32 int8 levels and a float16 scale, 8.5 bits a weight.
@@ -23,17 +22,6 @@ public final class Q8_0Linear extends VectorLinear {
 
     public Q8_0Linear() {
         super("q8_0");
-    }
-
-    /// The same sum in plain Java, in ascending order and double.
-    static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
-        double sum = 0;
-        for (int i = 0; i < n; i++) {
-            long block = offset + (long) (i / BLOCK) * BYTES;
-            float value = Species.f16(w, block) * w.get(ValueLayout.JAVA_BYTE, block + QS + i % BLOCK);
-            sum += (double) value * x[xOffset + i];
-        }
-        return (float) sum;
     }
 
     @Override

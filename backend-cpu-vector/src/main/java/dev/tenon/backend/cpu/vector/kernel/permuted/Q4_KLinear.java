@@ -6,7 +6,6 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import dev.tenon.backend.cpu.vector.kernel.F16Table;
 import dev.tenon.backend.cpu.vector.kernel.Memory;
-import dev.tenon.backend.cpu.vector.kernel.Packed;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -106,22 +105,6 @@ public final class Q4_KLinear extends PermutedLinear {
         float sum(float[] x, int at, int number) {
             return number < 8 ? 0 : total(x, at + 32 * (number - 8), 32);
         }
-    }
-
-    /// The product of a row in plain Java, in ascending order and double.
-    public static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
-        double sum = 0;
-        float[] numbers = new float[16];
-        for (int i = 0; i < n; i++) {
-            long block = offset + (long) (i / BLOCK) * BYTES;
-            int e = i % BLOCK;
-            if (e == 0) {
-                Packed.scalesAndOffsets(w, block, numbers, 0);
-            }
-            int q = w.get(ValueLayout.JAVA_BYTE, block + QS + 32 * (e / 64) + e % 32) >> 4 * (e % 64 / 32) & 15;
-            sum += (double) (numbers[e / 32] * q + numbers[8 + e / 32]) * x[xOffset + i];
-        }
-        return (float) sum;
     }
 
     private static void scales(MemorySegment weights, long at, int blocks, MemorySegment scratch, long to) {

@@ -94,23 +94,6 @@ public final class Q6_KLinear extends PermutedLinear {
         }
     }
 
-    /// The product of a row in plain Java, in ascending order and double.
-    public static float dotRef(MemorySegment w, long offset, float[] x, int xOffset, int n) {
-        double sum = 0;
-        for (int i = 0; i < n; i++) {
-            long block = offset + (long) (i / BLOCK) * BYTES;
-            int half = i % BLOCK / 128;
-            int l = i % 32;
-            int quarter = i % 128 / 32;
-            int low = w.get(ValueLayout.JAVA_BYTE, block + 64 * half + 32 * (quarter & 1) + l) >> 4 * (quarter >> 1);
-            int high = w.get(ValueLayout.JAVA_BYTE, block + QH + 32 * half + l) >> 2 * quarter;
-            int q = (low & 15 | (high & 3) << 4) - ZERO_LEVEL;
-            float scale = Species.f16(w, block + D) * w.get(ValueLayout.JAVA_BYTE, block + SUB_SCALES + i % BLOCK / 16);
-            sum += (double) (scale * q) * x[xOffset + i];
-        }
-        return (float) sum;
-    }
-
     private static void scales(MemorySegment weights, long at, int blocks, MemorySegment scratch, long to) {
         MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
