@@ -152,7 +152,7 @@ public final class ChatCommand implements TenonCommand {
 
     private void answer(Session session, Conversation conversation, String text, SamplingParams params) {
         try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
-                Printer printer = new Printer()) {
+                Printer printer = new Printer(session, interrupt)) {
             last = conversation.send(text, params, predict, stop, printer);
             console.out().println();
             console.out().flush();
@@ -230,7 +230,14 @@ public final class ChatCommand implements TenonCommand {
 
     /// Prints an answer as it comes.
     private final class Printer implements GenerationListener, AutoCloseable {
+        private final Session session;
+        private final Console.Interrupt interrupt;
         private final Progress bar = console.progress("prompt", -1, "tokens");
+
+        Printer(Session session, Console.Interrupt interrupt) {
+            this.session = session;
+            this.interrupt = interrupt;
+        }
 
         @Override
         public void onText(String text) {
@@ -241,6 +248,9 @@ public final class ChatCommand implements TenonCommand {
 
         @Override
         public void onPrefill(int done, int total) {
+            if (interrupt.happened()) {
+                session.cancel(); // it came before there was anything to cancel
+            }
             bar.to(done, total);
         }
 

@@ -157,7 +157,6 @@ public final class RunCommand implements TenonCommand {
                 console.out().flush();
             }
             int limit = predict != null ? predict : defaults.integer("predict", -1);
-            Output output = new Output(session);
             GenerationRequest generation = GenerationRequest.builder()
                     .prompt(tokens)
                     .sampling(params)
@@ -166,15 +165,17 @@ public final class RunCommand implements TenonCommand {
                     .ignoreEndOfGeneration(ignoreEos)
                     .build();
             Usage usage;
+            Instant firstToken;
             boolean interrupted;
             try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
-                    output) {
+                    Output output = new Output(session, interrupt)) {
                 usage = session.generate(generation, output);
+                firstToken = output.firstToken;
                 interrupted = interrupt.happened();
             }
             console.out().println();
             console.out().flush();
-            report(loaded, usage, params, output);
+            report(loaded, usage, params, firstToken);
             return interrupted && usage.finish() == FinishReason.CANCELLED ? CliErrors.INTERRUPTED : 0;
         }
     }
@@ -200,9 +201,9 @@ public final class RunCommand implements TenonCommand {
         return Prompts.encodeRendered(loaded.tokenizer(), Prompts.render(loaded, messages));
     }
 
-    private void report(LoadedModel loaded, Usage usage, SamplingParams params, Output output) {
+    private void report(LoadedModel loaded, Usage usage, SamplingParams params, Instant firstToken) {
         if (jsonMetrics != null) {
-            String line = RunMetrics.line(loaded, usage, params.seed(), output.firstToken);
+            String line = RunMetrics.line(loaded, usage, params.seed(), firstToken);
             RunMetrics.write(jsonMetrics, line, console.err());
         }
         if (console.errIsTerminal()) {
@@ -230,11 +231,13 @@ public final class RunCommand implements TenonCommand {
     /// Prints text as it comes.
     private final class Output implements GenerationListener, AutoCloseable {
         private final Session session;
+        private final Console.Interrupt interrupt;
         private final Progress bar = console.progress("prompt", -1, "tokens");
         private Instant firstToken;
 
-        Output(Session session) {
+        Output(Session session, Console.Interrupt interrupt) {
             this.session = session;
+            this.interrupt = interrupt;
         }
 
         @Override
@@ -256,6 +259,9 @@ public final class RunCommand implements TenonCommand {
 
         @Override
         public void onPrefill(int done, int total) {
+            if (interrupt.happened()) {
+                session.cancel(); // it came before there was anything to cancel
+            }
             bar.to(done, total);
         }
 

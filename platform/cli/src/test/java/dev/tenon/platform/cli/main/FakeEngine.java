@@ -60,6 +60,8 @@ public final class FakeEngine implements Engine {
     public int context = 4096;
     public int truncations;
     public volatile int cancels;
+    /// Called before each generation, when there is nothing to cancel yet.
+    public Runnable beforeGeneration = () -> {};
 
     public static String chatMl(Map<String, Object> variables) {
         StringBuilder text = new StringBuilder();
@@ -245,6 +247,8 @@ public final class FakeEngine implements Engine {
 
         @Override
         public Usage generate(GenerationRequest request, GenerationListener listener) {
+            beforeGeneration.run();
+            cancelled = false;
             requests.add(request);
             int cached = tokens.length;
             append(request.prompt());

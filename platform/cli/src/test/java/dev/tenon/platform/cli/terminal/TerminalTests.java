@@ -17,8 +17,12 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+@Timeout(600)
 class TerminalTests {
     @TempDir
     Path folder;
@@ -60,19 +64,36 @@ class TerminalTests {
         assumeInterruptsArrive();
         TestCli cli = new TestCli(folder);
         cli.engine.answer = text -> {
-            try {
-                raiseInterrupt();
-                for (int i = 0; i < 30_000 && cli.engine.cancels == 0; i++) {
-                    Thread.sleep(10);
-                }
-            } catch (ReflectiveOperationException | InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
+            interrupt(cli);
             return " there was a fox.";
         };
         TestCli.Result result = cli.run("run", "-p", "Once");
         assertEquals(130, result.status(), result.err());
         assertEquals("Once \n", result.out());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "chat"})
+    void aSignalBeforeTheGenerationEndsIt(String command) throws IOException {
+        assumeInterruptsArrive();
+        TestCli cli = new TestCli(folder);
+        cli.stdin = "Once".getBytes(StandardCharsets.UTF_8);
+        cli.engine.beforeGeneration = () -> interrupt(cli);
+        TestCli.Result result = cli.run(command);
+        assertEquals(command.equals("run") ? 130 : 0, result.status(), result.err());
+        assertEquals(command.equals("run") ? "Once \n" : " \n", result.out());
+    }
+
+    /// Raises the signal, and waits until the command has heard it.
+    private static void interrupt(TestCli cli) {
+        try {
+            raiseInterrupt();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+        while (cli.engine.cancels == 0) {
+            Thread.onSpinWait();
+        }
     }
 
     @Test

@@ -24,7 +24,12 @@ final class ModelSession implements Session, MeasuredSession {
     private volatile Running running;
     /// The thread that is in a blocking call, or null.
     private volatile Thread caller;
+    /// Whether the call that has begun is to end; it may not have come to its generation yet.
+    private volatile boolean cancelled;
+    /// Whether no call begins any more.
     private volatile boolean closed;
+    /// Whether the model has the session's pages back. Guarded by [#call].
+    private boolean released;
 
     /// A generation under way.
     ///
@@ -89,6 +94,7 @@ final class ModelSession implements Session, MeasuredSession {
             throw new TenonException(
                     ErrorCode.BUSY, "The session generates; wait for its end, cancel it, or open another session");
         }
+        cancelled = false;
         GenerationFlow flow = new GenerationFlow(this::cancel, this::resume, this::settle, this::end);
         try {
             requireOpen();
@@ -111,6 +117,9 @@ final class ModelSession implements Session, MeasuredSession {
         try {
             GenerationTask task = new GenerationTask(model, sequence, request, cached, events);
             running = new Running(events, task);
+            if (cancelled || closed) {
+                events.close();
+            }
             model.loop().submit(task);
         } catch (RuntimeException | Error e) {
             model.loop().truncate(sequence, length);
@@ -203,6 +212,7 @@ final class ModelSession implements Session, MeasuredSession {
 
     @Override
     public void cancel() {
+        cancelled = true; // first: a generation that is not there yet looks at it when it is
         Running now = running;
         if (now != null) {
             now.events().close();
@@ -212,11 +222,12 @@ final class ModelSession implements Session, MeasuredSession {
 
     @Override
     public void close() {
+        closed = true; // first, as above
         cancel();
         call.acquireUninterruptibly();
         try {
-            if (!closed) {
-                closed = true;
+            if (!released) {
+                released = true;
                 model.closed(this);
             }
         } finally {
@@ -234,6 +245,7 @@ final class ModelSession implements Session, MeasuredSession {
             call.release();
             requireOpen();
         }
+        cancelled = false;
         caller = Thread.currentThread();
     }
 

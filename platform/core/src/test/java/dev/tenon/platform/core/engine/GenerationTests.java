@@ -24,6 +24,7 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
@@ -50,6 +51,9 @@ class GenerationTests {
     private static final int[] PROMPT = {5, 6, 7};
 
     private final FakeBackend device = new FakeBackend("device", 1);
+    /// Called when a generation has begun and nothing of it runs yet.
+    private volatile Runnable onBegin = () -> {};
+
     private final TenonEngine engine = engine();
 
     private TenonEngine engine() {
@@ -58,7 +62,10 @@ class GenerationTests {
         registry.add(new FakeFormat());
         registry.add(new FakeLlama());
         registry.add(new ByteLevelBpeProvider());
-        registry.add(new DefaultSamplerProvider());
+        registry.add((SamplerProvider) (params, vocabulary) -> {
+            onBegin.run();
+            return new DefaultSamplerProvider().create(params, vocabulary);
+        });
         return new TenonEngine(registry, EngineConfig.of(Map.of(), Map.of()));
     }
 
@@ -265,6 +272,52 @@ class GenerationTests {
             caller.interrupt();
             assertEquals(FinishReason.CANCELLED, usage.get().finish());
             assertTrue(interrupted.get(), "the thread has lost its interruption");
+        }
+    }
+
+    /// The call has begun, but has no generation yet that could be cancelled.
+    @Test
+    void cancellingAGenerationThatIsAboutToRunEndsIt() {
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            onBegin = session::cancel;
+            Usage usage = session.generate(greedy(MANY, PROMPT), text -> {});
+            assertEquals(FinishReason.CANCELLED, usage.finish());
+            assertEquals(0, usage.generatedTokens());
+            onBegin = () -> {};
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 3), generate(session, greedy(3)));
+        }
+    }
+
+    @Test
+    void cancellingWhileNothingRunsDoesNothing() {
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            session.cancel();
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 3), generate(session, greedy(3, PROMPT)));
+        }
+    }
+
+    @Test
+    void closingEndsAGenerationThatIsAboutToRun() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        onBegin = () -> {
+            begun.countDown();
+            Waiting.await(goOn);
+        };
+        try (LoadedModel model = model(1);
+                Session session = model.newSession();
+                var threads = Executors.newSingleThreadExecutor()) {
+            Future<Usage> usage = threads.submit(() -> session.generate(greedy(MANY, PROMPT), text -> {}));
+            Waiting.until(begun, usage);
+            Thread closing = Thread.ofPlatform().start(session::close);
+            while (closing.getState() != Thread.State.WAITING) { // for the call to end
+                Thread.onSpinWait();
+            }
+            goOn.countDown();
+            assertEquals(FinishReason.CANCELLED, usage.get().finish());
+            closing.join();
         }
     }
 
