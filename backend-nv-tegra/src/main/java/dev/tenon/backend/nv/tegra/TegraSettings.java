@@ -1,15 +1,15 @@
 package dev.tenon.backend.nv.tegra;
 
 import dev.tenon.api.config.Setting;
-import dev.tenon.kernels.nvidia.plan.PlanSettings;
+import dev.tenon.backend.nv.tegra.device.NvDevice;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// What can be set of the backends of this bundle.
+/// What can be set of the backend.
 final class TegraSettings {
-    /// The settings of both.
+    /// All of them.
     static final List<Setting> ALL = Stream.concat(
-                    PlanSettings.ALL.stream(),
+                    NvDevice.SETTINGS.stream(),
                     Stream.of(
                             Setting.choice(
                                     TegraOptions.LAYOUT,
@@ -19,12 +19,6 @@ final class TegraSettings {
                             Setting.integer(
                                     TegraOptions.RING, 1024, 2, 8192, "Entries of a channel's ring, a power of two."),
                             TegraOptions.ALIGN,
-                            Setting.integer(
-                                    "nv-tegra.timeout-ms",
-                                    30_000,
-                                    1,
-                                    Integer.MAX_VALUE,
-                                    "Milliseconds after which the GPU counts as hung."),
                             Setting.path(
                                     "nv-tegra.kernel-folder",
                                     "",
@@ -34,13 +28,6 @@ final class TegraSettings {
                                     "auto",
                                     List.of("auto", "cubins", "stand-ins"),
                                     "On the emulated board: cubins, no stand-ins; stand-ins, nothing else.")))
-            .toList();
-
-    /// The settings of the experiment on a server's GPU.
-    static final List<Setting> SERVER = Stream.concat(
-                    ALL.stream(),
-                    Stream.of(Setting.flag(
-                            NvBackend.SWITCH, false, "Permits the experiment behind NVIDIA's resource manager.")))
             .toList();
 
     private TegraSettings() {}

@@ -27,6 +27,7 @@ class PlainJarsIT {
     private static final Set<String> OPEN = Set.of(
             "dev.tenon.platform.contracts",
             "dev.tenon.itest.nv.tegra",
+            "dev.tenon.backend.nv.rm",
             "dev.tenon.platform.cli",
             "dev.tenon.platform.bundles",
             "dev.tenon.platform.tools",
@@ -69,7 +70,11 @@ class PlainJarsIT {
         ChildJvm.Result result = modules(path(Jars.ours()) + SEPARATOR + path(Jars.libraries()), names);
         findsEverything(result, BundlesIT.BACKENDS);
         assertEquals(
-                Set.of("dev.tenon.backend.cpu.vector", "dev.tenon.backend.cuda", "dev.tenon.backend.nv.tegra"),
+                Set.of(
+                        "dev.tenon.backend.cpu.vector",
+                        "dev.tenon.backend.cuda",
+                        "dev.tenon.backend.nv.rm",
+                        "dev.tenon.backend.nv.tegra"),
                 new TreeSet<>(result.lines("backend-module")),
                 result.output());
         assertEquals(names, result.lines("module"), result.output());

@@ -34,6 +34,9 @@ class RulesIT {
     private static final Map<String, Set<String>> ALLOWED = Map.ofEntries(
             Map.entry("dev.tenon.backend.cuda", Set.of("dev.tenon.kernels.nvidia")),
             Map.entry("dev.tenon.backend.nv.tegra", Set.of("dev.tenon.kernels.nvidia")),
+            Map.entry(
+                    "dev.tenon.backend.nv.rm",
+                    Set.of("dev.tenon.backend.nv.tegra", "dev.tenon.kernels.nvidia", "dev.tenon.platform.cli")),
             Map.entry("dev.tenon.backend.nv.tegra.emulator", Set.of("dev.tenon.backend.nv.tegra")),
             Map.entry(
                     "dev.tenon.itest.nv.tegra",

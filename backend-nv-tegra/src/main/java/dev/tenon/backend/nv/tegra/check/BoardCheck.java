@@ -1,9 +1,9 @@
 package dev.tenon.backend.nv.tegra.check;
 
 import dev.tenon.api.error.TenonException;
+import dev.tenon.backend.nv.tegra.TegraOptions;
 import dev.tenon.backend.nv.tegra.check.Finding.Level;
 import dev.tenon.backend.nv.tegra.sys.Board;
-import dev.tenon.backend.nv.tegra.sys.Syscalls;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +41,7 @@ public final class BoardCheck {
     /// @throws IllegalArgumentException if a setting is not understood
     public static List<Finding> run(
             Board board, boolean own, Path root, Map<String, String> settings, Consumer<Finding> listener) {
+        Target target = Target.of(board, TegraOptions.of(settings));
         BoardCheck check = new BoardCheck(listener);
         Machine machine = new Machine(root);
         boolean ready = !own
@@ -50,7 +51,7 @@ public final class BoardCheck {
             check.note("power and clocks", machine.power());
         }
         if (ready) {
-            try (GpuSteps steps = new GpuSteps(Target.of(board), settings)) {
+            try (GpuSteps steps = new GpuSteps(target, settings)) {
                 ready = steps.run(check);
             }
             if (own) {
@@ -60,16 +61,16 @@ public final class BoardCheck {
         return List.copyOf(check.findings);
     }
 
-    /// Checks a server's Hopper GPU behind NVIDIA's kernel driver, and measures what a launch costs.
+    /// Checks a GPU behind another driver, and measures what a launch costs.
     ///
-    /// @param calls the system
+    /// @param target the GPU
     /// @param settings the device's settings by name
     /// @param listener hears of each step at once
-    /// @return as [#run]
+    /// @return as for a board
     /// @throws IllegalArgumentException if a setting is not understood
-    public static List<Finding> runRm(Syscalls calls, Map<String, String> settings, Consumer<Finding> listener) {
+    public static List<Finding> run(Target target, Map<String, String> settings, Consumer<Finding> listener) {
         BoardCheck check = new BoardCheck(listener);
-        try (GpuSteps steps = new GpuSteps(Target.of(calls, settings), settings)) {
+        try (GpuSteps steps = new GpuSteps(target, settings)) {
             if (steps.run(check)) {
                 check.step("dispatch latency", "a figure", steps::latency);
             }

@@ -1,6 +1,5 @@
 package dev.tenon.backend.nv.tegra.check;
 
-import dev.tenon.backend.nv.tegra.TegraOptions;
 import dev.tenon.backend.nv.tegra.gpu.AddressLayout;
 import dev.tenon.backend.nv.tegra.gpu.Arguments;
 import dev.tenon.backend.nv.tegra.gpu.CommandList;
@@ -84,8 +83,7 @@ final class GpuSteps implements AutoCloseable {
     }
 
     private String open() {
-        TegraOptions options = TegraOptions.of(settings);
-        gpu = take(target.open(options), GpuInterface::close);
+        gpu = take(target.open(), GpuInterface::close);
         AddressLayout layout = gpu.layout();
         return String.format(
                 "buffers from 0x%x to 0x%x, windows at 0x%x and 0x%x",

@@ -1,5 +1,6 @@
 package dev.tenon.backend.nv.tegra.device;
 
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Compiler;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
@@ -11,11 +12,18 @@ import dev.tenon.backend.nv.tegra.gpu.GpuWait;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.Undo;
 import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.kernels.nvidia.plan.PlanSettings;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /// An open device: its GPU, memory, kernels and compiler. Safe for any thread.
 public final class NvDevice implements Device {
+    /// The settings that hold behind every driver.
+    public static final List<Setting> SETTINGS =
+            Stream.concat(PlanSettings.ALL.stream(), Stream.of(GpuWait.SETTING)).toList();
+
     private final DeviceInfo info;
     private final Undo undo = new Undo();
     private final NvAllocator allocator;

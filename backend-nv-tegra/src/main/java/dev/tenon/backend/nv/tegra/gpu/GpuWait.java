@@ -1,5 +1,6 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.error.BackendException;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
@@ -13,10 +14,13 @@ public final class GpuWait {
     private static final long YIELD_NANOS = 200_000;
     private static final long PARK_NANOS = 20_000;
 
-    /// Setting: milliseconds until the GPU counts as hung.
     private static final String TIMEOUT = "nv-tegra.timeout-ms";
 
-    private static final long DEFAULT_MILLIS = 30_000;
+    private static final int DEFAULT_MILLIS = 30_000;
+
+    /// How long the GPU may take.
+    public static final Setting SETTING = Setting.integer(
+            TIMEOUT, DEFAULT_MILLIS, 1, Integer.MAX_VALUE, "Milliseconds after which the GPU counts as hung.");
 
     private final GpuInterface gpu;
     private final long timeoutNanos;
@@ -34,7 +38,7 @@ public final class GpuWait {
     /// @param settings by name
     /// @throws IllegalArgumentException if the setting is no number above 0
     public static long timeoutMillis(Map<String, String> settings) {
-        String text = settings.getOrDefault(TIMEOUT, Long.toString(DEFAULT_MILLIS));
+        String text = settings.getOrDefault(TIMEOUT, Integer.toString(DEFAULT_MILLIS));
         try {
             int millis = Integer.parseInt(text);
             if (millis > 0) {

@@ -95,24 +95,4 @@ class CommandTests {
             assertTrue(e.getMessage().contains("no command stream"), e.getMessage());
         }
     }
-
-    @Test
-    void doctorNvIsRefusedWithoutItsSwitch() {
-        assertEquals(99, run("nv", new DoctorNvCommand()));
-        assertEquals(ErrorCode.CONFIG, ((TenonException) failure.get()).code());
-        assertTrue(
-                failure.get().getMessage().contains("nv.rm=on"), failure.get().getMessage());
-        assertEquals("", printed.toString());
-    }
-
-    @Test
-    void doctorNvSaysThatThereIsNoDriver() {
-        assumeTrue(!Files.exists(Path.of("/dev/nvidiactl")), "skipped: this machine has NVIDIA's driver");
-        assertEquals(1, run("nv", new DoctorNvCommand(), "--set", "nv.rm=on"));
-        assertTrue(printed.toString().startsWith("SURPRISE"), printed.toString());
-        assertTrue(
-                printed.toString().contains("/dev/nvidiactl")
-                        || printed.toString().contains("Linux"),
-                printed.toString());
-    }
 }

@@ -1,10 +1,9 @@
-package dev.tenon.backend.nv.tegra.rm;
+package dev.tenon.backend.nv.rm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.tenon.backend.nv.tegra.Golden;
 import dev.tenon.backend.nv.tegra.gpu.Arguments;
 import dev.tenon.backend.nv.tegra.gpu.CommandList;
 import dev.tenon.backend.nv.tegra.gpu.Cubin;

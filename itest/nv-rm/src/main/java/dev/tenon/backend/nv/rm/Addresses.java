@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra.rm;
+package dev.tenon.backend.nv.rm;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;

@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra.rm;
+package dev.tenon.backend.nv.rm;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.backend.nv.tegra.gpu.NvErrors;

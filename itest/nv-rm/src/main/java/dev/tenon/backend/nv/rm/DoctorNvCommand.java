@@ -1,4 +1,4 @@
-package dev.tenon.itest.nv.tegra;
+package dev.tenon.backend.nv.rm;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -36,8 +36,6 @@ import picocli.CommandLine.Spec;
         property = TenonCommand.NAME + "=doctor nv",
         configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class DoctorNvCommand implements TenonCommand {
-    private static final String SWITCH = "nv.rm";
-
     @Spec
     private CommandSpec spec;
 
@@ -49,13 +47,14 @@ public final class DoctorNvCommand implements TenonCommand {
 
     @Override
     public Integer call() {
-        if (!settings.getOrDefault(SWITCH, "off").equals("on")) {
+        if (!settings.getOrDefault(NvBackend.SWITCH, "off").equals("on")) {
             throw new TenonException(
                     ErrorCode.CONFIG, "the backend nv is an experiment and off; switch it on with --set nv.rm=on");
         }
         PrintWriter out = ((Console) spec.root().userObject()).out();
         try {
-            List<Finding> findings = BoardCheck.runRm(new LinuxSyscalls(), settings, finding -> tell(finding, out));
+            List<Finding> findings = BoardCheck.run(
+                    new RmTarget(new LinuxSyscalls(), settings), settings, finding -> tell(finding, out));
             return findings.stream().anyMatch(f -> f.level() == Level.SURPRISE) ? 1 : 0;
         } catch (IllegalArgumentException e) {
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);

@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra;
+package dev.tenon.backend.nv.rm;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
@@ -11,7 +11,6 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.backend.nv.tegra.device.NvDevice;
-import dev.tenon.backend.nv.tegra.rm.RmGpu;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
@@ -20,6 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.osgi.service.component.annotations.Component;
 
 /// A server's Hopper GPU on the same core as an Orin, through NVIDIA's kernel driver without its
@@ -32,6 +32,10 @@ public final class NvBackend implements Backend {
     /// Setting: `on`, or nothing is opened.
     static final String SWITCH = "nv.rm";
 
+    private static final List<Setting> SETTINGS = Stream.concat(
+                    NvDevice.SETTINGS.stream(),
+                    Stream.of(Setting.flag(SWITCH, false, "Permits the experiment behind NVIDIA's resource manager.")))
+            .toList();
     private static final String OWN = "0";
     /// 227 KiB, without the one that the hardware keeps and the kernels' own.
     private static final int SHARED_BYTES = 223 * 1024;
@@ -58,7 +62,7 @@ public final class NvBackend implements Backend {
 
     @Override
     public List<Setting> settings() {
-        return TegraSettings.SERVER;
+        return SETTINGS;
     }
 
     /// Whoever wants it names it.

@@ -1,9 +1,8 @@
-package dev.tenon.backend.nv.tegra.rm;
+package dev.tenon.backend.nv.rm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.tenon.backend.nv.tegra.Golden;
 import dev.tenon.backend.nv.tegra.abi.Struct;
 import java.util.HashMap;
 import java.util.List;
@@ -28,7 +27,7 @@ class RmAbiTests {
 
     RmAbiTests() {
         String struct = "";
-        for (String line : Golden.lines("abi-rm.txt")) {
+        for (String line : Golden.text("/golden/nv/abi-rm.txt").lines().toList()) {
             Matcher start = STRUCT.matcher(line);
             Matcher field = FIELD.matcher(line);
             Matcher request = REQUEST.matcher(line);

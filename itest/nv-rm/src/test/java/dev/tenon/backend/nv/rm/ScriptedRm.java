@@ -1,4 +1,4 @@
-package dev.tenon.backend.nv.tegra.rm;
+package dev.tenon.backend.nv.rm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
