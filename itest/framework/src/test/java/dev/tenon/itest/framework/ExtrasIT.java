@@ -19,6 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 class ExtrasIT {
     private static final String EMULATOR = "tenon-backend-nv-tegra-emulator-0.1.0.jar";
 
+    private static final String SERVER_GPU = "tenon-backend-nv-rm-0.1.0.jar";
+
     @TempDir
     Path folder;
 
@@ -28,10 +30,14 @@ class ExtrasIT {
         Set<String> distribution = jars(built.resolveSibling("tenon-0.1.0.zip"));
         Set<String> extras = jars(built.resolveSibling("tenon-extras-0.1.0.zip"));
 
-        assertTrue(extras.contains("bundles/extras/" + EMULATOR), extras::toString);
+        assertTrue(
+                extras.containsAll(Set.of("bundles/extras/" + EMULATOR, "bundles/extras/" + SERVER_GPU)),
+                extras::toString);
         assertTrue(extras.stream().allMatch(jar -> jar.startsWith("bundles/extras/")), extras::toString);
         assertTrue(distribution.stream().noneMatch(jar -> jar.contains("extras")), distribution::toString);
-        assertTrue(distribution.stream().noneMatch(jar -> jar.contains("emulator")), distribution::toString);
+        assertTrue(
+                distribution.stream().noneMatch(jar -> jar.contains("emulator") || jar.contains("nv-rm")),
+                distribution::toString);
         try (Stream<Path> files = Files.walk(built)) {
             Set<String> all = files.map(file -> built.relativize(file).toString())
                     .filter(file -> file.endsWith(".jar") && !file.startsWith("deploy"))
@@ -39,6 +45,24 @@ class ExtrasIT {
             distribution.addAll(extras);
             assertEquals(all, distribution);
         }
+    }
+
+    @Test
+    void theServersGpuIsABackendWhereItsBundleIsInstalled() throws Exception {
+        Installation tenon = Installation.copy(folder);
+        Path bundle = tenon.home().resolve("bundles/extras").resolve(SERVER_GPU);
+        Path jar = Files.move(bundle, folder.resolve(SERVER_GPU));
+        String[] run = {"run", "--backend", "nv", "-p", "Once", "-n", "1"};
+
+        Installation.Result without = tenon.tenon(run);
+        assertEquals(1, without.code(), without::toString);
+        assertTrue(without.err().contains("Backend 'nv' is not installed"), without::toString);
+
+        Installation.Result install = tenon.tenon("bundles", "install", jar.toString());
+        assertEquals(0, install.code(), install::toString);
+        Installation.Result with = tenon.tenon(run);
+        assertEquals(1, with.code(), with::toString);
+        assertTrue(with.err().contains("nv.rm=on") || with.err().contains("/dev/nvidiactl"), with::toString);
     }
 
     @Test
