@@ -1,5 +1,6 @@
 package dev.tenon.backend.cuda;
 
+import dev.tenon.backend.cuda.ffm.DriverLibrary;
 import java.util.List;
 
 /// Closes several things, of which none may stay open because another one could not be closed.
@@ -24,7 +25,7 @@ final class Closing {
             }
         }
         if (first != null) {
-            throw CudaDriver.rethrow(first);
+            throw DriverLibrary.rethrow(first);
         }
     }
 }

@@ -3,12 +3,12 @@ package dev.tenon.backend.cuda;
 import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.DeviceBuffer;
 import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
-import dev.tenon.backend.cuda.CudaDriver.Hot;
+import dev.tenon.backend.cuda.binding.CudaBinding;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -55,7 +55,7 @@ final class CudaAllocator implements Allocator {
     /// {@return zeroed memory; the caller closes it}
     Buffer allocateZeroed(long bytes, String purpose) {
         Buffer buffer = allocateRaw(bytes, purpose);
-        CudaDriver.get().call(DriverCall.cuMemsetD8Async, buffer.address, (byte) 0, bytes, context.stream());
+        context.binding().fill(buffer.address, (byte) 0, bytes, context.stream());
         context.synchronize();
         return buffer;
     }
@@ -69,24 +69,20 @@ final class CudaAllocator implements Allocator {
                     "a buffer of " + bytes + " bytes for " + purpose + "; expected at least 1");
         }
         context.enter();
-        CudaDriver driver = CudaDriver.get();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int result = bytes > limitBytes
-                    ? CudaDriver.OUT_OF_MEMORY
-                    : driver.tryCall(DriverCall.cuMemAlloc_v2, out, bytes);
-            if (result == CudaDriver.OUT_OF_MEMORY) {
-                throw refusal(bytes, purpose);
-            }
-            driver.check(result, "cuMemAlloc of " + bytes + " bytes for " + purpose);
+        if (bytes > limitBytes) {
+            throw refusal(bytes, purpose);
+        }
+        try {
+            Buffer buffer = new Buffer(context.binding().allocate(bytes), bytes);
             allocated.addAndGet(bytes);
-            return new Buffer(out.get(ValueLayout.JAVA_LONG, 0), bytes);
+            return buffer;
+        } catch (BackendException e) {
+            throw e.nativeCode() == CudaBinding.OUT_OF_MEMORY ? refusal(bytes, purpose) : e;
         }
     }
 
     private OutOfResourcesException refusal(long bytes, String purpose) {
-        long[] free = freeAndTotal();
-        long used = free[1] - free[0];
+        long used = limitBytes - freeBytes();
         return new OutOfResourcesException(
                 ErrorCode.MEMORY,
                 "no device memory for " + purpose + ": asked for " + bytes + " bytes, " + used + " in use ("
@@ -97,15 +93,10 @@ final class CudaAllocator implements Allocator {
                 limitBytes);
     }
 
-    /// {@return free and total bytes as the driver counts them}
-    long[] freeAndTotal() {
+    /// {@return free bytes as the driver counts them}
+    long freeBytes() {
         context.enter();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment free = arena.allocate(ValueLayout.JAVA_LONG);
-            MemorySegment total = arena.allocate(ValueLayout.JAVA_LONG);
-            CudaDriver.get().call(DriverCall.cuMemGetInfo_v2, free, total);
-            return new long[] {free.get(ValueLayout.JAVA_LONG, 0), total.get(ValueLayout.JAVA_LONG, 0)};
-        }
+        return context.binding().freeMemory();
     }
 
     /// A piece of device memory.
@@ -143,7 +134,8 @@ final class CudaAllocator implements Allocator {
                     plain = arena.allocate(Math.max(1, source.byteSize())).copyFrom(source);
                 }
                 context.enter();
-                Hot.toDevice(address + offsetBytes, plain.address(), source.byteSize(), context.stream());
+                context.binding()
+                        .copyToDevice(address + offsetBytes, plain.address(), source.byteSize(), context.stream());
                 context.synchronize();
             }
         }
@@ -154,7 +146,8 @@ final class CudaAllocator implements Allocator {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment plain = target.isNative() ? target : arena.allocate(Math.max(1, target.byteSize()));
                 context.enter();
-                Hot.toHost(plain.address(), address + offsetBytes, target.byteSize(), context.stream());
+                context.binding()
+                        .copyToHost(plain.address(), address + offsetBytes, target.byteSize(), context.stream());
                 context.synchronize();
                 if (!target.isNative()) {
                     target.copyFrom(plain.asSlice(0, target.byteSize()));
@@ -166,7 +159,7 @@ final class CudaAllocator implements Allocator {
         public void close() {
             if (closed.compareAndSet(false, true)) {
                 context.enter();
-                CudaDriver.get().call(DriverCall.cuMemFree_v2, address);
+                context.binding().free(address);
                 allocated.addAndGet(-sizeBytes);
             }
         }

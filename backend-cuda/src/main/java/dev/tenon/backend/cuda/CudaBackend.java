@@ -1,6 +1,8 @@
 package dev.tenon.backend.cuda;
 
+import aQute.bnd.annotation.Cardinality;
 import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceConsumer;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Backend;
@@ -10,23 +12,53 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.backend.cuda.binding.CudaBinding;
+import dev.tenon.backend.cuda.binding.CudaBindingProvider;
+import dev.tenon.backend.cuda.ffm.DriverLibrary;
+import dev.tenon.backend.cuda.ffm.FfmBinding;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.stream.Collectors;
+import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
 
 /// The CUDA backend: available where NVIDIA's driver is and finds a device of compute capability
 /// 8.0 or newer.
 @Component(service = Backend.class, property = "backend.id=cuda")
 @ServiceProvider(value = Backend.class, resolution = Resolution.OPTIONAL)
+@ServiceConsumer(
+        value = CudaBindingProvider.class,
+        cardinality = Cardinality.MULTIPLE,
+        resolution = Resolution.OPTIONAL,
+        effective = "active")
 public final class CudaBackend implements Backend {
     /// The backend's id.
     static final String ID = "cuda";
     /// The kind of its devices.
     static final String KIND = "cuda";
 
-    /// Creates the backend; nothing is looked for yet.
-    public CudaBackend() {}
+    private final Bindings bindings;
+
+    /// Creates the backend with the bindings of the driver that bundles on the class or module path offer; nothing is
+    /// looked for yet.
+    public CudaBackend() {
+        this(ServiceLoader.load(CudaBindingProvider.class, CudaBackend.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get)
+                .toList());
+    }
+
+    /// Creates the backend in a framework, which makes it again when a binding comes or goes, so that models move.
+    ///
+    /// @param bindings bindings of the driver that other bundles offer
+    @Activate
+    public CudaBackend(
+            @Reference(service = CudaBindingProvider.class, policyOption = ReferencePolicyOption.GREEDY)
+                    List<CudaBindingProvider> bindings) {
+        this.bindings = new Bindings(bindings);
+    }
 
     @Override
     public String id() {
@@ -46,7 +78,7 @@ public final class CudaBackend implements Backend {
 
     @Override
     public Probe probe() {
-        String missing = CudaDriver.missing();
+        String missing = DriverLibrary.missing();
         if (missing != null) {
             return new Probe(false, missing + ". Install NVIDIA's driver to use it.", List.of());
         }
@@ -62,7 +94,7 @@ public final class CudaBackend implements Backend {
                                     + "; compute capability 8.0 (Ampere) or newer is needed.",
                     List.of());
         }
-        return new Probe(true, names(usable), List.of());
+        return new Probe(true, names(usable) + "; bindings: " + String.join(", ", bindings.names()), List.of());
     }
 
     /// {@return the setting of the driver's environment that hides devices, or nothing}
@@ -86,7 +118,7 @@ public final class CudaBackend implements Backend {
 
     @Override
     public List<DeviceInfo> devices() {
-        return CudaDriver.missing() != null
+        return DriverLibrary.missing() != null
                 ? List.of()
                 : usable(CudaDevices.list()).stream()
                         .map(CudaDevices.Found::info)
@@ -112,7 +144,8 @@ public final class CudaBackend implements Backend {
                             + ": compute capability 8.0 (Ampere) or newer is needed",
                     all);
         }
-        return new CudaDevice(device, options.settings());
+        CudaBinding binding = bindings.open(options.settings().getOrDefault(CudaSettings.BINDING, FfmBinding.NAME));
+        return new CudaDevice(device, binding, options.settings());
     }
 
     private static BackendException unavailable(String what, List<CudaDevices.Found> all) {

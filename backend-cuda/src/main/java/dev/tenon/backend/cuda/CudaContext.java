@@ -1,6 +1,6 @@
 package dev.tenon.backend.cuda;
 
-import dev.tenon.backend.cuda.CudaDriver.Hot;
+import dev.tenon.backend.cuda.binding.CudaBinding;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -8,8 +8,7 @@ import java.util.List;
 /// plans of one device do not meet in it: one may be capturing while another runs. Safe for any thread: a
 /// thread that is about to call the driver first calls [#enter].
 final class CudaContext implements AutoCloseable {
-    private static final int STREAM_NON_BLOCKING = 1;
-
+    private final CudaBinding binding;
     private final int device;
     private final long context;
     private final long stream;
@@ -17,30 +16,32 @@ final class CudaContext implements AutoCloseable {
     private final boolean retained;
     private boolean closed;
 
+    /// @param binding makes the driver's calls
     /// @param ordinal the driver's number of the device
-    CudaContext(int ordinal) {
-        CudaDriver driver = CudaDriver.get();
+    CudaContext(CudaBinding binding, int ordinal) {
+        this.binding = binding;
         retained = true;
-        device = (int) driver.create(DriverCall.cuDeviceGet, ordinal);
-        context = driver.create(DriverCall.cuDevicePrimaryCtxRetain, device);
+        device = binding.device(ordinal);
+        context = binding.retainPrimaryContext(device);
         boolean done = false;
         try {
             enter();
-            stream = driver.create(DriverCall.cuStreamCreate, STREAM_NON_BLOCKING);
+            stream = binding.createStream();
             done = true;
         } finally {
             if (!done) {
-                driver.call(DriverCall.cuDevicePrimaryCtxRelease_v2, device);
+                binding.releasePrimaryContext(device);
             }
         }
     }
 
     private CudaContext(CudaContext device) {
         retained = false;
+        binding = device.binding;
         this.device = device.device;
         context = device.context;
         enter();
-        stream = CudaDriver.get().create(DriverCall.cuStreamCreate, STREAM_NON_BLOCKING);
+        stream = binding.createStream();
     }
 
     /// {@return the same context with another stream; closed before this one}
@@ -50,7 +51,17 @@ final class CudaContext implements AutoCloseable {
 
     /// Makes the context that of the calling thread.
     void enter() {
-        Hot.setCurrent(context);
+        binding.setCurrentContext(context);
+    }
+
+    /// {@return what makes the driver's calls}
+    CudaBinding binding() {
+        return binding;
+    }
+
+    /// {@return the context's handle}
+    long handle() {
+        return context;
     }
 
     long stream() {
@@ -59,19 +70,14 @@ final class CudaContext implements AutoCloseable {
 
     /// Waits for everything that was started on the stream.
     void synchronize() {
-        Hot.synchronize(stream);
+        binding.synchronizeStream(stream);
     }
 
     /// {@return whether everything that was started on the stream has ended}
     ///
     /// @throws dev.tenon.api.error.BackendException (`BACKEND-003`) if something failed
     boolean ended() {
-        int result = CudaDriver.get().tryCall(DriverCall.cuStreamQuery, stream);
-        if (result == CudaDriver.NOT_READY) {
-            return false;
-        }
-        CudaDriver.get().check(result, "cuStreamQuery");
-        return true;
+        return binding.streamEnded(stream);
     }
 
     @Override
@@ -80,10 +86,10 @@ final class CudaContext implements AutoCloseable {
             closed = true;
             enter();
             List<AutoCloseable> all = new ArrayList<>();
-            all.add(() -> CudaDriver.get().call(DriverCall.cuStreamDestroy_v2, stream));
+            all.add(() -> binding.destroyStream(stream));
             if (retained) {
-                all.add(() -> Hot.setCurrent(0));
-                all.add(() -> CudaDriver.get().call(DriverCall.cuDevicePrimaryCtxRelease_v2, device));
+                all.add(() -> binding.setCurrentContext(0));
+                all.add(() -> binding.releasePrimaryContext(device));
             }
             Closing.all(all);
         }

@@ -4,6 +4,7 @@ import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.Compiler;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.backend.cuda.binding.CudaBinding;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +15,7 @@ import org.slf4j.LoggerFactory;
 final class CudaDevice implements Device {
     private static final Logger LOG = LoggerFactory.getLogger(CudaDevice.class);
 
-    private final CudaDevices.Found found;
+    private final DeviceInfo info;
     private final CudaContext context;
     private final CudaAllocator allocator;
     private final KernelLoader kernels;
@@ -23,10 +24,11 @@ final class CudaDevice implements Device {
     /// Opens a device.
     ///
     /// @param found which one
+    /// @param binding makes the driver's calls
     /// @param settings how kernels are made; see [KernelLoader]
-    CudaDevice(CudaDevices.Found found, Map<String, String> settings) {
-        this.found = found;
-        this.context = new CudaContext(found.ordinal());
+    CudaDevice(CudaDevices.Found found, CudaBinding binding, Map<String, String> settings) {
+        this.info = found.openedWith(binding);
+        this.context = new CudaContext(binding, found.ordinal());
         this.allocator = new CudaAllocator(context, found.info().memoryBytes());
         this.kernels = new KernelLoader(context, found.traits(), settings);
         this.compiler = new CudaCompiler(context, allocator, kernels, found.traits(), settings);
@@ -34,7 +36,7 @@ final class CudaDevice implements Device {
 
     @Override
     public DeviceInfo info() {
-        return found.info();
+        return info;
     }
 
     @Override
@@ -53,10 +55,7 @@ final class CudaDevice implements Device {
     public void close() {
         List<AutoCloseable> all = new ArrayList<>(compiler.openPlans());
         if (!all.isEmpty()) {
-            LOG.warn(
-                    "device {} is closed before {} of its plans; they end with it",
-                    found.info().id(),
-                    all.size());
+            LOG.warn("device {} is closed before {} of its plans; they end with it", info.id(), all.size());
         }
         all.add(kernels);
         all.add(context);

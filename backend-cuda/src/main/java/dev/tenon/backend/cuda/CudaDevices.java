@@ -1,15 +1,14 @@
 package dev.tenon.backend.cuda;
 
 import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.backend.cuda.binding.CudaBinding;
+import dev.tenon.backend.cuda.ffm.FfmBinding;
 import dev.tenon.kernels.nvidia.DeviceTraits;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /// The devices that the driver knows, without opening them.
 final class CudaDevices {
@@ -18,8 +17,6 @@ final class CudaDevices {
     private static final int ATTRIBUTE_MAJOR = 75;
     private static final int ATTRIBUTE_MINOR = 76;
     private static final int ATTRIBUTE_SHARED_BYTES_OPTIN = 97;
-    private static final int NAME_BYTES = 256;
-    private static final int UUID_BYTES = 16;
 
     private CudaDevices() {}
 
@@ -37,6 +34,15 @@ final class CudaDevices {
             return id.equals(info.id()) || bare(id).equalsIgnoreCase(bare(uuid));
         }
 
+        /// {@return what an open device says of itself: the binding, too}
+        ///
+        /// @param binding makes the driver's calls
+        DeviceInfo openedWith(CudaBinding binding) {
+            Map<String, String> details = new LinkedHashMap<>(info.details());
+            details.put("binding", binding.name());
+            return new DeviceInfo(info.id(), info.name(), info.kind(), info.memoryBytes(), details);
+        }
+
         private static String bare(String uuid) {
             return uuid.replaceFirst("(?i)^(GPU|MIG)-", "");
         }
@@ -44,51 +50,34 @@ final class CudaDevices {
 
     /// {@return all devices, in the driver's order}
     static List<Found> list() {
-        CudaDriver driver = CudaDriver.get();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment number = arena.allocate(ValueLayout.JAVA_LONG);
-            driver.call(DriverCall.cuDriverGetVersion, number);
-            int version = number.get(ValueLayout.JAVA_INT, 0);
-            driver.call(DriverCall.cuDeviceGetCount, number);
-            int count = number.get(ValueLayout.JAVA_INT, 0);
-            List<Found> found = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                found.add(describe(driver, arena, i, version));
-            }
-            return found;
-        }
+        CudaBinding driver = FfmBinding.get();
+        int version = driver.driverVersion();
+        return IntStream.range(0, driver.deviceCount())
+                .mapToObj(i -> describe(driver, i, version))
+                .toList();
     }
 
-    private static Found describe(CudaDriver driver, Arena arena, int ordinal, int version) {
-        MemorySegment number = arena.allocate(ValueLayout.JAVA_LONG);
-        driver.call(DriverCall.cuDeviceGet, number, ordinal);
-        int device = number.get(ValueLayout.JAVA_INT, 0);
-        MemorySegment name = arena.allocate(NAME_BYTES);
-        driver.call(DriverCall.cuDeviceGetName, name, NAME_BYTES, device);
-        MemorySegment uuidBytes = arena.allocate(UUID_BYTES);
-        driver.call(DriverCall.cuDeviceGetUuid_v2, uuidBytes, device);
-        driver.call(DriverCall.cuDeviceTotalMem_v2, number, device);
-        long memory = number.get(ValueLayout.JAVA_LONG, 0);
+    private static Found describe(CudaBinding driver, int ordinal, int version) {
+        int device = driver.device(ordinal);
         DeviceTraits traits = new DeviceTraits(
-                attribute(driver, number, ATTRIBUTE_MAJOR, device),
-                attribute(driver, number, ATTRIBUTE_MINOR, device),
-                attribute(driver, number, ATTRIBUTE_MULTIPROCESSORS, device),
-                attribute(driver, number, ATTRIBUTE_SHARED_BYTES_OPTIN, device));
-        String uuid = uuid(uuidBytes.toArray(ValueLayout.JAVA_BYTE));
+                driver.deviceAttribute(ATTRIBUTE_MAJOR, device),
+                driver.deviceAttribute(ATTRIBUTE_MINOR, device),
+                driver.deviceAttribute(ATTRIBUTE_MULTIPROCESSORS, device),
+                driver.deviceAttribute(ATTRIBUTE_SHARED_BYTES_OPTIN, device));
+        String uuid = uuid(driver.deviceUuid(device));
         Map<String, String> details = new LinkedHashMap<>();
         details.put("uuid", uuid);
         details.put("compute-capability", traits.major() + "." + traits.minor());
         details.put("multiprocessors", Integer.toString(traits.multiprocessors()));
-        details.put("l2-bytes", Integer.toString(attribute(driver, number, ATTRIBUTE_L2_BYTES, device)));
+        details.put("l2-bytes", Integer.toString(driver.deviceAttribute(ATTRIBUTE_L2_BYTES, device)));
         details.put("driver", "CUDA " + version / 1000 + "." + version % 1000 / 10);
-        DeviceInfo info =
-                new DeviceInfo(Integer.toString(ordinal), name.getString(0), CudaBackend.KIND, memory, details);
+        DeviceInfo info = new DeviceInfo(
+                Integer.toString(ordinal),
+                driver.deviceName(device),
+                CudaBackend.KIND,
+                driver.deviceMemory(device),
+                details);
         return new Found(ordinal, uuid, info, traits);
-    }
-
-    private static int attribute(CudaDriver driver, MemorySegment out, int attribute, int device) {
-        driver.call(DriverCall.cuDeviceGetAttribute, out, attribute, device);
-        return out.get(ValueLayout.JAVA_INT, 0);
     }
 
     /// {@return a UUID as NVIDIA's tools print it}

@@ -87,14 +87,14 @@ final class CudaPlan implements Plan {
             DeviceTraits traits) {
         context.enter();
         allocator = deviceMemory;
-        freeBefore = allocator.freeAndTotal()[0];
+        freeBefore = allocator.freeBytes();
         PlanMemory memory = own(new PlanMemory(planned.buffers(), allocator, context));
         MemorySegment input =
                 own(new PinnedMemory(context, planned.step().bytes())).memory();
         MemorySegment pageTables =
                 own(new PinnedMemory(context, planned.pages().bytes())).memory().fill((byte) 0);
         boolean early = traits.programmaticLaunch() && on(DEPENDENT_LAUNCH);
-        Launcher launcher = new Launcher(kernels, memory, planned.headers(), early);
+        Launcher launcher = new Launcher(context, kernels, memory, planned.headers(), early);
         profiler = own(new CudaProfiler(turn, context, planned, launcher));
         LogitsMemory logits = own(new LogitsMemory(context, planned, memory));
         StepGraphs graphs = own(new StepGraphs(
@@ -180,9 +180,7 @@ final class CudaPlan implements Plan {
             Closing.all(all);
             if (LOG.isDebugEnabled() && allocator != null) {
                 LOG.debug(
-                        "the device had {} bytes free before the plan, {} after it",
-                        freeBefore,
-                        allocator.freeAndTotal()[0]);
+                        "the device had {} bytes free before the plan, {} after it", freeBefore, allocator.freeBytes());
             }
         });
     }

@@ -4,15 +4,12 @@ import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
-import dev.tenon.backend.cuda.CudaDriver.Hot;
+import dev.tenon.backend.cuda.binding.CudaBinding;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.run.PlanTurn;
 import dev.tenon.kernels.nvidia.step.StepShape;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,9 +21,6 @@ import java.util.Map;
 ///
 /// Used in the plan's turn, for which it waits itself where it is called from outside; closed by the plan.
 final class CudaProfiler implements PlanProfiler, AutoCloseable {
-    /// `CU_EVENT_RECORD_EXTERNAL`: a captured event that can be asked for its time.
-    private static final int RECORD_EXTERNAL = 1;
-
     private final PlanTurn turn;
     private final CudaContext context;
     private final PlannedGraph planned;
@@ -113,9 +107,9 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
     /// @param input the step
     /// @param further how many positions after those of the input its tokens are
     void run(StepShape shape, List<Launch> launches, StepInput input, int further) {
-        CudaDriver driver = CudaDriver.get();
+        CudaBinding driver = context.binding();
         while (events.size() <= launches.size()) {
-            events.add(driver.create(DriverCall.cuEventCreate, 0));
+            events.add(driver.createEvent(true));
         }
         Long graph = graphs.get(shape);
         if (graph == null) {
@@ -123,25 +117,21 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
             graph = StepGraphs.capture(context, () -> enqueue(launches));
             graphs.put(shape, graph);
         }
-        Hot.launchGraph(graph, context.stream());
+        driver.launchGraph(graph, context.stream());
         context.synchronize();
         long[] cacheBytes = cacheBytes(input, further);
         int last = -1;
         int attention = 0;
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment millis = arena.allocate(ValueLayout.JAVA_FLOAT);
-            for (int i = 0; i < launches.size(); i++) {
-                int step = launches.get(i).step();
-                driver.call(DriverCall.cuEventElapsedTime, millis, events.get(i), events.get(i + 1));
-                nanos[step] += (long) (1e6 * millis.get(ValueLayout.JAVA_FLOAT, 0));
-                if (step != last) {
-                    last = step;
-                    count[step]++;
-                    boolean rowsOnly = steps.get(step).op().equals("embedding");
-                    bytes[step] += weightBytes.get(step) * (rowsOnly ? input.tokenCount() : 1);
-                    if (steps.get(step).op().equals("attention")) {
-                        bytes[step] += cacheBytes[attention++];
-                    }
+        for (int i = 0; i < launches.size(); i++) {
+            int step = launches.get(i).step();
+            nanos[step] += (long) (1e6 * driver.elapsedMillis(events.get(i), events.get(i + 1)));
+            if (step != last) {
+                last = step;
+                count[step]++;
+                boolean rowsOnly = steps.get(step).op().equals("embedding");
+                bytes[step] += weightBytes.get(step) * (rowsOnly ? input.tokenCount() : 1);
+                if (steps.get(step).op().equals("attention")) {
+                    bytes[step] += cacheBytes[attention++];
                 }
             }
         }
@@ -156,7 +146,7 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
     }
 
     private void note(int event) {
-        CudaDriver.get().call(DriverCall.cuEventRecordWithFlags, events.get(event), context.stream(), RECORD_EXTERNAL);
+        context.binding().recordEvent(events.get(event), context.stream(), true);
     }
 
     /// Bytes of the cache that each attention op has to read at least, in their order.
@@ -178,9 +168,9 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
 
     @Override
     public void close() {
-        graphs.values().forEach(graph -> CudaDriver.get().call(DriverCall.cuGraphExecDestroy, graph));
+        graphs.values().forEach(context.binding()::destroyExecutableGraph);
         graphs.clear();
-        events.forEach(event -> CudaDriver.get().call(DriverCall.cuEventDestroy_v2, event));
+        events.forEach(context.binding()::destroyEvent);
         events.clear();
     }
 }

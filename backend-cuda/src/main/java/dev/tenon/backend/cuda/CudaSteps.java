@@ -1,7 +1,6 @@
 package dev.tenon.backend.cuda;
 
 import dev.tenon.api.device.StepInput;
-import dev.tenon.backend.cuda.CudaDriver.Hot;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.run.Step;
@@ -93,7 +92,8 @@ final class CudaSteps implements StepDevice {
 
     @Override
     public void sendPageTables(long offset, long bytes) {
-        Hot.toDevice(pageTablesAddress + offset, pageTables.address() + offset, bytes, context.stream());
+        context.binding()
+                .copyToDevice(pageTablesAddress + offset, pageTables.address() + offset, bytes, context.stream());
     }
 
     @Override
@@ -143,13 +143,7 @@ final class CudaSteps implements StepDevice {
         for (KvBuffer buffer : planned.cache()) {
             long base = memory.address(buffer.buffer());
             long bytes = buffer.pageBytes();
-            CudaDriver.get()
-                    .call(
-                            DriverCall.cuMemcpyDtoDAsync_v2,
-                            base + to * bytes,
-                            base + from * bytes,
-                            bytes,
-                            context.stream());
+            context.binding().copyOnDevice(base + to * bytes, base + from * bytes, bytes, context.stream());
         }
         context.synchronize();
     }

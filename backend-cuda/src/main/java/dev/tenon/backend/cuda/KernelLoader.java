@@ -1,12 +1,8 @@
 package dev.tenon.backend.cuda;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.backend.cuda.ffm.DriverLibrary;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.compile.CachedCompiler;
 import dev.tenon.kernels.nvidia.compile.CodeCache;
@@ -14,8 +10,6 @@ import dev.tenon.kernels.nvidia.compile.Nvrtc;
 import dev.tenon.kernels.nvidia.compile.NvrtcFinder;
 import dev.tenon.kernels.nvidia.source.KernelCatalogue;
 import dev.tenon.kernels.nvidia.source.KernelModule;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -53,9 +47,6 @@ final class KernelLoader implements AutoCloseable {
     /// Sources of the kernels for many rows, which leave the split of the first-level cache to the driver.
     private static final Set<String> MANY_ROWS = Set.of("matmul.cu", "attention_prefill.cu", "rows.cu");
 
-    private static final int JIT_ERROR_LOG = 5;
-    private static final int JIT_ERROR_LOG_BYTES = 6;
-    private static final int LOG_BYTES = 16384;
     private static final int MOST_COMPILERS = 8;
 
     private final CudaContext context;
@@ -120,13 +111,15 @@ final class KernelLoader implements AutoCloseable {
             context.enter();
             for (Map.Entry<String, Future<byte[]>> result : results.entrySet()) {
                 modules.put(
-                        result.getKey(), link(result.getKey(), result.getValue().get()));
+                        result.getKey(),
+                        context.binding()
+                                .loadModule(result.getKey(), result.getValue().get()));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BackendException(ErrorCode.BACKEND_FAILED, "interrupted while kernels were being compiled", 0, e);
         } catch (ExecutionException e) {
-            throw CudaDriver.rethrow(e.getCause());
+            throw DriverLibrary.rethrow(e.getCause());
         }
         LOG.info("{} kernel modules loaded in {} ms", tasks.size(), (System.nanoTime() - begin) / 1_000_000);
     }
@@ -171,32 +164,6 @@ final class KernelLoader implements AutoCloseable {
                         + missing));
     }
 
-    /// Loads code into the context.
-    private long link(String name, byte[] code) {
-        try (Arena arena = Arena.ofConfined()) {
-            // PTX is text and has to end in a zero byte.
-            MemorySegment image = arena.allocate(code.length + 1L, 64);
-            MemorySegment.copy(code, 0, image, JAVA_BYTE, 0, code.length);
-            MemorySegment log = arena.allocate(LOG_BYTES);
-            MemorySegment options = arena.allocateFrom(JAVA_INT, JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES);
-            MemorySegment values = arena.allocate(ADDRESS, 2);
-            values.setAtIndex(ADDRESS, 0, log);
-            values.setAtIndex(ADDRESS, 1, MemorySegment.ofAddress(LOG_BYTES));
-            MemorySegment out = arena.allocate(JAVA_LONG);
-            CudaDriver driver = CudaDriver.get();
-            int result = driver.tryCall(DriverCall.cuModuleLoadDataEx, out, image, 2, options, values);
-            if (result != 0) {
-                throw new BackendException(
-                        ErrorCode.BACKEND_FAILED,
-                        "the driver did not load kernel module " + name + ": " + driver.errorName(result) + " "
-                                + log.getString(0).strip(),
-                        result,
-                        null);
-            }
-            return out.get(JAVA_LONG, 0);
-        }
-    }
-
     /// {@return the handle of a kernel of a loaded module, ready for a launch}
     ///
     /// @param module the module
@@ -210,14 +177,12 @@ final class KernelLoader implements AutoCloseable {
             if (handle == null) {
                 throw new IllegalStateException("kernel module " + key + " is not loaded");
             }
-            try (Arena arena = Arena.ofConfined()) {
-                Function made = new Function(
-                        CudaDriver.get().create(DriverCall.cuModuleGetFunction, handle, arena.allocateFrom(entry)));
+            try {
+                Function made = new Function(context.binding().function(handle, entry));
                 made.sharedBytes = -1;
                 if (!MANY_ROWS.contains(module.file())) {
                     // Kernels of one split can be on a multiprocessor at the same time; to change it, it must be empty.
-                    CudaDriver.get()
-                            .call(DriverCall.cuFuncSetAttribute, made.handle, FUNCTION_SHARED_CARVEOUT, LARGEST);
+                    context.binding().setFunctionAttribute(made.handle, FUNCTION_SHARED_CARVEOUT, LARGEST);
                 }
                 return made;
             } catch (BackendException e) {
@@ -230,7 +195,7 @@ final class KernelLoader implements AutoCloseable {
         });
         if (function.sharedBytes < sharedBytes) {
             // Also makes the driver load the function now, which it could not do while a graph is captured.
-            CudaDriver.get().call(DriverCall.cuFuncSetAttribute, function.handle, FUNCTION_SHARED_BYTES, sharedBytes);
+            context.binding().setFunctionAttribute(function.handle, FUNCTION_SHARED_BYTES, sharedBytes);
             function.sharedBytes = sharedBytes;
         }
         return function.handle;
@@ -244,7 +209,7 @@ final class KernelLoader implements AutoCloseable {
             modules.clear();
             functions.clear();
             Closing.all(loaded.stream()
-                    .map(module -> (AutoCloseable) () -> CudaDriver.get().call(DriverCall.cuModuleUnload, module))
+                    .map(module -> (AutoCloseable) () -> context.binding().unloadModule(module))
                     .toList());
         }
     }

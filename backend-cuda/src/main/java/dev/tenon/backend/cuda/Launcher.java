@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.tenon.backend.cuda.CudaDriver.Hot;
+import dev.tenon.backend.cuda.binding.KernelLaunch;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.Launch;
 import java.lang.foreign.Arena;
@@ -13,30 +13,26 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 
-/// Launches kernels on a stream, as `cuLaunchKernelEx` takes them:
-///
-/// ```
-/// config     | grid x y z | block x y z | sharedBytes | - | stream | attributes | count | -
-/// 56 bytes
-/// attribute  | id | - | value (64 bytes)
-/// 72 bytes
-/// ```
+/// Launches kernels on a stream.
 final class Launcher {
-    private static final long CONFIG_BYTES = 56;
-    private static final long ATTRIBUTE_BYTES = 72;
-    private static final int CLUSTER_DIMENSION = 4;
-    private static final int PROGRAMMATIC_STREAM_SERIALIZATION = 6;
-
+    private final CudaContext context;
     private final KernelLoader kernels;
     private final PlanMemory memory;
     private final Map<String, String> headers;
     private final boolean programmatic;
 
+    /// @param context the device's
     /// @param kernels has the modules of the launches
     /// @param memory addresses of buffers
     /// @param headers headers of third parties, by name
     /// @param programmatic whether a kernel may start before its predecessor has ended
-    Launcher(KernelLoader kernels, PlanMemory memory, Map<String, String> headers, boolean programmatic) {
+    Launcher(
+            CudaContext context,
+            KernelLoader kernels,
+            PlanMemory memory,
+            Map<String, String> headers,
+            boolean programmatic) {
+        this.context = context;
         this.kernels = kernels;
         this.memory = memory;
         this.headers = headers;
@@ -67,33 +63,17 @@ final class Launcher {
     void launch(Launch launch, long stream, boolean early) {
         long function = kernels.function(launch.module(), headers, launch.entry(), launch.sharedBytes());
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment config = arena.allocate(CONFIG_BYTES, 8);
-            config.set(JAVA_INT, 0, launch.gridX());
-            config.set(JAVA_INT, 4, launch.gridY());
-            config.set(JAVA_INT, 8, launch.gridZ());
-            config.set(JAVA_INT, 12, launch.block());
-            config.set(JAVA_INT, 16, 1);
-            config.set(JAVA_INT, 20, 1);
-            config.set(JAVA_INT, 24, launch.sharedBytes());
-            config.set(JAVA_LONG, 32, stream);
-            MemorySegment attributes = arena.allocate(2 * ATTRIBUTE_BYTES, 8);
-            int count = 0;
-            if (early) {
-                attributes.set(JAVA_INT, 0, PROGRAMMATIC_STREAM_SERIALIZATION);
-                attributes.set(JAVA_INT, 8, 1);
-                count++;
-            }
-            if (launch.clusterZ() > 1) {
-                long at = count * ATTRIBUTE_BYTES;
-                attributes.set(JAVA_INT, at, CLUSTER_DIMENSION);
-                attributes.set(JAVA_INT, at + 8, 1);
-                attributes.set(JAVA_INT, at + 12, 1);
-                attributes.set(JAVA_INT, at + 16, launch.clusterZ());
-                count++;
-            }
-            config.set(ADDRESS, 40, attributes);
-            config.set(JAVA_INT, 48, count);
-            Hot.launchKernel(config, function, arguments(arena, launch.arguments()), launch.entry());
+            KernelLaunch kernel = new KernelLaunch(
+                    function,
+                    launch.entry(),
+                    launch.gridX(),
+                    launch.gridY(),
+                    launch.gridZ(),
+                    launch.block(),
+                    launch.sharedBytes(),
+                    launch.clusterZ(),
+                    early);
+            context.binding().launchKernel(kernel, arguments(arena, launch.arguments()), stream);
         }
     }
 

@@ -2,7 +2,6 @@ package dev.tenon.backend.cuda;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import dev.tenon.backend.cuda.CudaDriver.Hot;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.run.StepLogits;
 import java.lang.foreign.MemorySegment;
@@ -48,7 +47,7 @@ final class LogitsMemory implements StepLogits, AutoCloseable {
     ///
     /// @param count how many rows; [#arrivesWith] is true for it
     void copyWithStep(int count) {
-        Hot.toHost(pinned.memory().address(), device, 4L * width * count, context.stream());
+        context.binding().copyToHost(pinned.memory().address(), device, 4L * width * count, context.stream());
     }
 
     @Override
@@ -62,7 +61,12 @@ final class LogitsMemory implements StepLogits, AutoCloseable {
             more = new PinnedMemory(context, 4L * width * count);
         }
         current = count > WITH_STEP ? more : pinned;
-        Hot.toHost(current.memory().address(), device + 4L * width * firstRow, 4L * width * count, context.stream());
+        context.binding()
+                .copyToHost(
+                        current.memory().address(),
+                        device + 4L * width * firstRow,
+                        4L * width * count,
+                        context.stream());
         context.synchronize();
     }
 

@@ -12,7 +12,7 @@ final class PinnedMemory implements AutoCloseable {
     /// @param bytes size, at least 1
     PinnedMemory(CudaContext context, long bytes) {
         this.context = context;
-        long address = CudaDriver.get().create(DriverCall.cuMemAllocHost_v2, bytes);
+        long address = context.binding().allocateHost(bytes);
         this.memory = MemorySegment.ofAddress(address).reinterpret(bytes);
     }
 
@@ -23,6 +23,6 @@ final class PinnedMemory implements AutoCloseable {
     @Override
     public void close() {
         context.enter();
-        CudaDriver.get().call(DriverCall.cuMemFreeHost, memory.address());
+        context.binding().freeHost(memory.address());
     }
 }

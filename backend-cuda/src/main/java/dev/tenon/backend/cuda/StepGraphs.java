@@ -1,13 +1,11 @@
 package dev.tenon.backend.cuda;
 
-import dev.tenon.backend.cuda.CudaDriver.Hot;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.backend.cuda.binding.CudaBinding;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepShape;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,8 +14,6 @@ import java.util.TreeMap;
 /// The launches of steps, captured as CUDA graphs: one for each shape of step, made when a step
 /// first has it. Used in the plan's turn; closed by the plan.
 final class StepGraphs implements AutoCloseable {
-    private static final int CAPTURE_THREAD_LOCAL = 1;
-
     private final CudaContext context;
     private final PlannedGraph planned;
     private final KernelLoader kernels;
@@ -95,7 +91,7 @@ final class StepGraphs implements AutoCloseable {
             graph = capture(key);
             graphs.put(key, graph);
         }
-        Hot.launchGraph(graph, context.stream());
+        context.binding().launchGraph(graph, context.stream());
     }
 
     private void enqueue(StepShape shape, boolean sends) {
@@ -112,7 +108,7 @@ final class StepGraphs implements AutoCloseable {
     ///
     /// @param bytes its size
     void copyInput(long bytes) {
-        Hot.toDevice(stepAddress, pinnedAddress, bytes, context.stream());
+        context.binding().copyToDevice(stepAddress, pinnedAddress, bytes, context.stream());
     }
 
     private long capture(Key key) {
@@ -127,41 +123,34 @@ final class StepGraphs implements AutoCloseable {
     /// @param work enqueues it
     /// @return the graph, ready to be launched; the caller destroys it
     static long capture(CudaContext context, Runnable work) {
-        CudaDriver driver = CudaDriver.get();
-        driver.call(DriverCall.cuStreamBeginCapture_v2, context.stream(), CAPTURE_THREAD_LOCAL);
+        CudaBinding driver = context.binding();
+        driver.beginCapture(context.stream());
         try {
             work.run();
         } catch (RuntimeException | Error e) {
-            // The capture has to end before the stream can be used again; what it gives is of no use.
-            endCapture(context, driver, false);
+            abandonCapture(context, e);
             throw e;
         }
-        long graph = endCapture(context, driver, true);
+        long graph = driver.endCapture(context.stream());
         try {
-            return driver.create(DriverCall.cuGraphInstantiateWithFlags, graph, 0L);
+            return driver.instantiateGraph(graph);
         } finally {
-            driver.call(DriverCall.cuGraphDestroy, graph);
+            driver.destroyGraph(graph);
         }
     }
 
-    private static long endCapture(CudaContext context, CudaDriver driver, boolean wanted) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int result = driver.tryCall(DriverCall.cuStreamEndCapture, context.stream(), out);
-            long graph = out.get(ValueLayout.JAVA_LONG, 0);
-            if (!wanted && graph != 0) {
-                driver.call(DriverCall.cuGraphDestroy, graph);
-            }
-            if (wanted) {
-                driver.check(result, "cuStreamEndCapture");
-            }
-            return graph;
+    /// Ends a capture that failed, because the stream cannot be used again before; what was captured is of no use.
+    private static void abandonCapture(CudaContext context, Throwable why) {
+        try {
+            context.binding().destroyGraph(context.binding().endCapture(context.stream()));
+        } catch (BackendException e) {
+            why.addSuppressed(e);
         }
     }
 
     @Override
     public void close() {
-        graphs.values().forEach(graph -> CudaDriver.get().call(DriverCall.cuGraphExecDestroy, graph));
+        graphs.values().forEach(context.binding()::destroyExecutableGraph);
         graphs.clear();
     }
 }

@@ -2,7 +2,6 @@ package dev.tenon.backend.cuda;
 
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.backend.cuda.CudaDriver.Hot;
 import dev.tenon.kernels.nvidia.Constant;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceWeight;
@@ -46,7 +45,7 @@ final class WeightUpload implements AutoCloseable {
         try {
             for (int i = 0; i < 2; i++) {
                 pinned[i] = new PinnedMemory(context, PIECE_BYTES);
-                events[i] = CudaDriver.get().create(DriverCall.cuEventCreate, 2);
+                events[i] = context.binding().createEvent(false);
             }
             done = true;
         } finally {
@@ -115,7 +114,7 @@ final class WeightUpload implements AutoCloseable {
             long blocks = Math.min(blocksAtOnce, weight.blocks() - first);
             copy(data, first * blockBytes, nextPinned(), blocks * blockBytes);
             long at = staging.address() + turn * PIECE_BYTES;
-            Hot.toDevice(at, pinned[turn].memory().address(), blocks * blockBytes, context.stream());
+            context.binding().copyToDevice(at, pinned[turn].memory().address(), blocks * blockBytes, context.stream());
             launcher.launch(weight.repack(at, first, blocks), context.stream(), false);
             sent();
         }
@@ -134,17 +133,17 @@ final class WeightUpload implements AutoCloseable {
     /// The next pinned buffer, once the device has read it.
     private MemorySegment nextPinned() {
         turn = 1 - turn;
-        CudaDriver.get().call(DriverCall.cuEventSynchronize, events[turn]);
+        context.binding().synchronizeEvent(events[turn]);
         return pinned[turn].memory();
     }
 
     private void send(long address, long bytes) {
-        Hot.toDevice(address, pinned[turn].memory().address(), bytes, context.stream());
+        context.binding().copyToDevice(address, pinned[turn].memory().address(), bytes, context.stream());
         sent();
     }
 
     private void sent() {
-        CudaDriver.get().call(DriverCall.cuEventRecord, events[turn], context.stream());
+        context.binding().recordEvent(events[turn], context.stream(), false);
     }
 
     private static void copy(MemorySegment source, long from, MemorySegment target, long bytes) {
@@ -174,7 +173,7 @@ final class WeightUpload implements AutoCloseable {
         }
         for (long event : events) {
             if (event != 0) {
-                all.add(() -> CudaDriver.get().call(DriverCall.cuEventDestroy_v2, event));
+                all.add(() -> context.binding().destroyEvent(event));
             }
         }
         all.add(staging);

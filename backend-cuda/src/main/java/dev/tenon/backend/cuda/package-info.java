@@ -1,3 +1,2 @@
-/// NVIDIA GPUs through the CUDA driver, without a toolkit and without JNI: `libcuda.so.1` is called
-/// through `java.lang.foreign`.
+/// NVIDIA GPUs through the CUDA driver, without a toolkit and, unless a setting asks for it, without JNI.
 package dev.tenon.backend.cuda;

@@ -9,6 +9,7 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.TokenChoice;
+import dev.tenon.backend.cuda.ffm.DriverCall;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

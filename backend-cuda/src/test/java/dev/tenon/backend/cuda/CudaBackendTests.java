@@ -10,6 +10,8 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.backend.cuda.ffm.DriverCall;
+import dev.tenon.backend.cuda.ffm.DriverLibrary;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -18,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class CudaBackendTests {
     @Test
     void withoutADriverItSaysWhatWasTried() {
-        assumeFalse(CudaDriver.missing() == null, "this machine has a CUDA driver");
+        assumeFalse(DriverLibrary.missing() == null, "this machine has a CUDA driver");
         CudaBackend backend = new CudaBackend();
         Probe probe = backend.probe();
         assertFalse(probe.available());

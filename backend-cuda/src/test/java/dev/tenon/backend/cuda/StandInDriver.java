@@ -5,6 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.tenon.backend.cuda.binding.CudaBinding;
+import dev.tenon.backend.cuda.ffm.DriverCall;
+import dev.tenon.backend.cuda.ffm.DriverLibrary;
 import dev.tenon.kernels.nvidia.step.TokenRing;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
@@ -108,7 +111,7 @@ final class StandInDriver {
         }
         StandInDriver driver = new StandInDriver(List.of(cards));
         installed = driver;
-        CudaDriver.libraries = name -> driver.lookup();
+        DriverLibrary.libraries = name -> driver.lookup();
         return driver;
     }
 
@@ -278,7 +281,7 @@ final class StandInDriver {
     private int allocate(Object out, long bytes) {
         Card card = current.get();
         if (card.usedBytes + bytes > card.totalBytes) {
-            return CudaDriver.OUT_OF_MEMORY;
+            return CudaBinding.OUT_OF_MEMORY;
         }
         card.usedBytes += bytes;
         create("memory", out).bytes = bytes;

@@ -1,9 +1,10 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.ffm;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.backend.cuda.binding.CudaBinding;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
@@ -16,16 +17,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/// The CUDA driver, `libcuda.so.1`. Safe for any thread.
+/// The CUDA driver, `libcuda.so.1`, and the addresses of its functions. Safe for any thread.
 ///
-/// The library stays open until the process ends: it is the machine's, not this bundle's, keeps
-/// threads of its own, and opening it again gives the same one. Calls that a step makes go through
-/// constant method handles; all others through the table of [DriverCall].
-final class CudaDriver {
-    /// `CUDA_ERROR_OUT_OF_MEMORY`.
-    static final int OUT_OF_MEMORY = 2;
-    /// `CUDA_ERROR_NOT_READY`: something asked for is still under way.
-    static final int NOT_READY = 600;
+/// The library stays open until the process ends: it is the machine's, not this bundle's, keeps threads of its own, and
+/// opening it again returns the same one.
+public final class DriverLibrary {
     /// Where the driver may be, in the order of trying; a name without a folder is looked for by
     /// the loader.
     static final List<String> LIBRARIES = List.of(
@@ -35,26 +31,26 @@ final class CudaDriver {
             "/usr/lib64/nvidia/libcuda.so.1");
 
     /// Opens a library; tests put a stand-in for the driver here before anything asks for it.
-    static Function<String, SymbolLookup> libraries = name -> SymbolLookup.libraryLookup(name, Arena.global());
+    public static Function<String, SymbolLookup> libraries = name -> SymbolLookup.libraryLookup(name, Arena.global());
 
     private final SymbolLookup library;
     private final Map<DriverCall, MethodHandle> handles = new EnumMap<>(DriverCall.class);
 
-    private CudaDriver(SymbolLookup library) {
+    private DriverLibrary(SymbolLookup library) {
         this.library = library;
     }
 
     /// The one driver of the process, or why there is none.
     private static final class Holder {
-        static final CudaDriver DRIVER;
+        static final DriverLibrary DRIVER;
         static final String MISSING;
 
         static {
-            CudaDriver driver = null;
+            DriverLibrary driver = null;
             List<String> tried = new ArrayList<>();
             for (String name : LIBRARIES) {
                 try {
-                    driver = new CudaDriver(libraries.apply(name));
+                    driver = new DriverLibrary(libraries.apply(name));
                     break;
                 } catch (IllegalArgumentException e) {
                     tried.add(name);
@@ -78,19 +74,18 @@ final class CudaDriver {
     }
 
     /// {@return why there is no driver that works, or null if there is one}
-    static String missing() {
+    public static String missing() {
         return Holder.MISSING;
     }
 
     /// {@return the driver}
     ///
     /// @throws BackendException if there is none
-    static CudaDriver get() {
+    public static DriverLibrary get() {
         if (Holder.MISSING != null) {
             throw new BackendException(
                     ErrorCode.BACKEND_UNAVAILABLE,
-                    "backend " + CudaBackend.ID + ": " + Holder.MISSING
-                            + ". Install NVIDIA's driver, or choose another backend.");
+                    "backend cuda: " + Holder.MISSING + ". Install NVIDIA's driver, or choose another backend.");
         }
         return Holder.DRIVER;
     }
@@ -129,7 +124,7 @@ final class CudaDriver {
         }
     }
 
-    /// Throws if a call failed.
+    /// Fails if a call failed.
     ///
     /// @param result what it returned
     /// @param name its name, for the message
@@ -144,12 +139,7 @@ final class CudaDriver {
     /// @param result what it returned
     /// @param name its name
     BackendException failure(int result, String name) {
-        return new BackendException(
-                ErrorCode.BACKEND_FAILED,
-                name + " failed: " + errorName(result)
-                        + ". The device can no longer be used by this model; load it again, or choose another backend.",
-                result,
-                null);
+        return CudaBinding.failure(name, result, errorName(result));
     }
 
     /// {@return what the driver calls an error}
@@ -189,7 +179,7 @@ final class CudaDriver {
     }
 
     /// {@return never; throws what a method handle threw}
-    static RuntimeException rethrow(Throwable t) {
+    public static RuntimeException rethrow(Throwable t) {
         if (t instanceof RuntimeException e) {
             throw e;
         }
@@ -197,70 +187,5 @@ final class CudaDriver {
             throw e;
         }
         throw new IllegalStateException(t);
-    }
-
-    /// The calls that each step makes. Not to be touched before [CudaDriver#get()] has given a
-    /// driver.
-    static final class Hot {
-        private static final CudaDriver DRIVER = get();
-        private static final MethodHandle SET_CURRENT = DRIVER.handle(DriverCall.cuCtxSetCurrent);
-        private static final MethodHandle LAUNCH_GRAPH = DRIVER.handle(DriverCall.cuGraphLaunch);
-        private static final MethodHandle LAUNCH_KERNEL = DRIVER.handle(DriverCall.cuLaunchKernelEx);
-        private static final MethodHandle SYNCHRONIZE = DRIVER.handle(DriverCall.cuStreamSynchronize);
-        private static final MethodHandle TO_DEVICE = DRIVER.handle(DriverCall.cuMemcpyHtoDAsync_v2);
-        private static final MethodHandle TO_HOST = DRIVER.handle(DriverCall.cuMemcpyDtoHAsync_v2);
-
-        private Hot() {}
-
-        static void setCurrent(long context) {
-            try {
-                DRIVER.check((int) SET_CURRENT.invokeExact(context), "cuCtxSetCurrent");
-            } catch (Throwable t) {
-                throw rethrow(t);
-            }
-        }
-
-        static void launchGraph(long graph, long stream) {
-            try {
-                DRIVER.check((int) LAUNCH_GRAPH.invokeExact(graph, stream), "cuGraphLaunch");
-            } catch (Throwable t) {
-                throw rethrow(t);
-            }
-        }
-
-        static void launchKernel(MemorySegment config, long function, MemorySegment arguments, String name) {
-            try {
-                int result = (int) LAUNCH_KERNEL.invokeExact(config, function, arguments, MemorySegment.NULL);
-                if (result != 0) {
-                    throw DRIVER.failure(result, "cuLaunchKernelEx of " + name);
-                }
-            } catch (Throwable t) {
-                throw rethrow(t);
-            }
-        }
-
-        static void synchronize(long stream) {
-            try {
-                DRIVER.check((int) SYNCHRONIZE.invokeExact(stream), "cuStreamSynchronize");
-            } catch (Throwable t) {
-                throw rethrow(t);
-            }
-        }
-
-        static void toDevice(long device, long host, long bytes, long stream) {
-            try {
-                DRIVER.check((int) TO_DEVICE.invokeExact(device, host, bytes, stream), "cuMemcpyHtoDAsync");
-            } catch (Throwable t) {
-                throw rethrow(t);
-            }
-        }
-
-        static void toHost(long host, long device, long bytes, long stream) {
-            try {
-                DRIVER.check((int) TO_HOST.invokeExact(host, device, bytes, stream), "cuMemcpyDtoHAsync");
-            } catch (Throwable t) {
-                throw rethrow(t);
-            }
-        }
     }
 }

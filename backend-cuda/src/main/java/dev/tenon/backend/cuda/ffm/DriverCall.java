@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.ffm;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
@@ -12,7 +12,7 @@ import java.lang.foreign.MemoryLayout;
 ///
 /// Handles (contexts, streams, modules, functions, events, graphs) and device addresses are passed
 /// as 64-bit integers; `ADDRESS` is host memory.
-enum DriverCall {
+public enum DriverCall {
     cuInit(JAVA_INT),
     cuDriverGetVersion(ADDRESS),
     cuGetErrorName(JAVA_INT, ADDRESS),
@@ -64,7 +64,7 @@ enum DriverCall {
     }
 
     /// {@return the C signature}
-    FunctionDescriptor descriptor() {
+    public FunctionDescriptor descriptor() {
         return FunctionDescriptor.of(JAVA_INT, arguments);
     }
 }
