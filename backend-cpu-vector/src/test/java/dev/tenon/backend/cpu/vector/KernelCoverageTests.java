@@ -99,8 +99,7 @@ class KernelCoverageTests {
         assertEquals(
                 String.join("\n", pinned()),
                 String.join("\n", found),
-                "kernels differ from src/test/resources/" + TABLE
-                        + "; if the change is meant, change that file and the table in docs/cpu-backend.md");
+                "kernels differ from src/test/resources/" + TABLE + "; if the change is meant, change that file");
     }
 
     /// What a step's kernels are, whatever the vectors' width.

@@ -24,6 +24,9 @@ import picocli.CommandLine.Help.Ansi;
 
 /// Runs one command line. Makes only the command that is called; all of them for a listing.
 final class Cli {
+    /// What `help --markdown` becomes.
+    private static final List<String> PAGE = List.of("--markdown", "--help");
+
     private final List<CommandSource> sources;
     private final Streams streams;
     private final UnaryOperator<String> settings;
@@ -117,6 +120,10 @@ final class Cli {
             });
             if (args.length == 0) {
                 line.usage(streams.out());
+                return 0;
+            }
+            if (List.of(args).equals(PAGE)) {
+                new CommandsPage(line).print(streams.out());
                 return 0;
             }
             return line.execute(args);

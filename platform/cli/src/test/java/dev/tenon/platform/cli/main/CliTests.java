@@ -74,6 +74,15 @@ class CliTests {
     }
 
     @Test
+    void thePageOfCommandsHasEachOptionOfACommandOnce() {
+        String page = new TestCli(folder).run("help", "--markdown").out();
+        assertTrue(page.contains("\n## tenon run\n"), page);
+        assertTrue(page.contains("| `-n, --predict, --n-predict N` |"), page);
+        assertEquals(2, page.split("\\| `-m, --model FILE` ").length, "a shared option stands once: " + page);
+        assertFalse(page.contains("| `--markdown"), "a hidden option: " + page);
+    }
+
+    @Test
     void helpOfRunShowsDefaults() {
         String help = new TestCli(folder).run("run", "--help").out().replaceAll("\\s+", " ");
         assertTrue(help.contains("else 512"), help);

@@ -1,0 +1,90 @@
+package dev.tenon.itest.framework;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/// Links and paths on pages lead somewhere.
+class DocsIT {
+    private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
+    private static final Pattern LINK = Pattern.compile("]\\(([^)#\\s]*)(?:#([^)\\s]+))?\\)");
+    private static final Pattern CODE = Pattern.compile("`([A-Za-z0-9_.-]+/[A-Za-z0-9_./-]*)`");
+
+    @Test
+    void linksLeadToFilesAndHeadings() throws IOException {
+        List<String> wrong = new ArrayList<>();
+        for (Path page : pages()) {
+            for (MatchResult link : find(LINK, Files.readString(page))) {
+                if (link.group(1).contains("://")) {
+                    continue;
+                }
+                Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1));
+                if (!Files.exists(target) || link.group(2) != null && !hasAnchor(target, link.group(2))) {
+                    wrong.add(ROOT.relativize(page) + ": " + link.group());
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
+
+    private static boolean hasAnchor(Path page, String anchor) throws IOException {
+        return Files.readAllLines(page).stream()
+                .anyMatch(line -> line.contains("id=\"" + anchor + "\"")
+                        || line.startsWith("#")
+                                && anchor.equals(line.replaceFirst("^#+ ", "")
+                                        .toLowerCase(Locale.ROOT)
+                                        .replaceAll("[^a-z0-9 _-]", "")
+                                        .replace(' ', '-')));
+    }
+
+    /// A path in code style that begins with a folder of the tree's root is a file or folder of the tree.
+    @Test
+    void pathsAreThere() throws IOException {
+        List<String> wrong = new ArrayList<>();
+        int seen = 0;
+        for (Path page : pages()) {
+            for (MatchResult code : find(CODE, Files.readString(page))) {
+                String path = code.group(1);
+                if (Files.isDirectory(ROOT.resolve(path.substring(0, path.indexOf('/'))))) {
+                    seen++;
+                    if (!Files.exists(ROOT.resolve(path))) {
+                        wrong.add(ROOT.relativize(page) + ": " + path);
+                    }
+                }
+            }
+        }
+        assertTrue(seen > 20, "only " + seen + " paths found");
+        assertEquals(List.of(), wrong);
+    }
+
+    private static List<MatchResult> find(Pattern pattern, String text) {
+        return pattern.matcher(text).results().toList();
+    }
+
+    /// {@return the pages of people: those of the root, `docs` and `examples`, and README files elsewhere}
+    private static List<Path> pages() throws IOException {
+        try (Stream<Path> files = Files.find(
+                ROOT, 12, (file, attributes) -> attributes.isRegularFile() && isPage(ROOT.relativize(file)))) {
+            List<Path> pages = files.sorted().toList();
+            assertTrue(pages.size() > 40, "pages found: " + pages);
+            return pages;
+        }
+    }
+
+    private static boolean isPage(Path file) {
+        String path = file.toString();
+        return path.endsWith(".md")
+                && !path.matches("(.*/)?(target|resources|\\.git)/.*")
+                && (path.matches("[^/]+|(docs|examples)/.*") || path.endsWith("README.md"));
+    }
+}

@@ -1,0 +1,302 @@
+package dev.tenon.itest.framework;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.Support;
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RopeParams.Pairing;
+import dev.tenon.api.graph.RopeParams.Yarn;
+import dev.tenon.api.graph.RouterParams;
+import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.Kernel;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.kernels.nvidia.plan.KernelSupport;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/// The page `docs/support.md`: what compilers of backends answer about ops and formats, and in which formats
+/// whole models are compared with golden data.
+final class SupportPage {
+    private static final Value X = new Value(0, "x", 256);
+    private static final Value Y = new Value(1, "y", 256);
+    private static final Value TWO = new Value(2, "two", 2);
+    private static final Value WIDE = new Value(3, "wide", 512);
+    private static final Weight MATRIX = new Weight("matrix", 256, 256);
+    private static final Weight VECTOR = Weight.vector("vector", 256);
+    private static final Optional<Weight> NONE = Optional.empty();
+    private static final Path GOLDEN = Path.of("../golden/src/test");
+
+    /// Weights of one format, which are never read.
+    ///
+    /// @param format the format of matrices
+    private record OneFormat(QuantFormat format) implements Weights {
+        @Override
+        public TensorInfo info(String name) {
+            throw new UnsupportedOperationException(name);
+        }
+
+        @Override
+        public QuantFormat format(String name) {
+            return format;
+        }
+
+        @Override
+        public MemorySegment data(String name) {
+            throw new UnsupportedOperationException(name);
+        }
+    }
+
+    private final Map<String, QuantFormat> formats = new TreeMap<>(OurFormatsIT.all());
+    private final Device cpu;
+
+    private SupportPage(Device cpu) {
+        this.cpu = cpu;
+    }
+
+    /// {@return the page}
+    ///
+    /// @param renew the command that makes it
+    static String text(String renew) throws IOException {
+        Backend backend = ServiceLoader.load(Backend.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(each -> each.id().equals("cpu-vector"))
+                .findFirst()
+                .orElseThrow();
+        try (Device cpu = backend.open(DeviceOptions.defaults())) {
+            return new SupportPage(cpu).page(renew);
+        }
+    }
+
+    private String page(String renew) throws IOException {
+        return """
+                # Support
+
+                A test makes this page from what compilers answer (`Compiler.supports`) and compares it. To renew it:
+
+                ```
+                %s
+                ```
+
+                **fast**: a kernel made for it. **generic**: runs without one: on the CPU in plain Java, on NVIDIA GPUs with weights decoded
+                to F16 when they are loaded. **no**: refused with `BACKEND-002`; `auto` then takes another backend. `cuda` and `nv-tegra` give the
+                same answers (`KernelSupport`). The backend contract compares every op and format that is not refused with a float64
+                reference: in the build on the CPU and on the emulated Orin, on a GPU with `tenon itest --backend cuda`.
+
+                ## Ops
+
+                | op | cpu-vector | cuda, nv-tegra |
+                | --- | --- | --- |
+                %s
+
+                ## Formats
+
+                Products with a matrix in each format. The CPU backend prefers the machine code of `kernels/x86` where there is some. Golden blocks: the
+                decoder is compared with blocks of another implementation. Written: `tenon quantize` writes the format.
+
+                | format | type | bits per weight | golden blocks | written | cpu-vector | machine code | cuda, nv-tegra |
+                | --- | --- | --- | --- | --- | --- | --- | --- |
+                %s
+
+                ## Architectures
+
+                The golden models of the project, by architecture and by the formats of their matrices. Their logits are compared with a float64
+                forward pass: on the CPU with and without machine code, and on the emulated Orin.
+
+                %s
+                """.formatted(renew, ops(), formats(), architectures());
+    }
+
+    private String ops() {
+        Map<String, Op> ops = opsAndVariants();
+        Set<String> kinds = Stream.of(CoreOp.class, ExpertOp.class)
+                .flatMap(group -> Stream.of(group.getDeclaredClasses()))
+                .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))
+                .map(type -> type.getSimpleName()
+                        .replaceAll("(?<=[a-z])(?=[A-Z])", "_")
+                        .toLowerCase(Locale.ROOT))
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertEquals(kinds, ops.values().stream().map(Op::kind).collect(Collectors.toCollection(TreeSet::new)));
+        Weights weights = new OneFormat(formats.get("F32"));
+        List<String> rows = new ArrayList<>();
+        ops.forEach((name, op) -> {
+            String onCpu = level(cpu.compiler().supports(op, weights, List.of()));
+            String onGpu = level(KernelSupport.of(op, weights, List.of()));
+            rows.add("| " + name + " | " + onCpu + " | " + onGpu + " |");
+        });
+        return String.join("\n", rows);
+    }
+
+    private static String level(Support support) {
+        return switch (support.level()) {
+            case FAST -> "fast";
+            case GENERIC -> "generic";
+            case NONE -> "no: " + support.reason();
+        };
+    }
+
+    private static Map<String, Op> opsAndVariants() {
+        Map<String, Op> ops = new LinkedHashMap<>();
+        ops.put("`embedding`", new CoreOp.Embedding(MATRIX, Y));
+        ops.put("`position_embedding`", new CoreOp.PositionEmbedding(MATRIX, Y));
+        ops.put("`repeat`", new CoreOp.Repeat(VECTOR, Y));
+        ops.put("`rms_norm`", new CoreOp.RmsNorm(X, VECTOR, 1e-5f, Y));
+        ops.put("`layer_norm`", new CoreOp.LayerNorm(X, VECTOR, NONE, 1e-5f, Y));
+        ops.put("`linear`", new CoreOp.Linear(X, MATRIX, NONE, Y));
+        ops.put(
+                "`linear` of some rows of a tensor",
+                new CoreOp.Linear(X, new Weight("qkv", 256, 768).rows(256, 512), NONE, Y));
+        for (Pairing pairing : Pairing.values()) {
+            ops.put("`rope` " + pairing, rope(pairing, NONE, Optional.empty(), 1));
+        }
+        Optional<Weight> factors = Optional.of(Weight.vector("factors", 32));
+        ops.put("`rope` with frequency factors", rope(Pairing.HALF_SPLIT, factors, Optional.empty(), 1));
+        ops.put("`rope` with YaRN", rope(Pairing.HALF_SPLIT, NONE, Optional.of(new Yarn(4, 128, 32, 1)), 1));
+        ops.put("`rope` with an attention factor", rope(Pairing.HALF_SPLIT, NONE, Optional.empty(), 1.1f));
+        ops.put("`attention`", attention(0, 0, true, NONE));
+        ops.put("`attention` in a window", attention(128, 0, true, NONE));
+        ops.put("`attention` with capped scores", attention(0, 30, true, NONE));
+        ops.put("`attention` without a causal mask", attention(0, 0, false, NONE));
+        ops.put("`attention` with sinks", attention(0, 0, true, Optional.of(Weight.vector("sinks", 4))));
+        ops.put("`add`", new CoreOp.Add(X, X, Y));
+        ops.put("`multiply`", new CoreOp.Multiply(X, X, Y));
+        for (Activation activation : Activation.values()) {
+            ops.put("`activate` " + activation, new CoreOp.Activate(X, activation, Y));
+        }
+        ops.put("`swiglu_oai`", new CoreOp.SwigluOai(X, X, 1.702f, 7, Y));
+        ops.put("`scale`", new CoreOp.Scale(X, 2, Y));
+        ops.put("`soft_cap`", new CoreOp.SoftCap(X, 30, Y));
+        ops.put("`select_rows`", new CoreOp.SelectRows(X, Y));
+        for (Pooling pooling : Pooling.values()) {
+            ops.put("`pool` " + pooling, new CoreOp.Pool(X, pooling, Y));
+        }
+        RouterParams router = new RouterParams(Gating.SOFTMAX, 2, true);
+        ops.put("`router`", new ExpertOp.Router(X, router, TWO, new Value(4, "shares", 2)));
+        Weight experts = new Weight("experts", 256, 256, 8);
+        ops.put("`expert_linear`", new ExpertOp.ExpertLinear(X, TWO, experts, NONE, WIDE));
+        ops.put("`weighted_sum`", new ExpertOp.WeightedSum(WIDE, TWO, Y));
+        return ops;
+    }
+
+    private static Op rope(Pairing pairing, Optional<Weight> factors, Optional<Yarn> yarn, float attentionFactor) {
+        return new CoreOp.Rope(X, new RopeParams(64, 64, pairing, 10_000, 1, factors, yarn, attentionFactor), Y);
+    }
+
+    private static Op attention(int window, float cap, boolean causal, Optional<Weight> sinks) {
+        return new CoreOp.Attention(X, X, X, 0, 4, 4, 0.125f, window, cap, causal, sinks, Y);
+    }
+
+    private String formats() throws IOException {
+        Set<String> machineCode = machineCode();
+        List<String> rows = new ArrayList<>();
+        for (QuantFormat format : formats.values()) {
+            Op product = new CoreOp.Linear(X, MATRIX, NONE, Y);
+            Weights weights = new OneFormat(format);
+            boolean golden =
+                    SupportPage.class.getResource("/golden/quant/dequant/" + format.id() + ".blocks.bin") != null;
+            rows.add(Stream.of(
+                            format.id(),
+                            String.valueOf(format.ggmlType()),
+                            String.format(Locale.ROOT, "%.4g", 8.0 * format.blockBytes() / format.blockSize())
+                                    .replaceAll("\\.?0+$", ""),
+                            golden ? "yes" : "no",
+                            format.quantizer().isPresent() ? "yes" : "no",
+                            level(cpu.compiler().supports(product, weights, List.of())),
+                            machineCode.contains(format.id()) ? "yes" : "no",
+                            level(KernelSupport.of(product, weights, List.of())))
+                    .collect(Collectors.joining(" | ", "| ", " |")));
+        }
+        return String.join("\n", rows);
+    }
+
+    /// {@return the formats that `kernels/x86` multiplies}
+    private static Set<String> machineCode() throws IOException {
+        URL jar = Jars.ours("kernels-x86").toUri().toURL();
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {jar}, SupportPage.class.getClassLoader())) {
+            List<Kernel> kernels = ServiceLoader.load(KernelProvider.class, loader).stream()
+                    .flatMap(provider -> provider.get().kernels().stream())
+                    .toList();
+            assumeTrue(!kernels.isEmpty(), "kernels/x86 offers nothing on this processor, so it cannot be asked");
+            return kernels.stream()
+                    .filter(PackedKernel.class::isInstance)
+                    .map(Kernel::format)
+                    .collect(Collectors.toSet());
+        }
+    }
+
+    private String architectures() throws IOException {
+        Map<String, Map<String, Set<String>>> models = new TreeMap<>();
+        Set<String> architectures = new TreeSet<>();
+        String contract = Files.readString(GOLDEN.resolve("java/dev/tenon/itest/golden/GoldenContract.java"));
+        List<Path> files;
+        try (Stream<Path> all = Files.list(GOLDEN.resolve("resources/golden/models"))) {
+            files = all.filter(file -> file.toString().endsWith(".gguf"))
+                    .sorted()
+                    .toList();
+        }
+        for (Path path : files) {
+            String model = path.getFileName().toString().replaceAll("\\.gguf$", "");
+            assertTrue(contract.contains('"' + model + '"'), "no golden test names " + model);
+            try (GgufFile file = GgufReader.open(path, TensorTypes.of(formats.values()))) {
+                String architecture = file.metadata().requiredString("general.architecture");
+                architectures.add(architecture);
+                for (TensorInfo tensor : file.tensors()) {
+                    if (tensor.shape().size() > 1) {
+                        models.computeIfAbsent(format(tensor), id -> new TreeMap<>())
+                                .computeIfAbsent(architecture, a -> new TreeSet<>())
+                                .add(model);
+                    }
+                }
+            }
+        }
+        List<String> rows = new ArrayList<>();
+        rows.add("| format | " + String.join(" | ", architectures) + " |");
+        rows.add("| --- |" + " --- |".repeat(architectures.size()));
+        models.forEach((format, byArchitecture) -> rows.add(architectures.stream()
+                .map(each -> String.join(", ", byArchitecture.getOrDefault(each, Set.of())))
+                .collect(Collectors.joining(" | ", "| " + format + " | ", " |"))));
+        return String.join("\n", rows);
+    }
+
+    private String format(TensorInfo tensor) {
+        return formats.values().stream()
+                .filter(format -> format.ggmlType() == tensor.ggmlType())
+                .findFirst()
+                .orElseThrow()
+                .id();
+    }
+}
