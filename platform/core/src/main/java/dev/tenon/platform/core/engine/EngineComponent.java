@@ -15,6 +15,7 @@ import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.control.EngineControl;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.settings.EngineConfig;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

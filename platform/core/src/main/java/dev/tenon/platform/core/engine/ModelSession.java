@@ -11,6 +11,12 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.control.MeasuredSession;
+import dev.tenon.platform.core.generation.EventQueue;
+import dev.tenon.platform.core.generation.GenerationFlow;
+import dev.tenon.platform.core.generation.GenerationTask;
+import dev.tenon.platform.core.steps.EvaluationTask;
+import dev.tenon.platform.core.steps.SequenceTask;
+import dev.tenon.platform.core.steps.TokenSequence;
 import java.util.concurrent.Semaphore;
 
 /// A session of a [PlacedModel]: its sequence, and one call at a time.
@@ -107,15 +113,15 @@ final class ModelSession implements Session, MeasuredSession {
     }
 
     private void start(GenerationRequest request, EventQueue events) {
-        int cached = sequence.computed();
         int length = sequence.length();
         append(request.prompt());
-        if (sequence.length() == cached) {
+        if (sequence.length() == sequence.computed()) {
             throw new TenonException(
                     ErrorCode.ARGUMENT, "There is nothing to continue: the prompt is empty. Give a prompt (-p).");
         }
         try {
-            GenerationTask task = new GenerationTask(model, sequence, request, cached, events);
+            GenerationTask task =
+                    new GenerationTask(model, model.sampler(request.sampling()), sequence, request, events);
             running = new Running(events, task);
             if (cancelled || closed) {
                 events.close();

@@ -1,2 +1,2 @@
-/// The engine: loading, placement, batched steps over paged KV caches, sessions.
+/// The engine: loading models, their sessions, and the bundles that come and go.
 package dev.tenon.platform.core.engine;

@@ -24,6 +24,8 @@ import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
+import dev.tenon.platform.core.settings.DeclaredSettings;
+import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
 import java.net.URISyntaxException;
 import java.nio.file.Path;

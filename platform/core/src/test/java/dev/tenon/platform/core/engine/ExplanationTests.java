@@ -15,6 +15,7 @@ import dev.tenon.api.model.ModelSource;
 import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.control.Choice.Candidate;
 import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.settings.EngineConfig;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.List;

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /// F16 by type only; nothing is decoded here.
-final class FakeFormat implements QuantFormat {
+public final class FakeFormat implements QuantFormat {
     @Override
     public String id() {
         return "F16";

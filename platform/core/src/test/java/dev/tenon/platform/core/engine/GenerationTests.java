@@ -28,6 +28,7 @@ import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
+import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
 import java.util.ArrayList;
 import java.util.Arrays;

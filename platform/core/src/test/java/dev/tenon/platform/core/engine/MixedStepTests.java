@@ -19,6 +19,7 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
+import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
 import java.util.ArrayList;
 import java.util.List;

@@ -12,6 +12,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
+import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
 import java.nio.file.Path;
 import java.util.Map;

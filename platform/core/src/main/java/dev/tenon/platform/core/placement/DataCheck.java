@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.placement;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;

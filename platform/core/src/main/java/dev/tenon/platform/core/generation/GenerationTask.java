@@ -1,19 +1,22 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.generation;
 
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationEvent;
 import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.sampling.StopMatcher;
+import dev.tenon.platform.core.steps.SequenceTask;
+import dev.tenon.platform.core.steps.TokenSequence;
 
 /// Generates text: samples a token after each step, on the host where the device does not, and
 /// publishes what comes of it. It knows no thread of the consumer's.
-final class GenerationTask extends SequenceTask {
+public final class GenerationTask extends SequenceTask {
     /// Tokens before a reply that its decoder is shown: more than enough for the bytes of a
     /// character that is still cut.
     private static final int DECODED_BEFORE = 64;
@@ -42,22 +45,22 @@ final class GenerationTask extends SequenceTask {
     private FinishReason finish;
 
     /// @param model the model
+    /// @param sampler samples the tokens
     /// @param sequence the session's, with the prompt appended; at least one token is pending
     /// @param request the request
-    /// @param cached tokens that were computed before
     /// @param events takes the events
-    GenerationTask(
-            PlacedModel model, TokenSequence sequence, GenerationRequest request, int cached, EventQueue events) {
+    public GenerationTask(
+            LoadedModel model, Sampler sampler, TokenSequence sequence, GenerationRequest request, EventQueue events) {
         super(sequence);
         this.request = request;
         this.events = events;
-        this.cached = cached;
+        this.cached = sequence.computed();
         this.prompt = pending();
         this.promptEnd = sequence.length();
         this.tokenizer = model.tokenizer();
         this.decoder = tokenizer.decoder();
         this.stops = new StopMatcher(request.stop());
-        this.sampler = model.sampler(request.sampling());
+        this.sampler = sampler;
         this.host = new HostSampling(request, sampler, sequence, model.config().vocabSize());
         this.contextLength = model.contextLength();
         this.limit = request.maxNewTokens() < 0 ? Integer.MAX_VALUE : request.maxNewTokens();
@@ -72,17 +75,17 @@ final class GenerationTask extends SequenceTask {
     }
 
     @Override
-    boolean cancelled() {
+    public boolean cancelled() {
         return events.closed();
     }
 
     @Override
-    boolean stillPaused() {
+    public boolean stillPaused() {
         return events.paused();
     }
 
     @Override
-    State stepped(StepResult result, int row) {
+    public State stepped(StepResult result, int row) {
         moved();
         if (pending() > 0) {
             promptRan(prompt - pending());
@@ -106,7 +109,7 @@ final class GenerationTask extends SequenceTask {
     }
 
     @Override
-    State took(int token) {
+    public State took(int token) {
         moved();
         promptRan(prompt);
         sampler.chosen(token);
@@ -172,7 +175,7 @@ final class GenerationTask extends SequenceTask {
     }
 
     @Override
-    void end(RuntimeException failure) {
+    public void end(RuntimeException failure) {
         if (failure == null && !events.closed() && stops.matched().isEmpty()) {
             text(stops.next(decoder.finish()) + stops.finish());
         }
@@ -186,7 +189,7 @@ final class GenerationTask extends SequenceTask {
     }
 
     /// {@return length of the sequence without the reply}
-    int promptEnd() {
+    public int promptEnd() {
         return promptEnd;
     }
 }

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.steps;
 
 import java.util.ArrayList;
 import java.util.Collections;

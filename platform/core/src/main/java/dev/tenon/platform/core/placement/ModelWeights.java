@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.placement;
 
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /// The weights of a graph, found in a file and checked: present, of the right shape, decodable.
-final class ModelWeights implements Weights {
+public final class ModelWeights implements Weights {
     private record Entry(TensorInfo info, QuantFormat format, MemorySegment data) {}
 
     private final Map<String, Entry> entries;
@@ -30,7 +30,7 @@ final class ModelWeights implements Weights {
     }
 
     /// Finds all weights of a graph; all problems are reported together.
-    static ModelWeights find(GgufFile file, Graph graph, ServiceRegistry registry) {
+    public static ModelWeights find(GgufFile file, Graph graph, ServiceRegistry registry) {
         Map<String, Entry> entries = new HashMap<>();
         List<Issue> broken = new ArrayList<>();
         List<Issue> unsupported = new ArrayList<>();
@@ -107,12 +107,12 @@ final class ModelWeights implements Weights {
     }
 
     /// The formats in use.
-    List<QuantFormat> formats() {
+    public List<QuantFormat> formats() {
         return entries.values().stream().map(Entry::format).distinct().toList();
     }
 
     /// The names of all weights.
-    List<String> names() {
+    public List<String> names() {
         return List.copyOf(entries.keySet());
     }
 

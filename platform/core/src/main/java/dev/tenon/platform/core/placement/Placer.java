@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.placement;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.CompileRequest;
@@ -23,6 +23,7 @@ import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.settings.EngineConfig;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -36,7 +37,7 @@ import org.slf4j.LoggerFactory;
 
 /// Finds architecture, formats and backend for a file and compiles it there. Places the same model
 /// again when bundles or settings change.
-final class Placer {
+public final class Placer {
     private static final Logger LOG = LoggerFactory.getLogger(Placer.class);
     private static final int DEFAULT_SEQUENCES = 1;
     /// A multiple of the tokens in a page, whatever the backend's page is.
@@ -46,7 +47,7 @@ final class Placer {
     private final GgufFile file;
     private final LoadRequest request;
 
-    Placer(ServiceRegistry registry, GgufFile file, LoadRequest request) {
+    public Placer(ServiceRegistry registry, GgufFile file, LoadRequest request) {
         this.registry = registry;
         this.file = file;
         this.request = request;
@@ -56,7 +57,7 @@ final class Placer {
     ///
     /// @param config settings of the moment
     /// @return the placement, owned by the caller
-    Placement place(EngineConfig config) {
+    public Placement place(EngineConfig config) {
         ModelArchitecture architecture = architecture();
         ModelDefinition definition = define(architecture);
         ModelWeights weights = ModelWeights.find(file, definition.graph(), registry);
@@ -98,7 +99,7 @@ final class Placer {
     }
 
     /// The context length that a session gets.
-    int contextLength(ModelDefinition definition, EngineConfig config) {
+    public int contextLength(ModelDefinition definition, EngineConfig config) {
         int own = definition.config().contextLength();
         if (request.contextLength() > 0) {
             return request.contextLength();
@@ -106,7 +107,7 @@ final class Placer {
         return config.contextLength() > 0 ? Math.min(own, config.contextLength()) : own;
     }
 
-    int maxSequences() {
+    public int maxSequences() {
         return request.maxSequences() > 0 ? request.maxSequences() : DEFAULT_SEQUENCES;
     }
 

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.TokenChoice;
@@ -15,9 +15,9 @@ import dev.tenon.api.device.TokenChoice;
 ///
 /// The state is guarded by the lock of the [StepLoop]; all other fields belong to the thread that
 /// drives it.
-abstract class SequenceTask {
+public abstract class SequenceTask {
     /// Where the task is.
-    enum State {
+    public enum State {
         /// It waits for the next step.
         QUEUED,
         /// It is in the step that is being run or evaluated.
@@ -29,43 +29,43 @@ abstract class SequenceTask {
     }
 
     /// For [#logitsFrom]: no logits.
-    static final int NO_LOGITS = Integer.MAX_VALUE;
+    public static final int NO_LOGITS = Integer.MAX_VALUE;
 
-    final TokenSequence sequence;
+    protected final TokenSequence sequence;
     State state = State.QUEUED;
 
     /// Tokens from this index in the sequence on want logits.
-    int logitsFrom = NO_LOGITS;
+    protected int logitsFrom = NO_LOGITS;
     /// How a device may sample the token after the pending ones; null if the host does.
-    TokenChoice choice;
+    protected TokenChoice choice;
     /// Most tokens that a device may sample.
-    int mostTokens;
+    protected int mostTokens;
 
     /// Tokens that the step ran.
     int ran;
     /// Index in the sequence of the first token with logits.
-    int firstRow;
+    public int firstRow;
     /// Rows with logits, or with a token in their place.
-    int rows;
+    public int rows;
     /// Why the step failed for this task alone, or null.
     RuntimeException error;
 
-    SequenceTask(TokenSequence sequence) {
+    public SequenceTask(TokenSequence sequence) {
         this.sequence = sequence;
     }
 
-    int pending() {
+    public int pending() {
         return sequence.length() - sequence.computed();
     }
 
     /// {@return whether a token at a position is the last one to run, so that a device may sample
     ///     the next one}
-    boolean samplesAfter(int position) {
+    public boolean samplesAfter(int position) {
         return choice != null && position == sequence.length() - 1;
     }
 
     /// {@return whether the session wants no more of it; asked before each step, from any thread}
-    abstract boolean cancelled();
+    public abstract boolean cancelled();
 
     /// Takes what the step gave, after its tokens were counted as computed. Never called with a
     /// lock held.
@@ -73,24 +73,24 @@ abstract class SequenceTask {
     /// @param result the step's result
     /// @param row the task's first row in it
     /// @return where the task goes: [State#QUEUED], [State#PAUSED] or [State#ENDED]
-    abstract State stepped(StepResult result, int row);
+    public abstract State stepped(StepResult result, int row);
 
     /// Takes a token that the device sampled in a run of several steps; it was appended to the
     /// sequence.
     ///
     /// @return where the task goes, as above
-    State took(int token) {
+    public State took(int token) {
         throw new IllegalStateException("no device samples for " + this);
     }
 
     /// {@return whether a paused task still has to wait for its consumer; asked with the loop's
     ///     lock held}
-    boolean stillPaused() {
+    public boolean stillPaused() {
         return false;
     }
 
     /// Ends the task; called once, with the loop's lock held, and quick.
     ///
     /// @param failure why it failed; null if it was cancelled or has all it wanted
-    abstract void end(RuntimeException failure);
+    public abstract void end(RuntimeException failure);
 }

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.placement;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Compiler;
@@ -22,6 +22,7 @@ import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.control.Choice.Candidate;
 import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.settings.EngineConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,21 +33,21 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /// Takes the choices of a placement as [Placer] does, but keeps all candidates with the reasons.
-final class Explanation {
+public final class Explanation {
     private final ServiceRegistry registry;
     private final EngineConfig config;
     private final LoadRequest request;
     private final GgufFile file;
     private final List<Choice> choices = new ArrayList<>();
 
-    Explanation(ServiceRegistry registry, EngineConfig config, LoadRequest request, GgufFile file) {
+    public Explanation(ServiceRegistry registry, EngineConfig config, LoadRequest request, GgufFile file) {
         this.registry = registry;
         this.config = config;
         this.request = request;
         this.file = file;
     }
 
-    List<Choice> choices() {
+    public List<Choice> choices() {
         Optional<ModelArchitecture> architecture = architecture();
         for (TensorInfo tensor : file.tensors()) {
             format(tensor);

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.placement;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -15,6 +15,7 @@ import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.platform.core.engine.FakeFormat;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.settings;
 
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.PlanOptions.KvType;
@@ -124,7 +124,7 @@ public record EngineConfig(
     /// {@return these settings, if all values are allowed}
     ///
     /// @throws TenonException (`CFG-001`) if one is not
-    EngineConfig checked() {
+    public EngineConfig checked() {
         if (!problem.isEmpty()) {
             throw new TenonException(ErrorCode.CONFIG, problem);
         }
@@ -137,7 +137,7 @@ public record EngineConfig(
     /// @param declared the backend's settings
     /// @param request values by name that go over all others
     /// @throws TenonException (`CFG-001`) if a value is not allowed
-    Map<String, String> backendSettings(List<Setting> declared, Map<String, String> request) {
+    public Map<String, String> backendSettings(List<Setting> declared, Map<String, String> request) {
         Map<String, String> values = new HashMap<>(file);
         values.putAll(request);
         for (Setting setting : declared) {
@@ -154,7 +154,7 @@ public record EngineConfig(
     /// @param owner who reads it
     /// @param setting what was declared
     /// @param request values by name that go over all others
-    SettingValue find(String owner, Setting setting, Map<String, String> request) {
+    public SettingValue find(String owner, Setting setting, Map<String, String> request) {
         return SettingValue.find(owner, setting, request, environment, file, FILE);
     }
 }

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.generation;
 
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.engine.GeneratedToken;

@@ -1,11 +1,12 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
-import dev.tenon.platform.core.engine.SequenceTask.State;
+import dev.tenon.platform.core.placement.Placement;
+import dev.tenon.platform.core.steps.SequenceTask.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;

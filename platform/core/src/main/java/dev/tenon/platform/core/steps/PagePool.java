@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;

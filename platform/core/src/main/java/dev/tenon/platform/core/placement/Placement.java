@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.placement;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
@@ -14,9 +14,9 @@ import java.util.Set;
 /// @param definition what was compiled
 /// @param services all services it uses, by identity: when one is withdrawn, the placement has to
 ///     end
-record Placement(Backend backend, Device device, Plan plan, ModelDefinition definition, Set<Object> services)
+public record Placement(Backend backend, Device device, Plan plan, ModelDefinition definition, Set<Object> services)
         implements AutoCloseable {
-    boolean uses(Object service) {
+    public boolean uses(Object service) {
         return services.contains(service);
     }
 

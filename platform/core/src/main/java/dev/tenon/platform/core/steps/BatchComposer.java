@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.StepInput;

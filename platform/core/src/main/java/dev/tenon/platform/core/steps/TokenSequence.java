@@ -1,11 +1,11 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import java.util.Arrays;
 
 /// The tokens of a session and how many of them are in the KV cache. Changed by the thread that
 /// drives the loop, and under the loop's lock while no step runs.
-final class TokenSequence implements TokenHistory {
+public final class TokenSequence implements TokenHistory {
     private int[] tokens = new int[64];
     private int length;
     private int computed;
@@ -18,7 +18,7 @@ final class TokenSequence implements TokenHistory {
         return length;
     }
 
-    int computed() {
+    public int computed() {
         return computed;
     }
 
@@ -27,34 +27,34 @@ final class TokenSequence implements TokenHistory {
         return tokens[index];
     }
 
-    void append(int token) {
+    public void append(int token) {
         if (length == tokens.length) {
             tokens = Arrays.copyOf(tokens, 2 * length);
         }
         tokens[length++] = token;
     }
 
-    int[] pageTable() {
+    public int[] pageTable() {
         return pages;
     }
 
-    int pageCount() {
+    public int pageCount() {
         return pageCount;
     }
 
-    void addPage(int page) {
+    public void addPage(int page) {
         if (pageCount == pages.length) {
             pages = Arrays.copyOf(pages, 2 * pageCount);
         }
         pages[pageCount++] = page;
     }
 
-    void advance(int count) {
+    public void advance(int count) {
         computed += count;
     }
 
     /// Keeps the first tokens and releases the pages after them.
-    void truncate(int newLength, int tokensPerPage, PagePool pool) {
+    public void truncate(int newLength, int tokensPerPage, PagePool pool) {
         length = newLength;
         computed = Math.min(computed, newLength);
         int keep = (computed + tokensPerPage - 1) / tokensPerPage;
@@ -64,18 +64,18 @@ final class TokenSequence implements TokenHistory {
     }
 
     /// Forgets the cache (the plan is gone), not the tokens: they are run again by the next step.
-    void forgetCache() {
+    public void forgetCache() {
         computed = 0;
         pageCount = 0;
     }
 
     /// Notes that the sequence moved to another placement, for its next call to tell.
-    void moved(String reason) {
+    public void moved(String reason) {
         moved = reason;
     }
 
     /// {@return why the sequence moved since this was asked last, or null}
-    String takeMoved() {
+    public String takeMoved() {
         String reason = moved;
         moved = null;
         return reason;

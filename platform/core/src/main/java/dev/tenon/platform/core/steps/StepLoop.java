@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.StepInput;
@@ -7,6 +7,8 @@ import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.placement.Placement;
+import dev.tenon.platform.core.placement.PlacingThread;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -15,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /// Runs the steps of a model: puts the pending tokens of all tasks into flat batches, one after the
 /// other.
@@ -25,7 +28,7 @@ import java.util.function.Predicate;
 /// calling thread where nobody else drives, which saves two hand-overs.
 ///
 /// Placements change, and sequences are shortened, only while nobody drives.
-final class StepLoop {
+public final class StepLoop {
     private final ReentrantLock lock = new ReentrantLock();
     /// Signalled when there may be something to run.
     private final Condition work = lock.newCondition();
@@ -37,7 +40,7 @@ final class StepLoop {
     private final List<SequenceTask> batch = new ArrayList<>();
     private final List<SequenceTask.State> states = new ArrayList<>();
     private final StepInput input = new StepInput();
-    private final PlacementSource source;
+    private final Supplier<Placement> source;
     private final BatchComposer composer;
     private final Evaluators evaluators = new Evaluators();
     /// What the device samples by itself.
@@ -56,13 +59,7 @@ final class StepLoop {
     /// Whether somebody waits for the running step to end.
     private volatile boolean wanted;
 
-    /// Makes placements when there is none.
-    @FunctionalInterface
-    interface PlacementSource {
-        Placement place();
-    }
-
-    StepLoop(Placement placement, PlacementSource source, int maxBatchTokens, int maxSequences) {
+    public StepLoop(Placement placement, Supplier<Placement> source, int maxBatchTokens, int maxSequences) {
         this.placement = placement;
         this.source = source;
         this.composer = new BatchComposer(maxBatchTokens, maxSequences);
@@ -70,7 +67,7 @@ final class StepLoop {
     }
 
     /// Registers a session's sequence.
-    void open(TokenSequence sequence, int limit) {
+    public void open(TokenSequence sequence, int limit) {
         lock.lock();
         try {
             requireOpen();
@@ -90,7 +87,7 @@ final class StepLoop {
     }
 
     /// Forgets a session's sequence and releases its pages. It has no task.
-    void close(TokenSequence sequence) {
+    public void close(TokenSequence sequence) {
         exclusively(() -> {
             evaluators.leave(sequence);
             if (sequences.remove(sequence) && placement != null) {
@@ -100,7 +97,7 @@ final class StepLoop {
     }
 
     /// Shortens a session's sequence. It has no task.
-    void truncate(TokenSequence sequence, int length) {
+    public void truncate(TokenSequence sequence, int length) {
         exclusively(() -> {
             if (placement == null) {
                 sequence.forgetCache();
@@ -111,7 +108,7 @@ final class StepLoop {
     }
 
     /// Queues a task; returns at once.
-    void submit(SequenceTask task) {
+    public void submit(SequenceTask task) {
         lock.lock();
         try {
             requireOpen();
@@ -123,7 +120,7 @@ final class StepLoop {
     }
 
     /// Runs steps until the task has run once; on this thread if nobody drives.
-    void evaluate(EvaluationTask task) {
+    public void evaluate(EvaluationTask task) {
         lock.lock();
         try {
             requireOpen();
@@ -142,7 +139,7 @@ final class StepLoop {
     }
 
     /// Has a paused task go on.
-    void resume(SequenceTask task) {
+    public void resume(SequenceTask task) {
         lock.lock();
         try {
             if (paused.remove(task)) {
@@ -155,7 +152,7 @@ final class StepLoop {
     }
 
     /// Has cancelled tasks looked at.
-    void wake() {
+    public void wake() {
         lock.lock();
         try {
             wanted = true;
@@ -372,7 +369,7 @@ final class StepLoop {
     }
 
     /// Puts another placement in the place of the current one; sequences run their tokens again.
-    void move(Placement next, String reason) {
+    public void move(Placement next, String reason) {
         exclusively(() -> {
             Placement old = placement;
             install(next, reason);
@@ -395,7 +392,7 @@ final class StepLoop {
     /// on it.
     ///
     /// @return whether it used the service
-    boolean withdraw(Object service) {
+    public boolean withdraw(Object service) {
         boolean[] used = new boolean[1];
         exclusively(() -> {
             if (placement != null && placement.uses(service)) {
@@ -408,7 +405,7 @@ final class StepLoop {
 
     /// Has the next step place the model again, because something better than what it runs on has
     /// come.
-    void reconsider() {
+    public void reconsider() {
         lock.lock();
         try {
             stale = placement != null;
@@ -420,7 +417,7 @@ final class StepLoop {
     /// Ends the placement if it is one of those, and only then makes another, since memory may not
     /// suffice for two. Tasks wait meanwhile; their sequences run their tokens again. If making it
     /// fails there is no placement, and the next step tries again.
-    void replace(Predicate<Placement> which, PlacementSource next, String reason) {
+    public void replace(Predicate<Placement> which, Supplier<Placement> next, String reason) {
         Placement old;
         lock.lock();
         changes++;
@@ -442,7 +439,7 @@ final class StepLoop {
         Placement fresh = null;
         try {
             old.close();
-            fresh = next.place();
+            fresh = next.get();
         } finally {
             lock.lock();
             if (fresh != null) {
@@ -454,7 +451,7 @@ final class StepLoop {
     }
 
     /// Ends everything; tasks that wait get an error.
-    void close() {
+    public void close() {
         exclusively(() -> {
             closed = true;
             sequences.forEach(TokenSequence::forgetCache);
@@ -488,7 +485,7 @@ final class StepLoop {
     }
 
     /// The current placement, or null while there is none.
-    Placement placement() {
+    public Placement placement() {
         lock.lock();
         try {
             return placement;

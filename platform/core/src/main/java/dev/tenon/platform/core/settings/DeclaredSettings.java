@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.settings;
 
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Backend;
@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /// What the engine, the installed backends and the kernel providers declare as settings.
-final class DeclaredSettings {
+public final class DeclaredSettings {
     private DeclaredSettings() {}
 
     /// Checks the settings of a request: each is one of a backend, and its value is allowed.
@@ -22,7 +22,7 @@ final class DeclaredSettings {
     /// @param request values by name
     /// @param registry what is installed
     /// @throws TenonException (`CFG-001`) with the name, the value and what is allowed
-    static void check(Map<String, String> request, ServiceRegistry registry) {
+    public static void check(Map<String, String> request, ServiceRegistry registry) {
         Set<String> known = new TreeSet<>();
         for (Map.Entry<String, String> given : request.entrySet()) {
             boolean declared = false;
@@ -53,7 +53,8 @@ final class DeclaredSettings {
     /// @param registry what is installed
     /// @param config file and environment
     /// @param request values by name that go over all others
-    static List<SettingValue> values(ServiceRegistry registry, EngineConfig config, Map<String, String> request) {
+    public static List<SettingValue> values(
+            ServiceRegistry registry, EngineConfig config, Map<String, String> request) {
         check(request, registry);
         List<SettingValue> values = new ArrayList<>();
         add(values, EngineConfig.OWNER, EngineConfig.SETTINGS, config, request);

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.generation;
 
 import dev.tenon.api.engine.GenerationEvent;
 import dev.tenon.api.engine.Usage;
@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /// The events of a generation on their way from the thread that drives the steps to the one that
 /// hears them. Safe for both; whoever publishes never waits.
-final class EventQueue {
+public final class EventQueue {
     /// Events that a consumer may be behind before its sequence pauses.
     private static final int WINDOW = 128;
 
@@ -29,13 +29,13 @@ final class EventQueue {
     /// @param onArrival called after each event and at the end, on the publishing thread
     /// @param onRoom called when a consumer that was far behind has caught up, on the consumer's
     ///     thread
-    EventQueue(Runnable onArrival, Runnable onRoom) {
+    public EventQueue(Runnable onArrival, Runnable onRoom) {
         this.onArrival = onArrival;
         this.onRoom = onRoom;
     }
 
     /// Adds an event, unless nobody wants any more.
-    void publish(GenerationEvent event) {
+    public void publish(GenerationEvent event) {
         lock.lock();
         try {
             if (closed) {
@@ -51,7 +51,7 @@ final class EventQueue {
 
     /// {@return whether the consumer is so far behind that the sequence has to pause until
     ///     `onRoom`}
-    boolean pause() {
+    public boolean pause() {
         lock.lock();
         try {
             paused = consumed && !closed && events.size() >= WINDOW;
@@ -62,7 +62,7 @@ final class EventQueue {
     }
 
     /// {@return whether the sequence still has to pause}
-    boolean paused() {
+    public boolean paused() {
         lock.lock();
         try {
             return paused;
@@ -72,7 +72,7 @@ final class EventQueue {
     }
 
     /// Notes that there is a consumer; before, events are kept without a limit.
-    void consume() {
+    public void consume() {
         lock.lock();
         try {
             consumed = true;
@@ -86,7 +86,7 @@ final class EventQueue {
     /// @param wait whether to wait for one
     /// @return the event, or null if there is none yet, or none will come
     /// @throws InterruptedException if the thread is interrupted while it waits
-    GenerationEvent take(boolean wait) throws InterruptedException {
+    public GenerationEvent take(boolean wait) throws InterruptedException {
         GenerationEvent event;
         boolean room;
         lock.lockInterruptibly();
@@ -110,7 +110,7 @@ final class EventQueue {
     }
 
     /// Drops what nobody has taken; nothing comes any more.
-    void close() {
+    public void close() {
         boolean room;
         lock.lock();
         try {
@@ -127,7 +127,7 @@ final class EventQueue {
         }
     }
 
-    boolean closed() {
+    public boolean closed() {
         lock.lock();
         try {
             return closed;
@@ -137,7 +137,7 @@ final class EventQueue {
     }
 
     /// {@return how many tokens were taken}
-    int taken() {
+    public int taken() {
         lock.lock();
         try {
             return taken;
@@ -147,7 +147,7 @@ final class EventQueue {
     }
 
     /// Ends the stream; exactly one of the two is given.
-    void end(Usage how, RuntimeException why) {
+    public void end(Usage how, RuntimeException why) {
         lock.lock();
         try {
             usage = how;
@@ -164,7 +164,7 @@ final class EventQueue {
     }
 
     /// {@return whether nothing more will be published}
-    boolean ended() {
+    public boolean ended() {
         lock.lock();
         try {
             return over();
@@ -174,7 +174,7 @@ final class EventQueue {
     }
 
     /// {@return whether the stream has ended and nothing of it is left to take}
-    boolean finished() {
+    public boolean finished() {
         lock.lock();
         try {
             return over() && events.isEmpty();
@@ -186,7 +186,7 @@ final class EventQueue {
     /// Waits for the end.
     ///
     /// @return counts, times and why it ended
-    Usage result() {
+    public Usage result() {
         lock.lock();
         try {
             while (!over()) {
@@ -202,7 +202,7 @@ final class EventQueue {
     }
 
     /// {@return what made the generation fail, or null}
-    RuntimeException failure() {
+    public RuntimeException failure() {
         lock.lock();
         try {
             return failure;

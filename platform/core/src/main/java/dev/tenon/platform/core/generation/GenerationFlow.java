@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.generation;
 
 import dev.tenon.api.engine.Generation;
 import dev.tenon.api.engine.GenerationEvent;
@@ -14,7 +14,7 @@ import java.util.function.UnaryOperator;
 
 /// A generation whose events go to a subscriber on threads of the common pool. One thread at a time
 /// is in [#deliver].
-final class GenerationFlow implements Generation, Flow.Subscription {
+public final class GenerationFlow implements Generation, Flow.Subscription {
     private final EventQueue events;
     private final Runnable onCancel;
     private final UnaryOperator<Usage> settle;
@@ -34,14 +34,14 @@ final class GenerationFlow implements Generation, Flow.Subscription {
     /// @param resume has it go on after a pause
     /// @param settle makes the session what was delivered; called once, after the end
     /// @param onEnd called when the session is free again
-    GenerationFlow(Runnable cancel, Runnable resume, UnaryOperator<Usage> settle, Runnable onEnd) {
+    public GenerationFlow(Runnable cancel, Runnable resume, UnaryOperator<Usage> settle, Runnable onEnd) {
         this.onCancel = cancel;
         this.settle = settle;
         this.onEnd = onEnd;
         this.events = new EventQueue(this::signal, resume);
     }
 
-    EventQueue events() {
+    public EventQueue events() {
         return events;
     }
 

@@ -1,11 +1,11 @@
-package dev.tenon.platform.core.engine;
+package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.StepResult;
 import java.util.concurrent.locks.LockSupport;
 
 /// Runs tokens of a session without sampling. The calling thread takes the logits of each step
 /// before it asks for the next one; where nobody drives the loop, that thread does.
-final class EvaluationTask extends SequenceTask {
+public final class EvaluationTask extends SequenceTask {
     private final Thread caller = Thread.currentThread();
     private final int vocabularySize;
     private final boolean read;
@@ -18,7 +18,7 @@ final class EvaluationTask extends SequenceTask {
     /// @param logitsFrom index of the first token with logits
     /// @param read whether anybody reads them; a device that can need not send logits that nobody
     ///     reads
-    EvaluationTask(TokenSequence sequence, int vocabularySize, int logitsFrom, boolean read) {
+    public EvaluationTask(TokenSequence sequence, int vocabularySize, int logitsFrom, boolean read) {
         super(sequence);
         this.vocabularySize = vocabularySize;
         this.logitsFrom = logitsFrom;
@@ -26,13 +26,13 @@ final class EvaluationTask extends SequenceTask {
     }
 
     @Override
-    boolean cancelled() {
+    public boolean cancelled() {
         return false;
     }
 
     /// Ends after each step, so that the caller can take the logits.
     @Override
-    State stepped(StepResult result, int row) {
+    public State stepped(StepResult result, int row) {
         if (read) {
             if (logits.length < rows) {
                 logits = new float[rows][];
@@ -48,7 +48,7 @@ final class EvaluationTask extends SequenceTask {
     }
 
     @Override
-    void end(RuntimeException why) {
+    public void end(RuntimeException why) {
         failure = why;
         ended = true;
         if (Thread.currentThread() != caller) {
@@ -56,12 +56,12 @@ final class EvaluationTask extends SequenceTask {
         }
     }
 
-    boolean ended() {
+    public boolean ended() {
         return ended;
     }
 
     /// Waits for the end of the step, and throws what made it fail.
-    void await() {
+    public void await() {
         boolean interrupted = false;
         while (!ended) {
             LockSupport.park(this);
@@ -73,17 +73,17 @@ final class EvaluationTask extends SequenceTask {
     }
 
     /// Makes the task one for the next step.
-    void again() {
+    public void again() {
         ended = false;
         state = State.QUEUED;
     }
 
-    RuntimeException failure() {
+    public RuntimeException failure() {
         return failure;
     }
 
     /// {@return the logits of a row of the last step}
-    float[] logits(int row) {
+    public float[] logits(int row) {
         return logits[row];
     }
 }
