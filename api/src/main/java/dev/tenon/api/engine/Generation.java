@@ -6,11 +6,11 @@ import org.osgi.annotation.versioning.ProviderType;
 
 /// A generation that runs by itself, on no thread of its caller's. Safe for any thread.
 ///
-/// Its events go to one subscriber, on threads of the common pool, one after the other; what comes
-/// before there is a subscriber is kept. A subscriber that does not request events pauses its own
-/// generation after some of them, and nothing else. A stop at the end of the text, the limit or a
-/// cancellation completes the stream, a failure ends it with [Flow.Subscriber#onError]. Cancelling
-/// the subscription cancels the generation.
+/// Its events go to one subscriber, on virtual threads, one after the other; what comes before
+/// there is a subscriber is kept. A subscriber that does not request events, or blocks, pauses its
+/// own generation after some of them, and nothing else. A stop at the end of the text, the limit or
+/// a cancellation completes the stream, a failure ends it with [Flow.Subscriber#onError].
+/// Cancelling the subscription cancels the generation.
 @ProviderType
 public interface Generation extends Flow.Publisher<GenerationEvent> {
     /// {@return counts, times and why it ended; fails with what made the generation fail. Completes

@@ -184,13 +184,9 @@ final class ModelSession implements Session, MeasuredSession {
             };
             EvaluationTask task = new EvaluationTask(sequence, model.config().vocabSize(), from, read);
             while (task.pending() > 0) {
-                task.again();
                 model.loop().evaluate(task);
-                if (task.failure() != null) {
-                    throw task.failure();
-                }
-                for (int r = 0; read && r < task.rows; r++) {
-                    consumer.accept(task.firstRow + r - base, task.logits(r));
+                for (int r = 0; read && r < task.rows(); r++) {
+                    consumer.accept(task.firstRow() + r - base, task.logits(r));
                 }
             }
         } finally {

@@ -146,13 +146,13 @@ final class PlacedModel implements LoadedModel {
 
     @Override
     public PlanReport report() {
-        Placement now = loop.placement();
+        Placement now = loop.placed().placement();
         return now == null ? lastSeen.report() : now.plan().report();
     }
 
     @Override
     public Optional<PlanProfiler> profiler() {
-        Placement now = loop.placement();
+        Placement now = loop.placed().placement();
         return now == null ? Optional.empty() : now.plan().profiler();
     }
 
@@ -200,7 +200,7 @@ final class PlacedModel implements LoadedModel {
 
     /// Ends the placement if it uses the service; the next step places the model again.
     void withdraw(Object service) {
-        if (loop.withdraw(service)) {
+        if (loop.placed().withdraw(service)) {
             missed.add(service.getClass().getName());
         }
         if (service instanceof ChatTemplateEngine) {
@@ -213,13 +213,13 @@ final class PlacedModel implements LoadedModel {
     /// Returns to a service that the model used before it was withdrawn.
     void returned(Object service) {
         if (missed.remove(service.getClass().getName())) {
-            loop.reconsider();
+            loop.placed().reconsider();
         }
     }
 
     /// Ends the placement if it uses a service that is no longer offered.
     void leaveWithdrawn() {
-        Placement placement = loop.placement();
+        Placement placement = loop.placed().placement();
         if (placement != null) {
             placement.services().stream().filter(s -> !registry.offers(s)).forEach(this::withdraw);
         }
@@ -229,7 +229,8 @@ final class PlacedModel implements LoadedModel {
     ///
     /// @throws TenonException if it cannot be placed; its next step tries again
     void replace(List<Object> services, String reason) {
-        loop.replace(placement -> services.stream().anyMatch(placement::uses), () -> place(settings.get()), reason);
+        loop.placed()
+                .replace(placement -> services.stream().anyMatch(placement::uses), () -> place(settings.get()), reason);
         if (services.stream().anyMatch(ChatTemplateEngine.class::isInstance)) {
             synchronized (this) {
                 template = null;
@@ -240,7 +241,7 @@ final class PlacedModel implements LoadedModel {
     /// Places the model by the settings of the moment, if they would choose another backend than
     /// the current one.
     void reconfigure() {
-        Placement current = loop.placement();
+        Placement current = loop.placed().placement();
         EngineConfig now = settings.get();
         if (current == null
                 || !request.backend().isEmpty()
@@ -252,7 +253,7 @@ final class PlacedModel implements LoadedModel {
             next.close();
             return;
         }
-        loop.move(next, "the configured backend changed");
+        loop.placed().move(next, "the configured backend changed");
         leaveWithdrawn(); // what went while the model was placed told nobody
     }
 

@@ -6,15 +6,22 @@ import dev.tenon.api.engine.Usage;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
-import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
-/// A generation whose events go to a subscriber on threads of the common pool. One thread at a time
-/// is in [#deliver].
+/// A generation whose events go to a subscriber on virtual threads: one begins when something has
+/// arrived and ends when all of it is delivered, and never two at a time. So a subscriber that
+/// blocks holds up its own generation only.
 public final class GenerationFlow implements Generation, Flow.Subscription {
+    /// Threads that inherit nothing: who submits may belong to a bundle that is replaced meanwhile.
+    private static final ThreadFactory DELIVERY = Thread.ofVirtual()
+            .name("tenon-events")
+            .inheritInheritableThreadLocals(false)
+            .factory();
+
     private final EventQueue events;
     private final Runnable onCancel;
     private final UnaryOperator<Usage> settle;
@@ -92,7 +99,7 @@ public final class GenerationFlow implements Generation, Flow.Subscription {
 
     private void signal() {
         if (signals.getAndIncrement() == 0) {
-            ForkJoinPool.commonPool().execute(this::deliverAll);
+            DELIVERY.newThread(this::deliverAll).start();
         }
     }
 

@@ -22,6 +22,7 @@ public final class GenerationTask extends SequenceTask {
     private static final int DECODED_BEFORE = 64;
 
     private final GenerationRequest request;
+    private final TokenSequence sequence;
     private final Tokenizer tokenizer;
     private final StreamDecoder decoder;
     private final StopMatcher stops;
@@ -52,6 +53,7 @@ public final class GenerationTask extends SequenceTask {
     public GenerationTask(
             LoadedModel model, Sampler sampler, TokenSequence sequence, GenerationRequest request, EventQueue events) {
         super(sequence);
+        this.sequence = sequence;
         this.request = request;
         this.events = events;
         this.cached = sequence.computed();
@@ -75,17 +77,17 @@ public final class GenerationTask extends SequenceTask {
     }
 
     @Override
-    public boolean cancelled() {
+    protected boolean cancelled() {
         return events.closed();
     }
 
     @Override
-    public boolean stillPaused() {
+    protected boolean stillPaused() {
         return events.paused();
     }
 
     @Override
-    public State stepped(StepResult result, int row) {
+    protected State stepped(StepResult result, int row) {
         moved();
         if (pending() > 0) {
             promptRan(prompt - pending());
@@ -95,8 +97,8 @@ public final class GenerationTask extends SequenceTask {
         if (limit == 0) {
             return State.ENDED;
         }
-        int last = row + rows - 1;
-        int token = samplesAfter(sequence.length() - 1) ? result.token(last) : -1;
+        int last = row + rows() - 1;
+        int token = choice() == null ? -1 : result.token(last);
         if (token >= 0) {
             sampler.chosen(token);
             sequence.append(token);
@@ -109,7 +111,7 @@ public final class GenerationTask extends SequenceTask {
     }
 
     @Override
-    public State took(int token) {
+    protected State sampled(int token) {
         moved();
         promptRan(prompt);
         sampler.chosen(token);
@@ -169,23 +171,35 @@ public final class GenerationTask extends SequenceTask {
 
     /// Says what the next steps are for.
     private void prepare() {
-        logitsFrom = limit == 0 ? NO_LOGITS : sequence.length() - 1;
-        mostTokens = Math.min(limit - generated, contextLength - sequence.length());
-        choice = mostTokens > 0 && !host.needed() ? sampler.choice().orElse(null) : null;
+        int from = limit == 0 ? NO_LOGITS : sequence.length() - 1;
+        int most = Math.min(limit - generated, contextLength - sequence.length());
+        want(from, most > 0 && !host.needed() ? sampler.choice().orElse(null) : null, most);
     }
 
     @Override
-    public void end(RuntimeException failure) {
-        if (failure == null && !events.closed() && stops.matched().isEmpty()) {
-            text(stops.next(decoder.finish()) + stops.finish());
-        }
+    protected void ended(RuntimeException why) {
+        RuntimeException failure = why != null ? why : finishText();
         if (generated == 0) {
             firstToken = System.nanoTime();
             lastToken = firstToken;
         }
-        FinishReason why = finish != null ? finish : events.closed() ? FinishReason.CANCELLED : FinishReason.LENGTH;
-        Usage usage = new Usage(prompt, cached, generated, firstToken - start, lastToken - firstToken, why);
+        FinishReason reason = finish != null ? finish : events.closed() ? FinishReason.CANCELLED : FinishReason.LENGTH;
+        Usage usage = new Usage(prompt, cached, generated, firstToken - start, lastToken - firstToken, reason);
         events.end(failure == null ? usage : null, failure);
+    }
+
+    /// Publishes the text that was held back.
+    ///
+    /// @return what went wrong, or null
+    private RuntimeException finishText() {
+        try {
+            if (!events.closed() && stops.matched().isEmpty()) {
+                text(stops.next(decoder.finish()) + stops.finish());
+            }
+            return null;
+        } catch (RuntimeException e) {
+            return e;
+        }
     }
 
     /// {@return length of the sequence without the reply}

@@ -11,8 +11,8 @@ import java.util.List;
 record BatchComposer(int maxBatchTokens, int maxSequences) {
     private static final int MAX_LOGIT_ROWS = 64;
 
-    /// Fills the batch: decode rows first, then prefill chunks with the room that is left. An task
-    /// whose pages cannot be had gets the error and takes no part.
+    /// Fills the batch: decode rows first, then prefill chunks with the room that is left. A task
+    /// whose pages cannot be had fails, and none of its tokens run.
     ///
     /// @param waiting in the order of their arrival
     /// @param batch receives the chosen ones
@@ -20,7 +20,6 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
     /// @param pages the plan's cache
     /// @param pool its free pages
     void compose(List<SequenceTask> waiting, List<SequenceTask> batch, StepInput input, KvPages pages, PagePool pool) {
-        input.clear();
         int room = maxBatchTokens;
         int logitRoom = Math.max(MAX_LOGIT_ROWS, maxSequences);
         for (int pass = 0; pass < 2; pass++) {
@@ -29,9 +28,10 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
                 if (decode != (pass == 0) || room == 0 || input.sequenceCount() == maxSequences) {
                     continue;
                 }
+                TokenSequence sequence = task.sequence();
                 int count = Math.min(task.pending(), room);
-                int first = task.sequence.computed();
-                int rows = Math.max(0, first + count - Math.max(first, task.logitsFrom));
+                int first = sequence.computed();
+                int rows = Math.max(0, first + count - Math.max(first, task.logitsFrom()));
                 if (rows > logitRoom) {
                     count -= rows - logitRoom;
                     rows = logitRoom;
@@ -40,27 +40,29 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
                     continue;
                 }
                 batch.add(task);
-                task.ran = 0;
-                task.rows = 0;
                 try {
-                    ensurePages(task.sequence, first + count, pages, pool);
+                    ensurePages(sequence, first + count, pages, pool);
                 } catch (RuntimeException e) {
-                    task.error = e;
+                    task.assign(0, 0);
+                    task.fail(e);
                     continue;
                 }
-                task.ran = count;
-                task.rows = rows;
-                task.firstRow = first + count - rows;
-                input.addSequence(task.sequence.pageTable());
-                for (int p = first; p < first + count; p++) {
-                    if (task.samplesAfter(p)) {
-                        input.addToken(task.sequence.token(p), p, task.choice);
-                    } else {
-                        input.addToken(task.sequence.token(p), p, p >= task.logitsFrom);
-                    }
-                }
+                task.assign(count, rows);
+                add(task, first, count, input);
                 room -= count;
                 logitRoom -= rows;
+            }
+        }
+    }
+
+    private static void add(SequenceTask task, int first, int count, StepInput input) {
+        TokenSequence sequence = task.sequence();
+        input.addSequence(sequence.pageTable());
+        for (int p = first; p < first + count; p++) {
+            if (task.choice() != null && p == sequence.length() - 1) {
+                input.addToken(sequence.token(p), p, task.choice());
+            } else {
+                input.addToken(sequence.token(p), p, p >= task.logitsFrom());
             }
         }
     }

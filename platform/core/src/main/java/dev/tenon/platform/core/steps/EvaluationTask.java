@@ -9,7 +9,7 @@ public final class EvaluationTask extends SequenceTask {
     private final Thread caller = Thread.currentThread();
     private final int vocabularySize;
     private final boolean read;
-    private volatile boolean ended;
+    private volatile boolean ended = true;
     private RuntimeException failure;
     private float[][] logits = new float[1][];
 
@@ -21,23 +21,23 @@ public final class EvaluationTask extends SequenceTask {
     public EvaluationTask(TokenSequence sequence, int vocabularySize, int logitsFrom, boolean read) {
         super(sequence);
         this.vocabularySize = vocabularySize;
-        this.logitsFrom = logitsFrom;
         this.read = read;
+        want(logitsFrom, null, 0);
     }
 
     @Override
-    public boolean cancelled() {
+    protected boolean cancelled() {
         return false;
     }
 
     /// Ends after each step, so that the caller can take the logits.
     @Override
-    public State stepped(StepResult result, int row) {
+    protected State stepped(StepResult result, int row) {
         if (read) {
-            if (logits.length < rows) {
-                logits = new float[rows][];
+            if (logits.length < rows()) {
+                logits = new float[rows()][];
             }
-            for (int r = 0; r < rows; r++) {
+            for (int r = 0; r < rows(); r++) {
                 if (logits[r] == null) {
                     logits[r] = new float[vocabularySize];
                 }
@@ -48,7 +48,7 @@ public final class EvaluationTask extends SequenceTask {
     }
 
     @Override
-    public void end(RuntimeException why) {
+    protected void ended(RuntimeException why) {
         failure = why;
         ended = true;
         if (Thread.currentThread() != caller) {
@@ -56,12 +56,21 @@ public final class EvaluationTask extends SequenceTask {
         }
     }
 
-    public boolean ended() {
+    /// Makes the task one for the next step; called with the loop's lock held.
+    void begin() {
+        if (state() == State.ENDED) {
+            renew();
+        }
+        ended = false;
+    }
+
+    /// {@return whether the step has ended}
+    boolean ended() {
         return ended;
     }
 
     /// Waits for the end of the step, and throws what made it fail.
-    public void await() {
+    void await() {
         boolean interrupted = false;
         while (!ended) {
             LockSupport.park(this);
@@ -70,16 +79,9 @@ public final class EvaluationTask extends SequenceTask {
         if (interrupted) {
             caller.interrupt();
         }
-    }
-
-    /// Makes the task one for the next step.
-    public void again() {
-        ended = false;
-        state = State.QUEUED;
-    }
-
-    public RuntimeException failure() {
-        return failure;
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     /// {@return the logits of a row of the last step}

@@ -2,25 +2,34 @@ package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 
-/// One call of a session: what its sequence wants of the next step, and what the step did.
+/// One call of a session: what its sequence wants of the next step, and what the step gave it.
 ///
 /// ```
-///              +------ takes its place again -----+------ consumer has caught up -------+
-///              v                                  |                                     |
-/// begin --> QUEUED -- the step takes it --> RUNNING -- consumer is far behind --> PAUSED
-///              |                                  |                                     |
-///              +--- cancelled, closed, failed ----+--> ENDED <---- cancelled, closed ---+
+///            queue            run             pause
+///   NEW ------------> QUEUED ------> RUNNING -------> PAUSED
+///                       ^  |            |  |             |
+///                       |  |    queue   |  |    queue    |
+///                       +--|------------+--|-------------+
+///                          |               |             |
+///                          +---------------+-------------+-- finish --> ENDED
 /// ```
 ///
-/// The state is guarded by the lock of the [StepLoop]; all other fields belong to the thread that
-/// drives it.
+/// The [StepLoop] changes the state, with its lock held. A task is queued again when it wants more
+/// steps, pauses when its consumer is far behind, and ends when it has all it wanted, was
+/// cancelled or failed. An evaluation that wants another step becomes new again. All other fields
+/// belong to the thread that drives the loop.
 public abstract class SequenceTask {
-    /// Where the task is.
+    /// Where a task is.
     public enum State {
+        /// Nobody has submitted it yet.
+        NEW,
         /// It waits for the next step.
         QUEUED,
-        /// It is in the step that is being run or evaluated.
+        /// It is in the step that is being run.
         RUNNING,
         /// It waits for its consumer.
         PAUSED,
@@ -28,69 +37,205 @@ public abstract class SequenceTask {
         ENDED
     }
 
-    /// For [#logitsFrom]: no logits.
+    /// For [#want]: no logits.
     public static final int NO_LOGITS = Integer.MAX_VALUE;
 
-    protected final TokenSequence sequence;
-    State state = State.QUEUED;
+    private final TokenSequence sequence;
+    private State state = State.NEW;
 
-    /// Tokens from this index in the sequence on want logits.
-    protected int logitsFrom = NO_LOGITS;
-    /// How a device may sample the token after the pending ones; null if the host does.
-    protected TokenChoice choice;
-    /// Most tokens that a device may sample.
-    protected int mostTokens;
+    // What it wants of the next step.
+    private int logitsFrom = NO_LOGITS;
+    private TokenChoice choice;
+    private int mostTokens;
 
-    /// Tokens that the step ran.
-    int ran;
-    /// Index in the sequence of the first token with logits.
-    public int firstRow;
-    /// Rows with logits, or with a token in their place.
-    public int rows;
-    /// Why the step failed for this task alone, or null.
-    RuntimeException error;
+    // Its part of the step, and what came of it.
+    private int tokens;
+    private int rows;
+    private int firstRow;
+    private State next;
+    private RuntimeException failure;
 
-    public SequenceTask(TokenSequence sequence) {
+    /// @param sequence its tokens; those that are not computed yet are pending
+    protected SequenceTask(TokenSequence sequence) {
         this.sequence = sequence;
     }
 
-    public int pending() {
-        return sequence.length() - sequence.computed();
-    }
+    /// {@return whether the session wants no more of it; asked before each step}
+    protected abstract boolean cancelled();
 
-    /// {@return whether a token at a position is the last one to run, so that a device may sample
-    ///     the next one}
-    public boolean samplesAfter(int position) {
-        return choice != null && position == sequence.length() - 1;
-    }
-
-    /// {@return whether the session wants no more of it; asked before each step, from any thread}
-    public abstract boolean cancelled();
-
-    /// Takes what the step gave, after its tokens were counted as computed. Never called with a
-    /// lock held.
+    /// Takes what the step gave, after its tokens were counted as computed. Called without a lock.
     ///
     /// @param result the step's result
     /// @param row the task's first row in it
     /// @return where the task goes: [State#QUEUED], [State#PAUSED] or [State#ENDED]
-    public abstract State stepped(StepResult result, int row);
+    protected abstract State stepped(StepResult result, int row);
 
     /// Takes a token that the device sampled in a run of several steps; it was appended to the
     /// sequence.
     ///
     /// @return where the task goes, as above
-    public State took(int token) {
+    protected State sampled(int token) {
         throw new IllegalStateException("no device samples for " + this);
     }
 
     /// {@return whether a paused task still has to wait for its consumer; asked with the loop's
     ///     lock held}
-    public boolean stillPaused() {
+    protected boolean stillPaused() {
         return false;
     }
 
-    /// Ends the task; called once, with the loop's lock held, and quick.
+    /// Hears that the task has ended; called once, with the loop's lock held. Returns soon and
+    /// throws nothing.
     ///
-    /// @param failure why it failed; null if it was cancelled or has all it wanted
-    public abstract void end(RuntimeException failure);
+    /// @param why why it failed; null if it was cancelled or has all it wanted
+    protected abstract void ended(RuntimeException why);
+
+    /// Says what the next steps are for.
+    ///
+    /// @param from tokens from this index in the sequence on want logits
+    /// @param how how a device may sample the token after the pending ones; null if the host does
+    /// @param most most tokens that a device may sample
+    protected final void want(int from, TokenChoice how, int most) {
+        logitsFrom = from;
+        choice = how;
+        mostTokens = most;
+    }
+
+    /// {@return the tokens}
+    protected final TokenSequence sequence() {
+        return sequence;
+    }
+
+    /// {@return how many tokens have to be run}
+    public final int pending() {
+        return sequence.length() - sequence.computed();
+    }
+
+    /// {@return how many tokens of the last step have logits, or a sampled token in their place}
+    public final int rows() {
+        return rows;
+    }
+
+    /// {@return index in the sequence of the first of them}
+    public final int firstRow() {
+        return firstRow;
+    }
+
+    /// {@return how a device may sample the token after the pending ones; null if the host does}
+    protected final TokenChoice choice() {
+        return choice;
+    }
+
+    /// {@return index in the sequence of the first token that wants logits}
+    final int logitsFrom() {
+        return logitsFrom;
+    }
+
+    /// {@return most tokens that a device may sample}
+    final int mostTokens() {
+        return mostTokens;
+    }
+
+    /// Gives the task its part of the step.
+    ///
+    /// @param count how many pending tokens run
+    /// @param withLogits how many of them, the last ones, have logits
+    final void assign(int count, int withLogits) {
+        tokens = count;
+        rows = withLogits;
+        firstRow = sequence.computed() + count - withLogits;
+    }
+
+    /// Has the task take its rows of a step's result.
+    final void take(StepResult result, int row) {
+        if (failure != null) {
+            return;
+        }
+        sequence.advance(tokens);
+        try {
+            next = stepped(result, row);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
+    }
+
+    /// Has the task take a token that the device sampled.
+    ///
+    /// @return whether it wants the next one
+    final boolean take(int token) {
+        sequence.advance(1);
+        sequence.append(token);
+        try {
+            next = sampled(token);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
+        return next() == State.QUEUED;
+    }
+
+    /// Has the task end after the step, unless it has failed before. An error, such as a class that
+    /// a stopped bundle can no longer load, reaches the session as an exception.
+    final void fail(Throwable why) {
+        if (failure == null) {
+            failure = why instanceof TenonException || why instanceof IllegalArgumentException
+                    ? (RuntimeException) why
+                    : new BackendException(ErrorCode.BACKEND_FAILED, "A step failed: " + why, 0, why);
+        }
+    }
+
+    /// {@return whether its part of the step failed}
+    final boolean failed() {
+        return failure != null;
+    }
+
+    /// {@return where the task goes after the step}
+    final State next() {
+        return failure != null ? State.ENDED : next;
+    }
+
+    final State state() {
+        return state;
+    }
+
+    final boolean running() {
+        return state == State.RUNNING;
+    }
+
+    final void queue() {
+        become(State.QUEUED);
+    }
+
+    final void run() {
+        become(State.RUNNING);
+        next = State.QUEUED;
+    }
+
+    final void pause() {
+        become(State.PAUSED);
+    }
+
+    final void finish() {
+        become(State.ENDED);
+        RuntimeException why = failure;
+        failure = null;
+        ended(why);
+    }
+
+    final void renew() {
+        become(State.NEW);
+    }
+
+    private void become(State to) {
+        boolean allowed = switch (to) {
+            case NEW -> state == State.ENDED;
+            case QUEUED -> state == State.NEW || state == State.RUNNING || state == State.PAUSED;
+            case RUNNING -> state == State.QUEUED;
+            case PAUSED -> state == State.RUNNING;
+            case ENDED -> state == State.QUEUED || state == State.RUNNING || state == State.PAUSED;
+        };
+        if (!allowed) {
+            throw new IllegalStateException("a task goes from " + state + " to " + to);
+        }
+        state = to;
+    }
 }

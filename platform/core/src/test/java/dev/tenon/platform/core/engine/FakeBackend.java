@@ -60,6 +60,8 @@ final class FakeBackend implements Backend {
     volatile boolean failing;
     volatile boolean broken;
     volatile long stepMillis;
+    /// Runs at the begin of each step.
+    volatile Runnable onStep = () -> {};
     volatile Support support = new Support(Support.Level.FAST, "fake");
     /// Runs while a model is being compiled.
     volatile Runnable onCompile = () -> {};
@@ -178,8 +180,9 @@ final class FakeBackend implements Backend {
             if (input.tokenCount() > maxTokens) {
                 throw new IllegalArgumentException("batch of " + input.tokenCount());
             }
-            sleep();
             steps.incrementAndGet();
+            onStep.run();
+            sleep();
             synchronized (batchSizes) {
                 batchSizes.add(input.tokenCount());
             }

@@ -30,13 +30,17 @@ import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
@@ -44,6 +48,8 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Generations as streams of events, what the host does between logits and token, and who waits for
 /// whom.
@@ -179,23 +185,117 @@ class GenerationTests {
         }
     }
 
-    @Test
-    void aSlowListenerHoldsUpNobodyElse() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aListenerThatBlocksHoldsUpNobodyElse(boolean deviceSamples) throws Exception {
+        device.chooses = deviceSamples;
         try (LoadedModel model = model(2);
-                Session slow = model.newSession();
+                Session blocked = model.newSession();
                 Session quick = model.newSession();
                 var threads = Executors.newSingleThreadExecutor()) {
             CountDownLatch heard = new CountDownLatch(1);
             CountDownLatch served = new CountDownLatch(1);
+            List<Integer> tokens = new ArrayList<>();
             Future<Usage> usage =
-                    threads.submit(() -> slow.generate(greedy(10, PROMPT), GenerationListener.ofTokens(token -> {
+                    threads.submit(() -> blocked.generate(greedy(MANY, PROMPT), GenerationListener.ofTokens(token -> {
+                        tokens.add(token.id());
                         heard.countDown();
                         Waiting.await(served);
                     })));
             Waiting.until(heard, usage);
-            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 50), generate(quick, greedy(50, PROMPT)));
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, MANY), generate(quick, greedy(MANY, PROMPT)));
+            assertEquals(1, tokens.size());
             served.countDown();
-            assertEquals(10, usage.get().generatedTokens());
+            assertEquals(MANY, usage.get().generatedTokens());
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, MANY), tokens);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void subscribersThatBlockHoldUpNobodyElse(boolean deviceSamples) throws Exception {
+        device.chooses = deviceSamples;
+        int blocked = Runtime.getRuntime().availableProcessors() + 1;
+        CountDownLatch blocking = new CountDownLatch(blocked);
+        CountDownLatch served = new CountDownLatch(1);
+        try (LoadedModel model = model(blocked + 1)) {
+            List<Events> all = new ArrayList<>();
+            for (int i = 0; i < blocked; i++) {
+                Events events = new Events(Long.MAX_VALUE) {
+                    @Override
+                    public void onNext(GenerationEvent event) {
+                        blocking.countDown();
+                        Waiting.await(served);
+                        super.onNext(event);
+                    }
+                };
+                model.newSession().submit(greedy(MANY, PROMPT)).subscribe(events);
+                all.add(events);
+            }
+            Waiting.await(blocking);
+            Events quick = new Events(Long.MAX_VALUE);
+            model.newSession().submit(greedy(MANY, PROMPT)).subscribe(quick);
+            quick.end.get();
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, MANY), quick.tokens());
+            served.countDown();
+            for (Events events : all) {
+                events.end.get();
+                assertEquals(FakeBackend.expected(PROMPT, VOCAB, MANY), events.tokens());
+            }
+        } finally {
+            served.countDown();
+        }
+    }
+
+    @Test
+    void manyGenerationsNeedNoThreadEach() throws Exception {
+        int sessions = 500;
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        try (LoadedModel model = engine.load(
+                request().toBuilder().maxSequences(sessions).contextLength(64).build())) {
+            Set<String> names = ConcurrentHashMap.newKeySet();
+            device.onStep = () -> names.add(Thread.currentThread().getName());
+            int before = threads.getThreadCount();
+            threads.resetPeakThreadCount();
+            List<Events> all = new ArrayList<>();
+            for (int i = 0; i < sessions; i++) {
+                Events events = new Events(Long.MAX_VALUE);
+                model.newSession().submit(greedy(20, i % VOCAB)).subscribe(events);
+                all.add(events);
+            }
+            for (int i = 0; i < sessions; i++) {
+                all.get(i).end.get();
+                assertEquals(
+                        FakeBackend.expected(new int[] {i % VOCAB}, VOCAB, 20),
+                        all.get(i).tokens());
+            }
+            assertEquals(Set.of("tenon-steps"), names, "threads that run steps");
+            // The loop's thread, and the virtual machine's own for virtual threads and compilation.
+            int most = before + 16 + Runtime.getRuntime().availableProcessors();
+            assertTrue(threads.getPeakThreadCount() <= most, threads.getPeakThreadCount() + " threads");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void cancellingInTheMiddleOfAPromptRunsNoMoreOfIt(boolean deviceSamples) throws Exception {
+        device.chooses = deviceSamples;
+        int[] prompt = new int[90];
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().maxBatchTokens(3).build());
+                Session session = model.newSession()) {
+            device.onStep = () -> {
+                if (device.steps.get() == 2) {
+                    session.cancel();
+                }
+            };
+            Generation generation = session.submit(greedy(5, prompt));
+            Usage usage = result(generation);
+            assertEquals(FinishReason.CANCELLED, usage.finish());
+            assertEquals(0, usage.generatedTokens());
+            assertEquals(2, device.steps.get(), "steps of 30");
+            // The session goes on with the rest of its prompt.
+            assertEquals(FakeBackend.expected(prompt, VOCAB, 3), generate(session, greedy(3)));
         }
     }
 

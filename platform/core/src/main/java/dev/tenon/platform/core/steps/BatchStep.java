@@ -1,0 +1,89 @@
+package dev.tenon.platform.core.steps;
+
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.StepResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/// The step that a [StepLoop] runs: the tasks that take part, their tokens, and how it is run: as
+/// one step of the plan, or as several in which the device samples ([DeviceRun]). Used by the
+/// thread that drives; [#run] without the loop's lock, the rest with it.
+final class BatchStep {
+    private final BatchComposer composer;
+    private final List<SequenceTask> tasks = new ArrayList<>();
+    private final StepInput input = new StepInput();
+    private final DeviceRun deviceRun = new DeviceRun();
+    private Plan plan;
+    /// Steps that the device samples in; 0 for one step of the plan.
+    private int deviceSteps;
+
+    BatchStep(BatchComposer composer) {
+        this.composer = composer;
+    }
+
+    /// {@return the tasks that take part}
+    List<SequenceTask> tasks() {
+        return tasks;
+    }
+
+    /// Takes tasks, and pages for their tokens.
+    ///
+    /// @param queued what waits, in the order of arrival
+    /// @param placed where it runs
+    /// @param changesWait whether a change waits for the end of the step
+    /// @return whether anything waits for the end of the step
+    boolean compose(List<SequenceTask> queued, PlacedSequences placed, boolean changesWait) {
+        plan = placed.placement().plan();
+        composer.compose(queued, tasks, input, plan.kvPages(), placed.pool());
+        boolean othersWait = changesWait || queued.size() > tasks.size();
+        deviceSteps = othersWait ? 0 : deviceRun.prepare(plan, placed.pool(), tasks, input);
+        return othersWait;
+    }
+
+    /// Makes it a step of all tasks that wait, which fails.
+    void fail(List<SequenceTask> queued, Throwable why) {
+        releasePages();
+        clear();
+        tasks.addAll(queued);
+        tasks.forEach(task -> task.fail(why));
+    }
+
+    /// Runs the step and has the tasks take what it gives. What goes wrong fails the tasks.
+    ///
+    /// @param othersWait whether anything waits for the end of the step
+    void run(BooleanSupplier othersWait) {
+        try {
+            if (deviceSteps > 0) {
+                deviceRun.generate(deviceSteps, othersWait);
+            } else if (input.tokenCount() > 0) {
+                take(plan.run(input));
+            }
+        } catch (RuntimeException | Error e) {
+            tasks.forEach(task -> task.fail(e));
+        }
+    }
+
+    private void take(StepResult result) {
+        int row = 0;
+        for (SequenceTask task : tasks) {
+            task.take(result, row);
+            row += task.rows();
+        }
+    }
+
+    /// Releases the pages that a device run has not come to. Before any task ends: its session may
+    /// then go on with the sequence.
+    void releasePages() {
+        deviceRun.end();
+    }
+
+    /// Makes it an empty step.
+    void clear() {
+        deviceSteps = 0;
+        plan = null;
+        input.clear();
+        tasks.clear();
+    }
+}

@@ -1,0 +1,186 @@
+package dev.tenon.platform.core.steps;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.platform.core.placement.Placement;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/// The sequences of a model, and the placement whose KV cache they use. When the placement ends,
+/// they keep their tokens and run them again on the next one. Owns the placement.
+///
+/// The public methods are safe for any thread, and wait for the running step; the others are for
+/// the [StepLoop], which holds its lock.
+public final class PlacedSequences {
+    private final DriveLock lock;
+    private final Set<TokenSequence> sequences = Collections.newSetFromMap(new IdentityHashMap<>());
+    private Placement placement;
+    private PagePool pool;
+    /// Whether the model shall be placed again although it has a placement.
+    private boolean stale;
+
+    PlacedSequences(DriveLock lock, Placement placement) {
+        this.lock = lock;
+        this.placement = placement;
+        this.pool = new PagePool(placement.plan().kvPages().pageCount());
+    }
+
+    /// {@return the current placement, or null while there is none}
+    public Placement placement() {
+        lock.lock();
+        try {
+            return placement;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Puts another placement in the place of the current one.
+    ///
+    /// @param next the placement, owned from now on
+    /// @param reason what the sessions are told
+    public void move(Placement next, String reason) {
+        lock.exclusively(() -> {
+            Placement old = take();
+            install(next, reason);
+            if (old != null) {
+                old.close();
+            }
+        });
+    }
+
+    /// Ends the placement if it uses a service that is being withdrawn. Returns when no step runs
+    /// on it.
+    ///
+    /// @return whether it used the service
+    public boolean withdraw(Object service) {
+        boolean[] used = new boolean[1];
+        lock.exclusively(() -> {
+            if (placement != null && placement.uses(service)) {
+                used[0] = true;
+                take().close();
+            }
+        });
+        return used[0];
+    }
+
+    /// Has the next step place the model again, because something better than what it runs on has
+    /// come.
+    public void reconsider() {
+        lock.lock();
+        try {
+            stale = placement != null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Replaces the placement if it is one of those. Tasks wait meanwhile.
+    ///
+    /// @param which whether a placement has to be replaced
+    /// @param next makes the next one; what it throws is passed on
+    /// @param reason what the sessions are told
+    public void replace(Predicate<Placement> which, Supplier<Placement> next, String reason) {
+        lock.exclusively(() -> {
+            if (placement != null && which.test(placement)) {
+                lock.drive();
+                try {
+                    place(next, reason);
+                } finally {
+                    lock.release();
+                }
+            }
+        });
+    }
+
+    /// {@return whether the model has to be placed before its next step}
+    boolean unplaced() {
+        return placement == null || stale;
+    }
+
+    /// Ends the placement, if there is one, and only then makes another, since memory may not
+    /// suffice for two. If that fails there is no placement, and the next step tries again. Called
+    /// by whoever drives; the lock is free meanwhile.
+    void place(Supplier<Placement> next, String reason) {
+        Placement old = take();
+        Placement fresh;
+        lock.unlock();
+        try {
+            if (old != null) {
+                old.close();
+            }
+            fresh = next.get();
+        } finally {
+            lock.lock();
+        }
+        install(fresh, reason);
+    }
+
+    private Placement take() {
+        Placement old = placement;
+        placement = null;
+        stale = false;
+        sequences.forEach(TokenSequence::forgetCache);
+        return old;
+    }
+
+    private void install(Placement next, String reason) {
+        placement = next;
+        pool = new PagePool(next.plan().kvPages().pageCount());
+        for (TokenSequence sequence : sequences) {
+            sequence.forgetCache();
+            sequence.moved(reason + " (" + next.backend().id() + ")");
+        }
+    }
+
+    /// {@return the free pages of the placement's cache}
+    PagePool pool() {
+        return pool;
+    }
+
+    /// Adds a session's sequence.
+    void add(TokenSequence sequence, int limit) {
+        if (sequences.size() >= limit) {
+            throw new OutOfResourcesException(
+                    ErrorCode.KV_PAGES,
+                    "All " + limit + " sequences of the model are taken. Close a session, or load the model for"
+                            + " more sequences.",
+                    1,
+                    sequences.size(),
+                    limit);
+        }
+        sequences.add(sequence);
+    }
+
+    /// Removes a session's sequence and releases its pages.
+    void remove(TokenSequence sequence) {
+        if (sequences.remove(sequence) && placement != null) {
+            sequence.truncate(0, tokensPerPage(), pool);
+        }
+    }
+
+    /// Keeps the first tokens of a sequence.
+    void truncate(TokenSequence sequence, int length) {
+        if (placement == null) {
+            sequence.forgetCache();
+        }
+        sequence.truncate(length, placement == null ? 1 : tokensPerPage(), pool);
+    }
+
+    private int tokensPerPage() {
+        return placement.plan().kvPages().tokensPerPage();
+    }
+
+    /// Forgets all sequences and closes the placement.
+    void close() {
+        sequences.forEach(TokenSequence::forgetCache);
+        sequences.clear();
+        if (placement != null) {
+            placement.close();
+            placement = null;
+        }
+    }
+}
