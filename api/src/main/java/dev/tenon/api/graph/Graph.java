@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Predicate;
 
 /// An immutable list of ops in an order that can run: each value is defined once, before it is read.
 ///
@@ -79,14 +80,21 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
 
     /// {@return the same graph with every [CustomOp] replaced by its expansion, down to other ops}
     public Graph expanded() {
+        return expanded(op -> true);
+    }
+
+    /// {@return the same graph with some [CustomOp]s replaced by their expansions, and so on in these}
+    ///
+    /// @param which tells the ones to replace
+    public Graph expanded(Predicate<CustomOp> which) {
         List<Op> flat = new ArrayList<>();
-        ops.forEach(op -> expandInto(op, flat));
+        ops.forEach(op -> expandInto(op, which, flat));
         return withOps(flat);
     }
 
-    private static void expandInto(Op op, List<Op> target) {
-        if (op instanceof CustomOp custom) {
-            custom.expand().forEach(inner -> expandInto(inner, target));
+    private static void expandInto(Op op, Predicate<CustomOp> which, List<Op> target) {
+        if (op instanceof CustomOp custom && which.test(custom)) {
+            custom.expand().forEach(inner -> expandInto(inner, which, target));
         } else {
             target.add(op);
         }

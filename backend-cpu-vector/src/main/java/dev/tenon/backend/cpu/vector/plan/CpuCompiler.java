@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.plan;
 
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Compiler;
+import dev.tenon.api.device.GraphSupport;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;
@@ -11,7 +12,6 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.CoreOp;
-import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
@@ -56,10 +56,10 @@ public final class CpuCompiler implements Compiler {
         PlanOptions options = request.options();
         boolean warming = kernels.vector() && "on".equals(options.settings().get(WARMUP));
         KernelSet selected = new KernelSet(kernels.vector(), warming, request.kernels());
-        Graph graph = withKnownOps(request.graph());
+        Graph graph = request.graph().expanded(op -> !OpSupport.isFused(op));
         List<Issue> issues = new ArrayList<>(cacheIssues(graph, options));
         graph = options.fuse() ? Fusion.fuse(graph) : graph.expanded();
-        issues.addAll(new OpSupport(request.weights(), selected).refusals(graph));
+        issues.addAll(GraphSupport.refusals(graph, new OpSupport(request.weights(), selected)::of));
         if (!issues.isEmpty()) {
             throw new UnsupportedModelException(
                     "graph " + request.graph().name() + " cannot run on the CPU backend", issues);
@@ -85,21 +85,6 @@ public final class CpuCompiler implements Compiler {
                     "a Q8_0 KV cache needs heads of a multiple of " + CpuKv.BLOCK + " elements, but the model's " + what
                             + " have " + length + "; choose F16 or F32 for " + what,
                     "kv"));
-        }
-    }
-
-    /// Replaces custom ops that have no kernel here by their expansions.
-    private static Graph withKnownOps(Graph graph) {
-        List<Op> ops = new ArrayList<>();
-        graph.ops().forEach(op -> expandUnknown(op, ops));
-        return graph.withOps(ops);
-    }
-
-    private static void expandUnknown(Op op, List<Op> target) {
-        if (op instanceof CustomOp custom && !OpSupport.isFused(op)) {
-            custom.expand().forEach(inner -> expandUnknown(inner, target));
-        } else {
-            target.add(op);
         }
     }
 }

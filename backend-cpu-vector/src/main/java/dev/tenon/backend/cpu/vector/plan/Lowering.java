@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.plan;
 
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.device.ValuePool;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
@@ -48,7 +49,7 @@ final class Lowering {
     private final KernelSet kernels;
     private final PlanMemory memory;
     private final int maxTokens;
-    private final ActivationPool pool;
+    private final ValuePool<Activations> pool;
     private final Graph graph;
     private final Elements elements;
     private final List<LoweredGraph.Entry> entries = new ArrayList<>();
@@ -89,7 +90,8 @@ final class Lowering {
         this.maxTokens = maxTokens;
         List<Value> outputs = new ArrayList<>(graph.outputs().values());
         outputs.add(graph.output());
-        this.pool = new ActivationPool(graph.ops(), outputs);
+        this.pool =
+                new ValuePool<>(graph.ops(), outputs, (purpose, width, selected) -> new Activations(width, selected));
     }
 
     /// {@return the graph as kernels}

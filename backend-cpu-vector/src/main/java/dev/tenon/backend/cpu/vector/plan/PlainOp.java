@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.plan;
 
+import dev.tenon.api.device.ValuePool;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
@@ -30,7 +31,7 @@ record PlainOp(Op op, String name, CpuKernel kernel, long weightBytes, int scrat
     /// @param op an op that is known here
     /// @param pool arrays of values
     /// @param binder weights
-    static PlainOp of(Op op, ActivationPool pool, WeightBinder binder) {
+    static PlainOp of(Op op, ValuePool<Activations> pool, WeightBinder binder) {
         return switch (op) {
             case CoreOp.PositionEmbedding e -> positionEmbedding(e, pool, binder);
             case CoreOp.Repeat r -> {
@@ -94,7 +95,8 @@ record PlainOp(Op op, String name, CpuKernel kernel, long weightBytes, int scrat
         return new PlainOp(op, name, new CpuRows(out, function), 0, scratchFloats, Integer.MAX_VALUE);
     }
 
-    private static PlainOp positionEmbedding(CoreOp.PositionEmbedding e, ActivationPool pool, WeightBinder binder) {
+    private static PlainOp positionEmbedding(
+            CoreOp.PositionEmbedding e, ValuePool<Activations> pool, WeightBinder binder) {
         Weight table = e.table();
         QuantFormat format = binder.format(table);
         MemorySegment data = binder.data(table);
@@ -105,7 +107,7 @@ record PlainOp(Op op, String name, CpuKernel kernel, long weightBytes, int scrat
         return new PlainOp(e, table.name(), new CpuRows(out, row), rowBytes, 0, table.rows());
     }
 
-    private static PlainOp expertLinear(ExpertOp.ExpertLinear e, ActivationPool pool, WeightBinder binder) {
+    private static PlainOp expertLinear(ExpertOp.ExpertLinear e, ValuePool<Activations> pool, WeightBinder binder) {
         Weight weight = e.weight();
         Activations x = pool.get(e.x());
         Activations chosen = pool.get(e.chosen());

@@ -2,6 +2,7 @@ package dev.tenon.kernels.nvidia.plan;
 
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.device.ValuePool;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
@@ -54,7 +55,7 @@ public final class GraphPlanner {
     private final BufferSpec step;
     private final BufferSpec pages;
     private final int pageCount;
-    private final SlotPool pool;
+    private final ValuePool<Slot> pool;
     private final int tileRows;
     private int vocabularySize = Integer.MAX_VALUE;
     private int deepFrom = Integer.MAX_VALUE;
@@ -71,12 +72,7 @@ public final class GraphPlanner {
         this.pageCount = Math.toIntExact((options.kvTokens() + (long) KvBuffer.TOKENS - 1) / KvBuffer.TOKENS);
         this.pages = buffers.add(
                 BufferSpec.Kind.PAGES, "page tables", Math.multiplyExact(4L * options.maxSequences(), pageCount));
-        this.pool = new SlotPool(
-                this.graph.ops(),
-                this.graph.output(),
-                buffers,
-                Buckets.of(options.maxTokens()),
-                StepLimits.maxLogitRows(options));
+        this.pool = new ValuePool<>(this.graph.ops(), List.of(this.graph.output()), this::slot);
         this.tileRows = this.graph.attentionLayers().stream()
                 .mapToInt(a -> AttentionLaunches.tileRows(a, traits))
                 .filter(r -> r > 0)
@@ -119,6 +115,12 @@ public final class GraphPlanner {
             buffers.grow(step, limits.layout(shape).bytes());
         }
         return new PlannedGraph(plan, pages, buffers.list(), weights, cache);
+    }
+
+    private Slot slot(String purpose, int width, boolean selected) {
+        long rows = selected ? StepLimits.maxLogitRows(options) : Buckets.of(options.maxTokens());
+        long bytes = Math.multiplyExact(rows * Float.BYTES, (long) width);
+        return new Slot(buffers.add(BufferSpec.Kind.ACTIVATION, purpose, bytes), width, selected);
     }
 
     private void lower(Op op) {

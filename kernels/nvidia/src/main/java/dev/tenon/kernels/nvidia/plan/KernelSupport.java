@@ -1,9 +1,8 @@
 package dev.tenon.kernels.nvidia.plan;
 
+import dev.tenon.api.device.GraphSupport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.Issue;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.FusedOp;
@@ -46,7 +45,8 @@ public final class KernelSupport {
         return of(op, weights, fragments(offered));
     }
 
-    private static Support of(Op op, Weights weights, Map<String, CudaFragment> fragments) {
+    /// {@return how well an op runs, and why}
+    static Support of(Op op, Weights weights, Map<String, CudaFragment> fragments) {
         Optional<String> refusal = NoKernelYet.reason(op);
         if (refusal.isPresent()) {
             return new Support(Support.Level.NONE, refusal.get());
@@ -63,12 +63,8 @@ public final class KernelSupport {
                     CoreOp.Scale _,
                     CoreOp.SoftCap _,
                     CoreOp.SelectRows _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
-            case CustomOp custom -> custom(custom, weights, fragments);
-            default ->
-                new Support(
-                        Support.Level.NONE,
-                        "op " + op.kind() + " (" + op.getClass().getName()
-                                + ") is neither a core op nor a custom op with an expansion");
+            case CustomOp custom -> GraphSupport.of(custom, isFused(custom), inner -> of(inner, weights, fragments));
+            default -> GraphSupport.unknown(op);
         };
     }
 
@@ -93,29 +89,8 @@ public final class KernelSupport {
                 : new Support(Support.Level.FAST, "kernel attention");
     }
 
-    private static Support custom(CustomOp op, Weights weights, Map<String, CudaFragment> fragments) {
-        Support worst = new Support(
-                isFused(op) ? Support.Level.FAST : Support.Level.GENERIC,
-                isFused(op) ? "fused kernel " + op.kind() : "op " + op.kind() + " runs as its expansion");
-        for (Op inner : op.expand()) {
-            Support support = of(inner, weights, fragments);
-            if (support.level().compareTo(worst.level()) > 0) {
-                worst = new Support(support.level(), op.kind() + ": " + support.reason());
-            }
-        }
-        return worst;
-    }
-
     /// {@return whether there is a kernel for the whole op}
     static boolean isFused(Op op) {
         return op instanceof FusedOp.NormQkvRope || op instanceof FusedOp.NormGateUp || op instanceof FusedOp.LinearAdd;
-    }
-
-    /// {@return why an op cannot run; empty if it can}
-    static Optional<Issue> refusal(Op op, Weights weights, Map<String, CudaFragment> fragments) {
-        Support support = of(op, weights, fragments);
-        return support.level() == Support.Level.NONE
-                ? Optional.of(Issue.error(ErrorCode.BACKEND_UNSUPPORTED, support.reason(), op.kind()))
-                : Optional.empty();
     }
 }

@@ -1,28 +1,23 @@
 package dev.tenon.kernels.nvidia.plan;
 
 import dev.tenon.api.device.CompileRequest;
+import dev.tenon.api.device.GraphSupport;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.api.graph.CoreOp;
-import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
-import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.Value;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /// What is planned for a device, after it was found that its kernels can run it.
 ///
@@ -59,7 +54,7 @@ public record PlanRequest(
             String backend) {
         PlanOptions options = withSettings(request.options(), settings);
         Map<String, CudaFragment> fragments = KernelSupport.fragments(offered);
-        Graph graph = withKnownOps(request.graph());
+        Graph graph = request.graph().expanded(op -> !KernelSupport.isFused(op));
         graph = options.fuse() ? Fusion.fuse(graph) : graph.expanded();
         List<Issue> issues = refusals(graph, request.weights(), fragments, options, compiles);
         if (!issues.isEmpty()) {
@@ -98,23 +93,8 @@ public record PlanRequest(
                 o.maxTokens(), o.maxSequences(), o.kvTokens(), o.keyType(), o.valueType(), o.fuse(), settings);
     }
 
-    /// Replaces custom ops that have no kernel here by their expansions.
-    private static Graph withKnownOps(Graph graph) {
-        List<Op> ops = new ArrayList<>();
-        graph.ops().forEach(op -> expandUnknown(op, ops));
-        return graph.withOps(ops);
-    }
-
-    private static void expandUnknown(Op op, List<Op> target) {
-        if (op instanceof CustomOp custom && !KernelSupport.isFused(op)) {
-            custom.expand().forEach(inner -> expandUnknown(inner, target));
-        } else {
-            target.add(op);
-        }
-    }
-
-    /// Lists the reasons why a graph of core ops and fused ops cannot run: ops without a kernel, rows that
-    /// do not go together, a cache that only a compiled kernel takes.
+    /// Lists the reasons why a graph of core ops and fused ops cannot run: what [GraphSupport]
+    /// finds, and a cache that only a compiled kernel takes.
     static List<Issue> refusals(
             Graph graph, Weights weights, Map<String, CudaFragment> fragments, PlanOptions options, boolean compiles) {
         List<Issue> issues = new ArrayList<>();
@@ -135,23 +115,7 @@ public record PlanRequest(
                             + String.join(", ", graph.outputs().keySet()) + ") are not supported by NVIDIA kernels yet",
                     "outputs"));
         }
-        Set<Integer> selected = new HashSet<>();
-        for (Op op : graph.ops()) {
-            KernelSupport.refusal(op, weights, fragments).ifPresent(issues::add);
-            long ofSelected =
-                    op.inputs().stream().filter(v -> selected.contains(v.id())).count();
-            boolean needsAll = op instanceof CoreOp.Attention || op instanceof CoreOp.SelectRows;
-            if (ofSelected > 0 && (needsAll || ofSelected < op.inputs().size())) {
-                issues.add(Issue.error(
-                        ErrorCode.BACKEND_UNSUPPORTED,
-                        "op " + op.kind() + " reads " + op.inputs()
-                                + ", of which some have a row a token and some only the rows that want logits",
-                        op.kind()));
-            }
-            if (ofSelected > 0 || op instanceof CoreOp.SelectRows) {
-                op.outputs().stream().map(Value::id).forEach(selected::add);
-            }
-        }
+        issues.addAll(GraphSupport.refusals(graph, op -> KernelSupport.of(op, weights, fragments)));
         return issues;
     }
 }
