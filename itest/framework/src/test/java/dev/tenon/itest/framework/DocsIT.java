@@ -67,6 +67,20 @@ class DocsIT {
         assertEquals(List.of(), wrong);
     }
 
+    @Test
+    void theFilesToReadFirstAreSixAndShort() throws IOException {
+        Path page = ROOT.resolve("docs/ARCHITECTURE.md");
+        String section = Files.readString(page)
+                .replaceFirst("(?s).*\n## Six files\n", "")
+                .replaceFirst("(?s)\n## .*", "");
+        List<MatchResult> links = find(Pattern.compile("(?m)^\\d\\. \\[[^]]+]\\(([^)]+\\.java)\\)"), section);
+        assertEquals(6, links.size(), section);
+        for (MatchResult link : links) {
+            int lines = Files.readAllLines(page.resolveSibling(link.group(1))).size();
+            assertTrue(lines <= 300, link.group(1) + " has " + lines + " lines; a file to read first has at most 300");
+        }
+    }
+
     private static List<MatchResult> find(Pattern pattern, String text) {
         return pattern.matcher(text).results().toList();
     }
