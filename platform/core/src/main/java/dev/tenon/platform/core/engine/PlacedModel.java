@@ -86,9 +86,7 @@ final class PlacedModel implements LoadedModel {
         this.lastSeen = Seen.of(placement);
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
-        int batch = Math.max(
-                request.maxBatchTokens() > 0 ? request.maxBatchTokens() : now.batchTokens(), placer.maxSequences());
-        this.loop = new StepLoop(placement, this::placeAgain, batch, placer.maxSequences());
+        this.loop = new StepLoop(placement, this::placeAgain, placer.maxBatchTokens(now), placer.maxSequences());
         this.loadNanos = System.nanoTime() - startNanos;
     }
 
@@ -245,15 +243,11 @@ final class PlacedModel implements LoadedModel {
         EngineConfig now = settings.get();
         if (current == null
                 || !request.backend().isEmpty()
-                || current.backend().id().equals(now.backend())) {
+                || current.backend().id().equals(now.backend())
+                || current.backend().id().equals(placer.backend(now))) {
             return;
         }
-        Placement next = place(now);
-        if (next.backend().id().equals(current.backend().id())) {
-            next.close();
-            return;
-        }
-        loop.placed().move(next, "the configured backend changed");
+        loop.placed().move(place(now), "the configured backend changed");
         leaveWithdrawn(); // what went while the model was placed told nobody
     }
 

@@ -16,7 +16,7 @@ import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
-import dev.tenon.platform.core.placement.Explanation;
+import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.DeclaredSettings;
 import dev.tenon.platform.core.settings.EngineConfig;
@@ -147,7 +147,7 @@ public final class TenonEngine implements Engine {
         config.checked();
         DeclaredSettings.check(request.settings(), registry);
         try (GgufFile file = GgufReader.open(request.path(), TensorTypes.of(registry.formats()))) {
-            return new Explanation(registry, config, request, file).choices();
+            return new Placer(registry, file, request).explain(config);
         }
     }
 

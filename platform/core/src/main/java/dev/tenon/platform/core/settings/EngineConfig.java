@@ -2,6 +2,7 @@ package dev.tenon.platform.core.settings;
 
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.control.SettingValue;
@@ -117,6 +118,26 @@ public record EngineConfig(
                 Long.parseLong(values.get(MOVE)),
                 Map.copyOf(preferences),
                 Map.copyOf(all),
+                environment,
+                problem);
+    }
+
+    /// {@return these settings with what a request names in their place}
+    ///
+    /// @param request the request; its context length is not a cap as the one of the settings is,
+    ///     and stays there
+    public EngineConfig with(LoadRequest request) {
+        return new EngineConfig(
+                request.backend().isEmpty() ? backend : request.backend(),
+                request.device().isEmpty() ? device : request.device(),
+                request.threads() > 0 ? request.threads() : threads,
+                contextLength,
+                request.maxBatchTokens() > 0 ? request.maxBatchTokens() : batchTokens,
+                request.keyType() != null ? request.keyType() : keyType,
+                request.valueType() != null ? request.valueType() : valueType,
+                moveTimeoutMillis,
+                preferences,
+                file,
                 environment,
                 problem);
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.Support;
 import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.kernel.Kernel;
@@ -15,8 +16,9 @@ import dev.tenon.api.model.ModelSource;
 import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.control.Choice.Candidate;
 import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import dev.tenon.platform.core.settings.EngineConfig;
-import java.net.URISyntaxException;
+import dev.tenon.platform.core.text.ByteLevelBpeProvider;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -39,23 +41,20 @@ class ExplanationTests {
 
     private List<String> explain(String kind, Map<String, String> settings) {
         TenonEngine engine = new TenonEngine(registry, EngineConfig.of(settings, Map.of()));
-        try {
-            Path file = Path.of(ExplanationTests.class
-                    .getResource("/golden/malformed/ok_model.gguf")
-                    .toURI());
-            List<Choice> choices = engine.explain(LoadRequest.of(file));
-            assertEquals(0, slow.open.get() + fast.open.get(), "open devices");
-            return choices.stream()
-                    .filter(choice -> choice.kind().equals(kind))
-                    .findFirst()
-                    .map(Choice::candidates)
-                    .orElse(List.of())
-                    .stream()
-                    .map(ExplanationTests::text)
-                    .toList();
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
+        List<Choice> choices = engine.explain(LoadRequest.of(file()));
+        assertEquals(0, slow.open.get() + fast.open.get(), "open devices");
+        return choices.stream()
+                .filter(choice -> choice.kind().equals(kind))
+                .findFirst()
+                .map(Choice::candidates)
+                .orElse(List.of())
+                .stream()
+                .map(ExplanationTests::text)
+                .toList();
+    }
+
+    private static Path file() {
+        return EngineTests.request().path();
     }
 
     private static String text(Candidate candidate) {
@@ -90,7 +89,7 @@ class ExplanationTests {
                 List.of(
                         "- fast: not available: switched off",
                         "- slow: not available: switched off",
-                        "- odd: rank -1: used only when it is named"),
+                        "- odd: used only when it is named (rank -1)"),
                 explain("backend", Map.of()));
         assertEquals(
                 "+ odd: rank -1, fake",
@@ -112,6 +111,52 @@ class ExplanationTests {
         List<String> twice = explain("backend", Map.of());
         assertTrue(twice.get(1).startsWith("- slow: Several bundles offer the backend slow"), twice::toString);
         assertTrue(twice.get(1).contains(ErrorCode.DUPLICATE_ID), twice::toString);
+    }
+
+    /// Loads the model and asks for an explanation, in one situation.
+    ///
+    /// @param settings of the engine
+    /// @return the backend that runs the model, or the message with which the load fails
+    private String agreed(Map<String, String> settings) {
+        TenonEngine engine = new TenonEngine(registry, EngineConfig.of(settings, Map.of()));
+        List<String> reasons = explain("backend", settings);
+        List<String> taken =
+                reasons.stream().filter(reason -> reason.startsWith("+ ")).toList();
+        try (LoadedModel model = engine.load(LoadRequest.of(file()))) {
+            assertEquals(1, taken.size(), reasons::toString);
+            assertTrue(taken.getFirst().startsWith("+ " + model.backend() + ": "), reasons::toString);
+            return model.backend();
+        } catch (TenonException e) {
+            assertEquals(List.of(), taken);
+            boolean told = e.code().equals(ErrorCode.BACKEND_UNAVAILABLE)
+                    ? reasons.stream().map(reason -> reason.substring(2)).allMatch(e.getMessage()::contains)
+                    : reasons.stream().anyMatch(reason -> reason.endsWith(": " + e.getMessage()));
+            assertTrue(told, () -> e.getMessage() + " and " + reasons);
+            return e.getMessage();
+        } finally {
+            assertEquals(0, slow.open.get() + fast.open.get(), "open devices");
+        }
+    }
+
+    @Test
+    void aLoadAndAnExplanationAgree() {
+        List.of(new ByteLevelBpeProvider(), new DefaultSamplerProvider()).forEach(registry::add);
+        assertEquals("fast", agreed(Map.of()));
+        assertEquals("slow", agreed(Map.of("backend", "slow")));
+        fast.unopened = new TenonException(ErrorCode.ARGUMENT, "there is no device 7");
+        assertEquals(fast.unopened.getMessage(), agreed(Map.of("device", "7")));
+        fast.unopened = null;
+        fast.available = false;
+        assertEquals("slow", agreed(Map.of()));
+        slow.support = new Support(Support.Level.NONE, "op linear is too hard");
+        String none = agreed(Map.of());
+        assertTrue(none.contains("fast: not available: switched off; slow: does not support op linear"), none);
+        fast.available = true;
+        fast.support = new Support(Support.Level.NONE, "op rope is too new");
+        slow.support = new Support(Support.Level.GENERIC, "fake");
+        assertEquals("slow", agreed(Map.of()));
+        registry.add(new FakeBackend("slow", 1));
+        assertTrue(agreed(Map.of()).contains(ErrorCode.DUPLICATE_ID));
     }
 
     @Test
@@ -168,17 +213,10 @@ class ExplanationTests {
     }
 
     private static Choice linear(TenonEngine engine) {
-        try {
-            Path file = Path.of(ExplanationTests.class
-                    .getResource("/golden/malformed/ok_model.gguf")
-                    .toURI());
-            return engine.explain(LoadRequest.of(file)).stream()
-                    .filter(choice ->
-                            choice.kind().equals("kernel") && choice.subject().startsWith("linear"))
-                    .findFirst()
-                    .orElseThrow();
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
+        return engine.explain(LoadRequest.of(file())).stream()
+                .filter(choice ->
+                        choice.kind().equals("kernel") && choice.subject().startsWith("linear"))
+                .findFirst()
+                .orElseThrow();
     }
 }

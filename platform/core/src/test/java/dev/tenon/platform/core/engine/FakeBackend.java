@@ -57,6 +57,8 @@ final class FakeBackend implements Backend {
     /// Whether it can choose tokens: of top-k too, but not of all tokens.
     volatile boolean chooses;
     volatile boolean available = true;
+    /// What opening its device fails with, or null.
+    volatile RuntimeException unopened;
     volatile boolean failing;
     volatile boolean broken;
     volatile long stepMillis;
@@ -104,6 +106,9 @@ final class FakeBackend implements Backend {
 
     @Override
     public Device open(DeviceOptions options) {
+        if (unopened != null) {
+            throw unopened;
+        }
         open.incrementAndGet();
         return new Device() {
             private boolean closed;
