@@ -81,6 +81,32 @@ class DocsIT {
         }
     }
 
+    @Test
+    void pagesThatHaveALimitKeepIt() throws IOException {
+        List<String> wrong = new ArrayList<>();
+        for (Path page : pages()) {
+            String path = ROOT.relativize(page).toString();
+            String text = Files.readString(page);
+            int words = text.split("\\s+").length;
+            boolean decision = path.startsWith("docs/decisions/");
+            int limit = decision
+                    ? 250
+                    : switch (path) {
+                        case "README.md" -> 700;
+                        case "docs/performance.md" -> 2000;
+                        default -> Integer.MAX_VALUE;
+                    };
+            if (words > limit) {
+                wrong.add(path + " has " + words + " words, at most " + limit + " are meant");
+            }
+            if (decision
+                    && !(text.contains("**Context.**") && text.contains("**Cost.**") && text.contains("**Undo.**"))) {
+                wrong.add(path + " lacks context, cost, or how to undo it");
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
+
     private static List<MatchResult> find(Pattern pattern, String text) {
         return pattern.matcher(text).results().toList();
     }
