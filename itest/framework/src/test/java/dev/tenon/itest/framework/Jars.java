@@ -7,6 +7,7 @@ import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.jar.Attributes;
@@ -47,6 +48,7 @@ final class Jars {
     static List<Path> ours() {
         Path bundles = DISTRIBUTION.resolve("bundles");
         return Stream.concat(list(bundles).stream().filter(Jars::isOurs), list(bundles.resolve("extras")).stream())
+                .sorted(Comparator.comparing(Path::getFileName))
                 .toList();
     }
 

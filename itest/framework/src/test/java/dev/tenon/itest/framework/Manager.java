@@ -38,7 +38,7 @@ final class Manager {
     }
 
     private String call(String method, Class<?> type, Object argument) {
-        Object manager = osgi.service("dev.tenon.platform.bundles.BundleManager", null);
+        Object manager = osgi.service("dev.tenon.platform.bundles.manager.BundleManager", null);
         try {
             return (String) manager.getClass().getMethod(method, type).invoke(manager, argument);
         } catch (InvocationTargetException e) {

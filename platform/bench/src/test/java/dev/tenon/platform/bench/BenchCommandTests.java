@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.platform.bench.measure.FakeProfiler;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,9 @@
 package dev.tenon.platform.launcher;
 
 import dev.tenon.platform.boot.EntryPoint;
+import dev.tenon.platform.launcher.home.Home;
+import dev.tenon.platform.launcher.home.PlatformException;
+import dev.tenon.platform.launcher.log.LogProvider;
 import java.io.ByteArrayInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;

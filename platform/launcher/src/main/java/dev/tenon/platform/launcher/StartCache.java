@@ -5,6 +5,9 @@ import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
+import dev.tenon.platform.launcher.home.Home;
+import dev.tenon.platform.launcher.trust.Trust;
+import dev.tenon.platform.launcher.trust.TrustPolicy;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,5 +1,6 @@
 package dev.tenon.platform.launcher;
 
+import dev.tenon.platform.launcher.home.PlatformException;
 import java.lang.reflect.InvocationTargetException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;

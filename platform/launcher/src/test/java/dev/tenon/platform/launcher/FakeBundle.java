@@ -22,27 +22,27 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
 /// Makes small bundles on the fly: sources are compiled in memory and packed with a manifest.
-final class FakeBundle {
+public final class FakeBundle {
     /// Classes by their names and sources: many tests start from the same ones.
     private static final Map<String, Map<String, byte[]>> COMPILED = new ConcurrentHashMap<>();
 
     private final Map<String, String> manifest = new LinkedHashMap<>();
     private final Map<String, byte[]> entries = new LinkedHashMap<>();
 
-    FakeBundle(String symbolicName) {
+    public FakeBundle(String symbolicName) {
         manifest.put("Manifest-Version", "1.0");
         manifest.put("Bundle-ManifestVersion", "2");
         manifest.put("Bundle-SymbolicName", symbolicName);
         manifest.put("Bundle-Version", "1.0.0");
     }
 
-    FakeBundle header(String name, String value) {
+    public FakeBundle header(String name, String value) {
         manifest.put(name, value);
         return this;
     }
 
     /// Adds the class of a source text.
-    FakeBundle type(String name, String source) {
+    public FakeBundle type(String name, String source) {
         COMPILED.computeIfAbsent(name + "\n" + source, key -> compile(name, source))
                 .forEach((type, bytes) -> entries.put(type.replace('.', '/') + ".class", bytes));
         return this;
@@ -81,13 +81,13 @@ final class FakeBundle {
     }
 
     /// Adds a file, and names it in the header `Service-Component`.
-    FakeBundle component(String xml) {
+    public FakeBundle component(String xml) {
         entries.put("OSGI-INF/c.xml", xml.getBytes(StandardCharsets.UTF_8));
         return header("Service-Component", "OSGI-INF/c.xml");
     }
 
     /// Writes the jar, by way of a hidden file, so that no one sees half of it.
-    Path write(Path jar) throws IOException {
+    public Path write(Path jar) throws IOException {
         Path part = jar.resolveSibling("." + jar.getFileName() + ".part");
         try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(part))) {
             out.putNextEntry(new ZipEntry("META-INF/MANIFEST.MF"));

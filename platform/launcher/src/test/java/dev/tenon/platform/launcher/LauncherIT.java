@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.platform.launcher.home.Home;
+import dev.tenon.platform.launcher.trust.SignedJar;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

@@ -1,0 +1,2 @@
+/// Runs and times tests.
+package dev.tenon.platform.bench.measure;

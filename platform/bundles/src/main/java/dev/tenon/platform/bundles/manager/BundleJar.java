@@ -1,0 +1,115 @@
+package dev.tenon.platform.bundles.manager;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Enumeration;
+import java.util.HexFormat;
+import java.util.jar.Attributes;
+import java.util.jar.Manifest;
+import java.util.zip.CRC32;
+import java.util.zip.CheckedInputStream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipException;
+import java.util.zip.ZipFile;
+
+/// A jar that was read from its first byte to its last and found to be a whole bundle.
+///
+/// @param file the jar
+/// @param name symbolic name
+/// @param version version as in the manifest
+/// @param sha256 digest of the file in hexadecimal digits
+/// @param fragment the host's name if it is a fragment, else null
+/// @param access what it says it reaches outside the JVM, or null if it says nothing
+public record BundleJar(Path file, String name, String version, String sha256, String fragment, String access) {
+    /// The header by which a bundle says what it reaches outside the JVM: `native`, `network`, `files`,
+    /// separated by commas, or `none`.
+    public static final String ACCESS = "Tenon-Access";
+
+    private static final String MANIFEST = "META-INF/MANIFEST.MF";
+
+    /// Reads a jar.
+    ///
+    /// @param file the jar
+    /// @return what it is
+    /// @throws TenonException (`BUNDLE-001`) if it is incomplete, damaged or no bundle
+    public static BundleJar read(Path file) {
+        String sha256 = digest(file);
+        Manifest manifest = null;
+        try (ZipFile zip = new ZipFile(file.toFile())) {
+            Enumeration<? extends ZipEntry> entries = zip.entries();
+            while (entries.hasMoreElements()) {
+                ZipEntry entry = entries.nextElement();
+                CheckedInputStream in = new CheckedInputStream(zip.getInputStream(entry), new CRC32());
+                try (in) {
+                    if (entry.getName().equals(MANIFEST)) {
+                        manifest = new Manifest(in);
+                    }
+                    in.transferTo(java.io.OutputStream.nullOutputStream());
+                }
+                if (in.getChecksum().getValue() != entry.getCrc()) {
+                    throw damaged(file, "the checksum of its entry " + entry.getName() + " is wrong");
+                }
+            }
+        } catch (ZipException e) {
+            throw damaged(file, e.getMessage());
+        } catch (IOException e) {
+            throw damaged(file, "it cannot be read: " + e.getMessage());
+        }
+        String name = manifest == null ? null : header(manifest, "Bundle-SymbolicName");
+        if (name == null || name.isEmpty()) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_FILE,
+                    file + " is no OSGi bundle: its manifest has no Bundle-SymbolicName. Build it as a bundle, for"
+                            + " example with the bnd Maven plug-in");
+        }
+        String version = header(manifest, "Bundle-Version");
+        return new BundleJar(
+                file,
+                name,
+                version == null ? "0.0.0" : version,
+                sha256,
+                header(manifest, "Fragment-Host"),
+                header(manifest, ACCESS));
+    }
+
+    private static TenonException damaged(Path file, String what) {
+        return new TenonException(
+                ErrorCode.BUNDLE_FILE,
+                file + " is incomplete or damaged: " + what + ". Copy it again; a jar that is still being copied is"
+                        + " picked up when it is whole");
+    }
+
+    /// The value of a header without its attributes, or null.
+    private static String header(Manifest manifest, String name) {
+        String value = manifest.getMainAttributes().getValue(new Attributes.Name(name));
+        return value == null ? null : value.split(";", 2)[0].strip();
+    }
+
+    /// {@return the SHA-256 digest of a file in hexadecimal digits}
+    ///
+    /// @param file the file
+    /// @throws TenonException (`BUNDLE-001`) if it cannot be read
+    static String digest(Path file) {
+        try (InputStream in = Files.newInputStream(file);
+                DigestInputStream digest = new DigestInputStream(in, MessageDigest.getInstance("SHA-256"))) {
+            digest.transferTo(java.io.OutputStream.nullOutputStream());
+            return HexFormat.of().formatHex(digest.getMessageDigest().digest());
+        } catch (IOException e) {
+            throw damaged(file, "it cannot be read: " + e.getMessage());
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    /// {@return name and version, as messages call it}
+    public String title() {
+        return name + " " + version;
+    }
+}

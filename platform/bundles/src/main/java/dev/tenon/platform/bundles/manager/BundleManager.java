@@ -1,0 +1,467 @@
+package dev.tenon.platform.bundles.manager;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.BundleTrust;
+import dev.tenon.platform.cli.WorkFolder;
+import dev.tenon.platform.core.control.EngineControl;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleException;
+import org.osgi.framework.Constants;
+import org.osgi.framework.ServiceReference;
+import org.osgi.framework.wiring.FrameworkWiring;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Installs, replaces and removes bundles of a running platform.
+///
+/// A new version is installed and started beside the old one, with its services held back, and tried;
+/// only then do the models move to it, and only then does the old one go. Whatever fails before that
+/// takes the new version away and leaves the old one as it was. Safe for any thread; changes are made one
+/// at a time, under this object's monitor, which callers may hold over several.
+@Component(service = BundleManager.class, configurationPolicy = ConfigurationPolicy.IGNORE)
+public final class BundleManager {
+    private static final Logger LOG = LoggerFactory.getLogger(BundleManager.class);
+    /// Selects services of the system bundle, which are the launcher's: no other bundle may speak for it.
+    public static final String LAUNCHER = "(service.bundleid=0)";
+
+    private static final String LOCATION = "tenon:";
+    private static final long REFRESH_SECONDS = 30;
+    private static final long SERVICES_MILLIS = 2000;
+    private static final Set<String> SERVICES = Set.of(
+            "dev.tenon.api.quant.QuantFormat",
+            "dev.tenon.api.model.ModelArchitecture",
+            "dev.tenon.api.device.Backend",
+            "dev.tenon.api.kernel.KernelProvider",
+            "dev.tenon.api.text.TokenizerProvider",
+            "dev.tenon.api.text.ChatTemplateEngine",
+            "dev.tenon.api.text.SamplerProvider");
+
+    private final BundleContext context;
+    private final EngineControl engine;
+    private final BundleTrust trust;
+    /// Digests of what this manager has installed, by bundle number.
+    private final Map<Long, String> digests = new ConcurrentHashMap<>();
+    /// Locations of the distribution's bundles that were replaced, by symbolic name.
+    private final Map<String, String> replaced = new ConcurrentHashMap<>();
+    private int changes;
+
+    /// Creates the manager.
+    ///
+    /// @param context of this bundle
+    /// @param engine moves models from bundle to bundle
+    /// @param trust the launcher's word on which bundles may run; null: all may
+    @Activate
+    public BundleManager(
+            BundleContext context,
+            @Reference EngineControl engine,
+            @Reference(cardinality = ReferenceCardinality.OPTIONAL, target = LAUNCHER) BundleTrust trust) {
+        this.context = context;
+        this.engine = engine;
+        this.trust = trust;
+    }
+
+    /// Installs a bundle, or has it take the place of the running bundle of the same name.
+    ///
+    /// @param file the jar; copied
+    /// @return what was done, for people
+    /// @throws TenonException (`BUNDLE-001`, `BUNDLE-002`, `BUNDLE-003`, `BUNDLE-005`) if it was not; what ran
+    ///     before runs on
+    public String apply(Path file) {
+        Path copy = stage(file);
+        try {
+            return apply(copy, file.toString());
+        } finally {
+            delete(copy);
+        }
+    }
+
+    /// The same for a copy that [#stage] made.
+    ///
+    /// @param copy the jar; stays the caller's
+    /// @param shown what messages call it
+    /// @return what was done, for people
+    public synchronized String apply(Path copy, String shown) {
+        try {
+            BundleJar jar = BundleJar.read(copy);
+            Optional<Bundle> old = running(jar.name());
+            if (old.isPresent() && jar.sha256().equals(digest(old.get()))) {
+                return jar.title() + " runs already";
+            }
+            if (jar.fragment() != null) {
+                throw new TenonException(
+                        ErrorCode.BUNDLE_FIXED,
+                        jar.title() + " is a fragment of " + jar.fragment() + ", and fragments join when the platform"
+                                + " starts. Put it into bundles/ and start again");
+            }
+            old.ifPresent(this::requireFree);
+            String location = LOCATION + jar.name() + "/" + jar.version() + "/" + ++changes;
+            return enter(jar, location, old.orElse(null));
+        } catch (TenonException e) {
+            // The message shall name the file that the caller knows.
+            throw new TenonException(e.code(), plain(e).replace(copy.toString(), shown), e);
+        }
+    }
+
+    /// Takes a bundle away. Where it had replaced a bundle of the distribution, that one takes its place
+    /// again; else models that use it move to what is there, or their sessions end with the reason.
+    ///
+    /// @param name symbolic name
+    /// @return what was done, for people
+    /// @throws TenonException (`BUNDLE-003`) if there is no such bundle or it belongs to the distribution
+    public synchronized String remove(String name) {
+        Bundle old = running(name)
+                .orElseThrow(() -> new TenonException(
+                        ErrorCode.BUNDLE_FIXED, "There is no bundle " + name + ". 'tenon bundles' lists all"));
+        if (isOfDistribution(old.getLocation())) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_FIXED,
+                    title(old) + " belongs to the distribution. To do without it, delete its jar in bundles/ and start"
+                            + " again");
+        }
+        String before = replaced.get(name);
+        if (before != null) {
+            Path copy = stage(jarOf(before));
+            try {
+                return enter(BundleJar.read(copy), LOCATION + before, old);
+            } finally {
+                delete(copy);
+            }
+        }
+        List<Bundle> users = BundleUsers.of(old);
+        if (!users.isEmpty()) {
+            throw fixed(old, users);
+        }
+        leave(List.of(old));
+        return title(old) + " was removed";
+    }
+
+    /// {@return the digest of a running bundle that this manager has installed, or empty}
+    ///
+    /// @param name symbolic name
+    public Optional<String> digestOf(String name) {
+        return running(name).map(this::digest);
+    }
+
+    /// {@return the running bundle of a name, of several versions the highest}
+    ///
+    /// @param name symbolic name
+    public Optional<Bundle> running(String name) {
+        return Arrays.stream(context.getBundles())
+                .filter(b -> name.equals(b.getSymbolicName()))
+                .max(Comparator.comparing((Bundle b) -> b.getState() == Bundle.ACTIVE)
+                        .thenComparing(Bundle::getVersion));
+    }
+
+    private String digest(Bundle bundle) {
+        return digests.computeIfAbsent(bundle.getBundleId(), id -> {
+            String location = bundle.getLocation();
+            return isOfDistribution(location) ? BundleJar.digest(jarOf(location)) : "";
+        });
+    }
+
+    /// Whether a bundle was installed from its jar by the launcher, or is such a one that was put back.
+    private static boolean isOfDistribution(String location) {
+        return location.replaceFirst("^" + LOCATION, "").matches("(reference:)?file:.*");
+    }
+
+    private static Path jarOf(String location) {
+        return Path.of(java.net.URI.create(location.replaceFirst("^(tenon:)?(reference:)?", "")));
+    }
+
+    /// Has a bundle enter, and with it a copy of each bundle that uses the old one's classes: those are
+    /// bound to the old classes for as long as they live.
+    private String enter(BundleJar jar, String location, Bundle old) {
+        List<Part> parts = new ArrayList<>(List.of(new Part(jar, location, old)));
+        List<Path> copies = new ArrayList<>();
+        try {
+            for (Bundle user : old == null ? List.<Bundle>of() : BundleUsers.of(old)) {
+                Path copy = stage(jarOf(user));
+                copies.add(copy);
+                parts.add(new Part(BundleJar.read(copy), again(user), user));
+            }
+            for (Part part : parts) {
+                admit(part);
+            }
+            return change(parts);
+        } finally {
+            copies.forEach(BundleManager::delete);
+        }
+    }
+
+    private void admit(Part part) {
+        if (trust == null) {
+            return;
+        }
+        BundleTrust.Verdict verdict = trust.admit(part.location(), part.jar().file());
+        if (!verdict.allows()) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_TRUST,
+                    part.jar().title() + " is not trusted (bundles.trust=" + verdict.policy() + "): "
+                            + verdict.refusal()
+                            + ". Nothing of it was run. 'tenon bundles trust JAR' puts it into the list");
+        }
+    }
+
+    /// One bundle of a change.
+    ///
+    /// @param jar what comes
+    /// @param location where it is installed
+    /// @param old what goes, or null
+    private record Part(BundleJar jar, String location, Bundle old) {}
+
+    /// Starts the new bundles beside the old ones, tries them, and changes over in one step.
+    private String change(List<Part> parts) {
+        Bundle old = parts.getFirst().old();
+        BundleJar jar = parts.getFirst().jar();
+        Map<Long, Long> places = new LinkedHashMap<>();
+        List<Bundle> entered = new ArrayList<>();
+        BundleJar trying = jar;
+        String step = "was not installed";
+        try (SideBySide apart = new SideBySide(context)) {
+            for (Part part : parts) {
+                trying = part.jar();
+                Bundle next = install(part, apart);
+                entered.add(next);
+                places.put(
+                        next.getBundleId(), part.old() == null ? -1 : part.old().getBundleId());
+            }
+            for (int i = 0; i < parts.size(); i++) {
+                trying = parts.get(i).jar();
+                step = "is made for another version of the api";
+                refuse(ApiPackages.missing(entered.get(i), context));
+                step = "did not start";
+                entered.get(i).start();
+                awaitServices(entered.get(i), parts.get(i).old());
+            }
+            // Not before all have started: one may need what a later one offers to it alone.
+            for (int i = 0; i < parts.size(); i++) {
+                trying = parts.get(i).jar();
+                step = "failed its self-check";
+                long next = entered.get(i).getBundleId();
+                refuse(engine.check(next, places.get(next)));
+            }
+            if (old == null) {
+                engine.release(entered.getFirst().getBundleId());
+                return jar.title() + " was installed";
+            }
+            trying = jar;
+            step = "cannot run a loaded model";
+            String reason = title(old) + " was replaced by " + title(entered.getFirst());
+            engine.replace(Set.copyOf(places.values()), Set.copyOf(places.keySet()), reason);
+        } catch (IOException | BundleException | RuntimeException | LinkageError e) {
+            leave(entered);
+            String which = trying == jar ? "" : ": " + trying.title() + ", which uses it,";
+            throw new TenonException(
+                    ErrorCode.BUNDLE_REJECTED,
+                    jar.title() + which + " " + step + ": " + innermost(e)
+                            + (old == null ? ". It was taken away again" : ". " + title(old) + " serves on"),
+                    e);
+        }
+        if (isOfDistribution(parts.getFirst().location())) {
+            replaced.remove(jar.name());
+        } else if (isOfDistribution(old.getLocation())) {
+            replaced.put(jar.name(), old.getLocation().replaceFirst("^" + LOCATION, ""));
+        }
+        String users = parts.stream().skip(1).map(part -> part.jar().name()).collect(Collectors.joining(", "));
+        String done = title(old) + " was replaced by " + jar.title()
+                + (users.isEmpty() ? "" : ", and what uses it was started anew: " + users);
+        leave(parts.stream().map(Part::old).toList());
+        return done;
+    }
+
+    private static void refuse(List<String> wrong) {
+        if (!wrong.isEmpty()) {
+            throw new IllegalStateException(String.join("; ", wrong));
+        }
+    }
+
+    /// Installs a bundle with its services held back, and keeps its jar for later copies.
+    private Bundle install(Part part, SideBySide apart) throws IOException, BundleException {
+        try (InputStream in = Files.newInputStream(part.jar().file())) {
+            Bundle next = context.installBundle(part.location(), in);
+            engine.hold(next.getBundleId());
+            apart.add(next, part.old());
+            digests.put(next.getBundleId(), part.jar().sha256());
+            Path kept = kept(next);
+            if (kept != null && !isOfDistribution(part.location())) {
+                Files.createDirectories(kept.getParent());
+                Files.copy(part.jar().file(), kept, StandardCopyOption.REPLACE_EXISTING);
+            }
+            return next;
+        }
+    }
+
+    /// Where the jar of a bundle is kept that was installed from bytes; null where the framework keeps no files.
+    private Path kept(Bundle bundle) {
+        File file = context.getDataFile("jars/" + bundle.getBundleId() + ".jar");
+        return file == null ? null : file.toPath();
+    }
+
+    private Path jarOf(Bundle bundle) {
+        return isOfDistribution(bundle.getLocation()) ? jarOf(bundle.getLocation()) : kept(bundle);
+    }
+
+    /// A free location for another copy of a bundle, from which can be told where it came from.
+    private String again(Bundle bundle) {
+        String location = bundle.getLocation();
+        if (!isOfDistribution(location)) {
+            return LOCATION + bundle.getSymbolicName() + "/" + bundle.getVersion() + "/" + ++changes;
+        }
+        return location.startsWith(LOCATION) ? location.substring(LOCATION.length()) : LOCATION + location;
+    }
+
+    /// Waits for the component runtime, and refuses services that could not be made.
+    private void awaitServices(Bundle next, Bundle old) {
+        int expected = old == null ? 0 : engine.services(old.getBundleId());
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SERVICES_MILLIS);
+        while (engine.services(next.getBundleId()) < Math.max(expected, registered(next))
+                && System.nanoTime() < deadline) {
+            try {
+                Thread.sleep(10);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                break;
+            }
+        }
+        int known = engine.services(next.getBundleId());
+        if (known < registered(next)) {
+            throw new IllegalStateException((registered(next) - known) + " of its " + registered(next)
+                    + " services cannot be created; the log has the reason");
+        }
+        if (known == 0 && expected > 0) {
+            throw new IllegalStateException("it offers none of the services of the version it was to replace");
+        }
+    }
+
+    private static int registered(Bundle bundle) {
+        ServiceReference<?>[] references = bundle.getRegisteredServices();
+        return references == null
+                ? 0
+                : (int) Arrays.stream(references)
+                        .filter(r -> Arrays.stream((String[]) r.getProperty(Constants.OBJECTCLASS))
+                                .anyMatch(SERVICES::contains))
+                        .count();
+    }
+
+    /// Refuses to change a bundle without which nobody could change bundles.
+    private void requireFree(Bundle bundle) {
+        List<Bundle> users = BundleUsers.of(bundle);
+        if (bundle.equals(context.getBundle())
+                || users.contains(context.getBundle())
+                || users.stream().anyMatch(BundleUsers::isFragment)) {
+            throw fixed(bundle, users);
+        }
+    }
+
+    private static TenonException fixed(Bundle bundle, List<Bundle> users) {
+        String names = users.stream().map(Bundle::getSymbolicName).sorted().collect(Collectors.joining(", "));
+        return new TenonException(
+                ErrorCode.BUNDLE_FIXED,
+                title(bundle) + " cannot be changed while the platform runs: "
+                        + (users.isEmpty() ? "it is what changes bundles" : names + " use it")
+                        + ". Stop the platform and replace its jar in bundles/");
+    }
+
+    /// Stops bundles and forgets their classes; the last one first, since it may use the others.
+    private void leave(List<Bundle> bundles) {
+        for (Bundle bundle : bundles.reversed()) {
+            try {
+                if (bundle.getState() != Bundle.UNINSTALLED) {
+                    bundle.uninstall();
+                }
+            } catch (BundleException e) {
+                // Uninstalled all the same; its activator failed to stop.
+                LOG.warn("{} did not stop cleanly: {}", title(bundle), innermost(e));
+            }
+            engine.release(bundle.getBundleId());
+            digests.remove(bundle.getBundleId());
+            Path kept = kept(bundle);
+            if (kept != null) {
+                delete(kept);
+            }
+        }
+        CountDownLatch refreshed = new CountDownLatch(1);
+        context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION)
+                .adapt(FrameworkWiring.class)
+                .refreshBundles(bundles, event -> refreshed.countDown());
+        try {
+            if (!refreshed.await(REFRESH_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("The classes of {} are not freed after {} s", bundles, REFRESH_SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// Copies a jar, so that nobody changes it between its check and its installation.
+    ///
+    /// @param file the jar
+    /// @return the copy, which its owner alone can change; the caller deletes it
+    /// @throws TenonException (`BUNDLE-001`) if it cannot be read
+    public static Path stage(Path file) {
+        try {
+            Path copy = Files.createTempFile(WorkFolder.path(), "tenon-bundle-", ".jar");
+            Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
+            return copy;
+        } catch (IOException e) {
+            throw new TenonException(ErrorCode.BUNDLE_FILE, file + " cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    public static void delete(Path copy) {
+        try {
+            Files.deleteIfExists(copy);
+        } catch (IOException e) {
+            LOG.debug("{} is left behind", copy, e);
+        }
+    }
+
+    static String title(Bundle bundle) {
+        return bundle.getSymbolicName() + " " + bundle.getVersion();
+    }
+
+    /// The message of an error without its code at the end.
+    public static String plain(TenonException e) {
+        return e.getMessage().replace(" [" + e.code() + "]", "").replaceAll("\\.$", "");
+    }
+
+    private static String innermost(Throwable why) {
+        Throwable cause = why;
+        while (cause.getCause() != null && cause.getCause() != cause) {
+            cause = cause.getCause();
+        }
+        String text = cause.getMessage() == null ? cause.getClass().getName() : cause.getMessage();
+        if (cause instanceof TenonException known) {
+            return plain(known);
+        }
+        boolean ours = cause instanceof BundleException || cause instanceof IllegalStateException;
+        return (ours ? text : cause.getClass().getSimpleName() + ": " + text)
+                .replaceAll("\\s+", " ")
+                .strip();
+    }
+}

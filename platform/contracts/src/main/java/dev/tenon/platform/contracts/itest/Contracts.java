@@ -1,0 +1,154 @@
+package dev.tenon.platform.contracts.itest;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.Probe;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.kernel.Kernel;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.platform.contracts.framework.HandedBundle;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/// Runs the contract of each service that a bundle offers.
+public final class Contracts {
+    /// Choices for the backend contract.
+    ///
+    /// @param device id of the device, or empty
+    /// @param settings how it is opened
+    /// @param rounds how often devices and plans are opened and closed
+    /// @param large whether sizes of real models are tested, too
+    /// @param wanted ids of the formats that a backend is tested with; all if empty
+    public record Choices(String device, Map<String, String> settings, int rounds, boolean large, Set<String> wanted) {}
+
+    private final List<Backend> backends;
+    private final List<QuantFormat> formats;
+    private final Choices choices;
+    private final Consumer<ContractRun.Case> onFailure;
+    private final List<String> title = new ArrayList<>();
+    private final List<ContractRun> runs = new ArrayList<>();
+
+    /// @param backends those that are installed
+    /// @param formats those that are installed, by name
+    /// @param choices for the backend contract
+    /// @param onFailure hears of each failure at once
+    public Contracts(
+            List<Backend> backends, List<QuantFormat> formats, Choices choices, Consumer<ContractRun.Case> onFailure) {
+        this.backends = backends;
+        this.formats = formats;
+        this.choices = choices;
+        this.onFailure = onFailure;
+    }
+
+    /// {@return what came out so far}
+    public Report report() {
+        return new Report(title, runs);
+    }
+
+    /// Runs the contract of a backend.
+    ///
+    /// @param backend an installed or a handed one
+    /// @throws BackendException (`BACKEND-001`) if it is not available here
+    public void backend(Backend backend) {
+        Probe probe = backend.probe();
+        if (!probe.available()) {
+            throw new BackendException(
+                    ErrorCode.BACKEND_UNAVAILABLE,
+                    "Backend " + backend.id() + " is not available here: " + probe.reason());
+        }
+        List<QuantFormat> chosen = formats.stream()
+                .filter(f -> choices.wanted().isEmpty() || choices.wanted().contains(f.id()))
+                .toList();
+        title.add("backend " + backend.id() + ": " + probe.reason());
+        title.add("formats " + chosen.stream().map(QuantFormat::id).collect(Collectors.joining(" ")));
+        SelectedBackendContract.select(new SelectedBackendContract.Selection(
+                backend, choices.device(), choices.settings(), chosen, choices.rounds(), choices.large()));
+        run("backend " + backend.id(), SelectedBackendContract.class);
+    }
+
+    /// Runs the contracts for what a handed bundle offers.
+    ///
+    /// @param bundle the bundle
+    /// @param model makes the model that an architecture is tested with
+    /// @throws TenonException (`ITEST-001`) if it offers nothing that a contract covers
+    public void bundle(HandedBundle bundle, Function<ModelArchitecture, TinyModel> model) {
+        List<QuantFormat> ownFormats = bundle.services(QuantFormat.class);
+        List<KernelProvider> ownKernels = bundle.services(KernelProvider.class);
+        List<ModelArchitecture> ownArchitectures = bundle.services(ModelArchitecture.class);
+        List<Backend> ownBackends = bundle.services(Backend.class);
+        if (ownFormats.isEmpty() && ownKernels.isEmpty() && ownArchitectures.isEmpty() && ownBackends.isEmpty()) {
+            List<String> offers = bundle.offers();
+            throw new TenonException(
+                    ErrorCode.ITEST_NOTHING,
+                    bundle.title()
+                            + " offers no format, kernel, architecture or backend, and only these have contracts; "
+                            + (offers.isEmpty()
+                                    ? "it offers no services at all. Is @Component missing, or a service that a"
+                                            + " component refers to?"
+                                    : "it offers " + String.join(", ", offers)));
+        }
+        title.add(bundle.title() + ": " + String.join(", ", bundle.offers()));
+        for (QuantFormat format : ownFormats) {
+            SelectedFormatContract.select(format);
+            run("format " + format.id(), SelectedFormatContract.class);
+        }
+        List<QuantFormat> known = withOwn(ownFormats);
+        for (KernelProvider provider : ownKernels) {
+            SelectedKernelContract.select(new SelectedKernelContract.Selection(provider, known));
+            run("kernels " + names(provider), SelectedKernelContract.class);
+        }
+        onBackends(ownFormats, ownKernels, known);
+        for (ModelArchitecture architecture : ownArchitectures) {
+            SelectedArchitectureContract.select(
+                    new SelectedArchitectureContract.Selection(architecture, model.apply(architecture)));
+            run("architecture " + architecture.id(), SelectedArchitectureContract.class);
+        }
+        ownBackends.forEach(this::backend);
+    }
+
+    /// Models in the bundle's formats, and with its kernels, on each installed backend that can work here and that
+    /// `auto` may choose.
+    private void onBackends(List<QuantFormat> ownFormats, List<KernelProvider> ownKernels, List<QuantFormat> known) {
+        Set<String> ids = new LinkedHashSet<>();
+        ownFormats.forEach(format -> ids.add(format.id()));
+        ownKernels.forEach(provider -> provider.kernels().forEach(kernel -> ids.add(kernel.format())));
+        List<QuantFormat> tested =
+                known.stream().filter(f -> ids.contains(f.id())).toList();
+        if (tested.isEmpty()) {
+            return;
+        }
+        for (Backend backend : backends) {
+            if (backend.rank() >= 0 && backend.probe().available()) {
+                SelectedNumbersContract.select(
+                        new SelectedNumbersContract.Selection(backend, tested, ownKernels, choices.large()));
+                run(String.join(" ", ids) + " on backend " + backend.id(), SelectedNumbersContract.class);
+            }
+        }
+    }
+
+    /// All formats; a handed one takes the place of an installed one of the same name.
+    private List<QuantFormat> withOwn(List<QuantFormat> own) {
+        Map<String, QuantFormat> all = new LinkedHashMap<>();
+        formats.forEach(format -> all.put(format.id(), format));
+        own.forEach(format -> all.put(format.id(), format));
+        return List.copyOf(all.values());
+    }
+
+    private static String names(KernelProvider provider) {
+        return provider.kernels().stream().map(Kernel::name).collect(Collectors.joining(" "));
+    }
+
+    private void run(String what, Class<?> contract) {
+        runs.add(ContractRun.of(what, contract, onFailure));
+    }
+}

@@ -1,0 +1,152 @@
+package dev.tenon.platform.contracts.itest;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelSource;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/// The model that an architecture's contract is run with: a file's metadata and shapes, or those of a tiny
+/// model that has the keys which GGUF defines for decoders.
+///
+/// @param metadata keys and values, without the tokenizer's
+/// @param tensors shapes by name, the fastest dimension first
+public record TinyModel(Map<String, GgufValue> metadata, Map<String, List<Long>> tensors) {
+    private static final String OUTPUT = "output.weight";
+    private static final String EMBEDDING = "token_embd.weight";
+    private static final long WIDTH = 64;
+    private static final long VOCABULARY = 67;
+
+    /// {@return a model with seven layers, so that architectures with local and global ones have both}
+    ///
+    /// @param architecture gives the names and shapes of its weights
+    /// @throws TenonException (`ITEST-002`) if it needs more than the keys that GGUF defines for decoders
+    public static TinyModel of(ModelArchitecture architecture) {
+        String id = architecture.id();
+        Map<String, GgufValue> keys = new LinkedHashMap<>();
+        keys.put("general.architecture", GgufValue.of(id));
+        keys.put("general.name", GgufValue.of("tiny"));
+        integers(keys, id, "block_count", 7);
+        integers(keys, id, "context_length", 128);
+        integers(keys, id, "embedding_length", WIDTH);
+        integers(keys, id, "feed_forward_length", 96);
+        integers(keys, id, "attention.head_count", 4);
+        integers(keys, id, "attention.head_count_kv", 2);
+        integers(keys, id, "attention.key_length", 16);
+        integers(keys, id, "attention.value_length", 16);
+        integers(keys, id, "attention.sliding_window", 5);
+        integers(keys, id, "rope.dimension_count", 16);
+        keys.put(id + ".attention.layer_norm_rms_epsilon", GgufValue.of(1e-6f));
+        keys.put(id + ".rope.freq_base", GgufValue.of(50_000f));
+        integers(keys, id, "vocab_size", VOCABULARY);
+        Map<String, List<Long>> given = new LinkedHashMap<>();
+        given.put(EMBEDDING, List.of(WIDTH, VOCABULARY));
+        given.put(OUTPUT, List.of(WIDTH, VOCABULARY));
+        Graph graph;
+        try {
+            graph = architecture.define(source(keys, given)).graph();
+        } catch (RuntimeException e) {
+            throw new TenonException(
+                    ErrorCode.ITEST_MODEL,
+                    "Architecture " + id + " does not define the tiny model of this command, which has the keys that"
+                            + " GGUF defines for decoders: " + e.getMessage()
+                            + ". Give a file of that architecture with --model FILE; only its metadata and shapes are"
+                            + " used",
+                    e);
+        }
+        Map<String, List<Long>> tensors = new LinkedHashMap<>(given);
+        for (Weight weight : graph.expanded().weights()) {
+            tensors.put(
+                    weight.name(),
+                    weight.rows() == 1
+                            ? List.of((long) weight.cols())
+                            : List.of((long) weight.cols(), (long) weight.rows()));
+        }
+        return new TinyModel(keys, tensors);
+    }
+
+    /// {@return the model of a file}
+    ///
+    /// @param metadata its metadata
+    /// @param tensors its tensors
+    public static TinyModel of(GgufMetadata metadata, List<TensorInfo> tensors) {
+        Map<String, GgufValue> keys = new LinkedHashMap<>(metadata.values());
+        keys.keySet().removeIf(key -> key.startsWith("tokenizer."));
+        Map<String, List<Long>> shapes = new LinkedHashMap<>();
+        tensors.forEach(info -> shapes.put(info.name(), info.shape()));
+        return new TinyModel(keys, shapes);
+    }
+
+    private static void integers(Map<String, GgufValue> keys, String id, String key, long value) {
+        keys.put(id + "." + key, GgufValue.ofUint32(value));
+    }
+
+    /// {@return what the api's own reader of the keys says of the model; where the file does not give the base
+    ///     of the rotation, the architecture's default is taken}
+    ///
+    /// @param architecture names that default
+    ModelConfig config(ModelArchitecture architecture) {
+        ModelSource source = source(metadata, tensors);
+        return ModelConfig.read(source, architecture.define(source).config().ropeFreqBase());
+    }
+
+    /// {@return the keys without which the architecture refuses the model}
+    ///
+    /// @param architecture is asked
+    Set<String> requiredKeys(ModelArchitecture architecture) {
+        Set<String> required = new TreeSet<>();
+        for (String key : metadata.keySet()) {
+            Map<String, GgufValue> without = new LinkedHashMap<>(metadata);
+            without.remove(key);
+            try {
+                architecture.define(source(without, tensors));
+            } catch (TenonException e) {
+                // Without one key, another may no longer fit: that does not make the first one needed.
+                boolean other = e.code().equals(ErrorCode.MODEL_KEY_VALUE)
+                        && !e.getMessage().contains(key);
+                if (!other) {
+                    required.add(key);
+                }
+            } catch (RuntimeException e) {
+                required.add(key); // that this is no good refusal is for the contract to say
+            }
+        }
+        return required;
+    }
+
+    /// {@return whether there is an output matrix, and the model is defined without it, too}
+    ///
+    /// @param architecture is asked
+    boolean mayBeTied(ModelArchitecture architecture) {
+        Map<String, List<Long>> tied = new LinkedHashMap<>(tensors);
+        if (tied.remove(OUTPUT) == null) {
+            return false;
+        }
+        try {
+            return architecture.define(source(metadata, tied)) != null;
+        } catch (TenonException e) {
+            return false;
+        }
+    }
+
+    private static ModelSource source(Map<String, GgufValue> keys, Map<String, List<Long>> shapes) {
+        Map<String, TensorInfo> infos = new LinkedHashMap<>();
+        long offset = 0;
+        for (Map.Entry<String, List<Long>> entry : shapes.entrySet()) {
+            long bytes = 4 * entry.getValue().stream().reduce(1L, Math::multiplyExact);
+            infos.put(entry.getKey(), new TensorInfo(entry.getKey(), 0, entry.getValue(), 0, offset, bytes));
+            offset += bytes;
+        }
+        return new ModelSource(GgufMetadata.of("tiny.gguf", keys), infos);
+    }
+}

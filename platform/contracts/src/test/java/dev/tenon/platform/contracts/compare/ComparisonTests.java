@@ -1,0 +1,177 @@
+package dev.tenon.platform.contracts.compare;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Op;
+import dev.tenon.itest.testkit.RandomModels;
+import dev.tenon.itest.testkit.RandomModels.Model;
+import dev.tenon.itest.testkit.RandomModels.Shape;
+import dev.tenon.itest.testkit.ReferenceBackend;
+import dev.tenon.itest.testkit.TestFormats;
+import dev.tenon.platform.contracts.compare.Comparison.Step;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// The first op that is wrong is named, and nothing is named where all are right.
+class ComparisonTests {
+    private static final int[] TOKENS = {5, 66, 0, 17, 4, 4, 31};
+    private static final Tolerances STRICT = new Tolerances(false);
+
+    private Model model;
+
+    @BeforeEach
+    void makeModel() {
+        Shape shape = new Shape(3, 64, 4, 2, 16, 96, 67);
+        model = RandomModels.qwen3Like(3, TestFormats.F32, shape);
+    }
+
+    @AfterEach
+    void closeModel() {
+        model.close();
+    }
+
+    private Side side(Graph graph, Optional<Backend> backend) {
+        return new Side(
+                backend.map(Backend::id).orElse(Side.REFERENCE), graph, model.weights(), backend, "", List.of());
+    }
+
+    private CompareReport compare(Backend backend) {
+        Side left = side(model.graph(), Optional.of(backend));
+        Comparison comparison = new Comparison(left, side(model.graph(), Optional.empty()), TOKENS, STRICT);
+        List<Step> steps = new ArrayList<>(comparison.unfused(op -> {}));
+        if (steps.stream().noneMatch(Step::diverges)) {
+            steps.addAll(comparison.fused(op -> {}));
+        }
+        return new CompareReport("test", TOKENS.length, left.label(), "reference", comparison.graphsDiffer(), steps);
+    }
+
+    private static Op geluInLayer1(Op op) {
+        return op instanceof CoreOp.Activate a && a.out().name().startsWith("blk.1.")
+                ? new CoreOp.Activate(a.x(), Activation.GELU_TANH, a.out())
+                : op;
+    }
+
+    private static Op otherEpsInLayer2(Op op) {
+        return op instanceof CoreOp.RmsNorm n && n.out().name().equals("blk.2.k_norm")
+                ? new CoreOp.RmsNorm(n.x(), n.weight(), 0.01f, n.out())
+                : op;
+    }
+
+    @Test
+    void theCpuBackendAndTheReferenceAgreeOpByOp() {
+        Backend cpu = ServiceLoader.load(Backend.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(b -> b.id().equals("cpu-vector"))
+                .findFirst()
+                .orElseThrow();
+        assumeTrue(cpu.probe().available(), () -> cpu.probe().reason());
+        CompareReport report = compare(cpu);
+        assertTrue(report.same(), report.table(true));
+        int ops = model.graph().ops().size();
+        List<Step> fused = report.steps().stream().filter(Step::fused).toList();
+        assertEquals(ops, report.steps().size() - fused.size(), "ops without fusion");
+        // Attention with what is in front of it, and three more a layer; around them the embedding, row selection,
+        // norm and logits.
+        assertEquals(4 * 3 + 4, fused.size(), report.table(true));
+        assertTrue(report.steps().stream().anyMatch(step -> step.error() > 0), "no rounding at all is seen");
+    }
+
+    @Test
+    void theWrongOpIsNamedWithItsLayer() {
+        Backend wrong = new WrongBackend(new ReferenceBackend(), ComparisonTests::geluInLayer1, request -> true, false);
+        CompareReport report = compare(wrong);
+        Step found = report.divergence().orElseThrow();
+        assertEquals("activate", found.op());
+        assertEquals(1, found.layer());
+        assertEquals("blk.1.ffn_act", found.value());
+        assertFalse(found.fused());
+        assertTrue(found.inputs() < 1e-5, "its inputs are right: " + found);
+        String table = report.table(false);
+        assertTrue(table.contains("First divergence: layer 1, op activate (blk.1.ffn_act)"), table);
+    }
+
+    @Test
+    void aSlightlyWrongOpIsNamedToo() {
+        Backend wrong =
+                new WrongBackend(new ReferenceBackend(), ComparisonTests::otherEpsInLayer2, request -> true, false);
+        Step found = compare(wrong).divergence().orElseThrow();
+        assertEquals("blk.2.k_norm", found.value());
+        assertEquals(2, found.layer());
+        assertTrue(found.error() < 0.1, found.toString());
+    }
+
+    @Test
+    void whatIsWrongOnlyInDecodeIsFoundInTheLastToken() {
+        Backend wrong = new WrongBackend(new ReferenceBackend(), ComparisonTests::geluInLayer1, request -> true, true);
+        CompareReport report = compare(wrong);
+        Step found = report.divergence().orElseThrow();
+        assertEquals("blk.1.ffn_act", found.value());
+        assertEquals(TOKENS.length - 1, found.worst().token());
+        assertTrue(report.table(false).contains("(decode)"), report.table(false));
+    }
+
+    @Test
+    void whatIsWrongOnlyWhenFusedIsNamedByTheOpsThatWereFused() {
+        Backend wrong = new WrongBackend(
+                new ReferenceBackend(),
+                ComparisonTests::geluInLayer1,
+                request -> request.options().fuse(),
+                false);
+        Step found = compare(wrong).divergence().orElseThrow();
+        assertTrue(found.fused(), found.toString());
+        assertEquals(1, found.layer());
+        assertEquals("rms_norm linear linear activate multiply", found.op());
+    }
+
+    @Test
+    void graphsThatDifferAreToldWhereTheyPart() {
+        List<Op> ops = new ArrayList<>(model.graph().ops());
+        ops.remove(ops.size() - 1);
+        Graph shorter = new Graph("shorter", ops, ops.getLast().outputs().getFirst());
+        Comparison comparison =
+                new Comparison(side(model.graph(), Optional.empty()), side(shorter, Optional.empty()), TOKENS, STRICT);
+        String where = comparison.graphsDiffer().orElseThrow();
+        assertTrue(where.startsWith("op " + ops.size() + ": linear"), where);
+    }
+
+    @Test
+    void notANumberOnOneSideDiverges() {
+        float[][] sound = {{1, 2}, {3, 4}};
+        float[][] broken = {{1, 2}, {3, Float.NaN}};
+        Comparison.Worst worst = Comparison.worst(broken, sound);
+        assertTrue(Double.isNaN(worst.error()), worst.toString());
+        assertEquals(1, worst.token());
+        assertEquals(1, worst.element());
+        assertTrue(new Step(0, 0, "add", "x", false, worst.error(), 0, 1, worst).diverges());
+        assertEquals(0, Comparison.worst(broken, broken).error(), "both have it");
+    }
+
+    @Test
+    void theJsonReportIsWholeAndNamesTheDivergence() throws Exception {
+        Backend wrong = new WrongBackend(new ReferenceBackend(), ComparisonTests::geluInLayer1, request -> true, false);
+        String json = compare(wrong).json();
+        assertTrue(json.contains("\"same\":false,\"divergence\":{\"index\":"), json);
+        int depth = 0;
+        try (JsonParser parser = new JsonFactory().createParser(json)) {
+            for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                depth += token.isStructStart() ? 1 : token.isStructEnd() ? -1 : 0;
+            }
+        }
+        assertEquals(0, depth);
+    }
+}

@@ -1,0 +1,2 @@
+/// Logging to standard error.
+package dev.tenon.platform.launcher.log;
