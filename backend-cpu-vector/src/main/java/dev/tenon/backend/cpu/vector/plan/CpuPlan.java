@@ -19,7 +19,6 @@ import dev.tenon.backend.cpu.vector.op.StepContext;
 import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 import dev.tenon.backend.cpu.vector.warmup.Warmup;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,7 +33,7 @@ final class CpuPlan implements Plan {
     private final PlanMemory memory;
     private final CpuKernel[] kernels;
     private final RopeTable[] tables;
-    private final List<Activations> activations;
+    private final Activations[] activations;
     private final Activations logits;
     private final Map<String, Activations> outputs;
     private final int positions;
@@ -77,7 +76,7 @@ final class CpuPlan implements Plan {
         this.memory = memory;
         this.kernels = graph.kernels().stream().map(LoweredGraph.Entry::kernel).toArray(CpuKernel[]::new);
         this.tables = graph.tables().toArray(RopeTable[]::new);
-        this.activations = graph.activations();
+        this.activations = graph.activations().toArray(Activations[]::new);
         this.logits = graph.logits();
         this.outputs = graph.outputs();
         this.positions = graph.positions();
@@ -197,7 +196,9 @@ final class CpuPlan implements Plan {
         try {
             if (!closed) {
                 closed = true;
-                activations.forEach(a -> a.use(NONE));
+                for (Activations a : activations) {
+                    a.use(NONE);
+                }
                 memory.close();
             }
         } finally {
