@@ -153,7 +153,7 @@ public final class Warmup implements AutoCloseable {
             // The first step needs this code anyway; here it is made while loading goes on.
             for (WarmupTask task : tasks) {
                 if (task.generatesCode() && !stepped && !stopped) {
-                    task.vector();
+                    task.vector().run();
                 }
             }
             if (ownElements && until(elements, "activations and norms")) {
@@ -176,7 +176,7 @@ public final class Warmup implements AutoCloseable {
         for (WarmupTask task : tasks) {
             long end = System.nanoTime() + LINEAR_NANOS;
             while (!stepped && mayGoOn() && System.nanoTime() < end) {
-                task.vector();
+                task.vector().run();
             }
         }
     }
@@ -197,9 +197,9 @@ public final class Warmup implements AutoCloseable {
                     return false;
                 }
                 long begin = System.nanoTime();
-                task.vector();
+                task.vector().run();
                 long middle = System.nanoTime();
-                task.plain();
+                task.plain().run();
                 long end = System.nanoTime();
                 good = middle - begin <= end - middle ? good + 1 : 0;
                 worked += end - begin;

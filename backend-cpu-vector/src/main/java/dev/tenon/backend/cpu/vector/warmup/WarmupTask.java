@@ -7,7 +7,6 @@ import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
-import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
@@ -24,38 +23,16 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /// A kernel to warm up, with memory of its own; a call takes a few milliseconds at most, compiled or not.
-public interface WarmupTask {
-    /// Runs the form that has to be compiled.
-    void vector();
-
-    /// Runs the form to compare with: the same work in plain Java.
-    void plain();
-
-    /// {@return whether its first call makes code that lasts, rather than leaving that to the JIT compiler}
-    default boolean generatesCode() {
-        return false;
-    }
-
-    /// A task of one kernel in two forms.
+///
+/// @param vector runs the form that has to be compiled
+/// @param plain runs the form to compare with, the same work in plain Java; null where there is none
+/// @param generatesCode whether the first call makes code that lasts, rather than leaving that to the JIT compiler
+public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode) {
+    /// {@return the task of arithmetic in two forms}
     ///
-    /// @param <K> the kernel
-    /// @param vector the form to be compiled
-    /// @param plain the form to compare with
-    /// @param call the work
-    record Pair<K>(K vector, K plain, Consumer<K> call) {
-        WarmupTask task() {
-            return new WarmupTask() {
-                @Override
-                public void vector() {
-                    call.accept(vector);
-                }
-
-                @Override
-                public void plain() {
-                    call.accept(plain);
-                }
-            };
-        }
+    /// @param <K> the arithmetic
+    private static <K> WarmupTask of(K vector, K plain, Consumer<K> call) {
+        return new WarmupTask(() -> call.accept(vector), () -> call.accept(plain), false);
     }
 
     /// What the code of attention depends on.
@@ -113,7 +90,7 @@ public interface WarmupTask {
         }
 
         private static WarmupTask pair(WarmAttention forms, Consumer<AttentionMath> call) {
-            return new Pair<>(forms.vector(), forms.plain(), call).task();
+            return of(forms.vector(), forms.plain(), call);
         }
     }
 
@@ -128,38 +105,22 @@ public interface WarmupTask {
         float[] sum = new float[1];
         List<WarmupTask> tasks = new ArrayList<>();
         for (Activation activation : List.of(Activation.SILU, Activation.GELU_TANH)) {
-            tasks.add(new Pair<ElementMath>(forms.vector(), forms.plain(), m -> {
-                        System.arraycopy(x, 0, out, 0, n);
-                        m.gate(activation, out, up, 0, n);
-                    })
-                    .task());
+            tasks.add(of(forms.vector(), forms.plain(), m -> {
+                System.arraycopy(x, 0, out, 0, n);
+                m.gate(activation, out, up, 0, n);
+            }));
         }
-        tasks.add(new Pair<ElementMath>(forms.vector(), forms.plain(), m -> sum[0] += m.squares(x, 0, n)).task());
+        tasks.add(of(forms.vector(), forms.plain(), m -> sum[0] += m.squares(x, 0, n)));
         return tasks;
     }
 
     /// {@return the task of a kernel of another bundle that computes norms and activations}
     ///
     /// @param kernel the kernel
-    static WarmupTask elements(ElementKernel kernel) {
+    public static WarmupTask elements(ElementKernel kernel) {
         MemorySegment x = MemorySegment.ofArray(values(64));
         MemorySegment out = MemorySegment.ofArray(new float[64]);
-        return new WarmupTask() {
-            @Override
-            public void vector() {
-                kernel.norm(1, x, 0, x, 1, out, 0);
-            }
-
-            @Override
-            public void plain() {
-                // This backend's own form is not compared: it is not used.
-            }
-
-            @Override
-            public boolean generatesCode() {
-                return true;
-            }
-        };
+        return new WarmupTask(() -> kernel.norm(1, x, 0, x, 1, out, 0), null, true);
     }
 
     /// {@return tasks for kernels of other bundles that compute attention}
@@ -167,7 +128,8 @@ public interface WarmupTask {
     /// @param kernels the kernel of each layer that has one
     /// @param scratch sizes of scratch memory that suffice for each of them
     /// @param arena gives off-heap memory
-    static List<WarmupTask> attention(Map<CoreOp.Attention, AttentionKernel> kernels, Scratch scratch, Arena arena) {
+    public static List<WarmupTask> attention(
+            Map<CoreOp.Attention, AttentionKernel> kernels, Scratch scratch, Arena arena) {
         List<WarmupTask> tasks = new ArrayList<>();
         Set<List<Object>> known = new HashSet<>();
         kernels.forEach((op, kernel) -> {
@@ -186,22 +148,8 @@ public interface WarmupTask {
                 values(op.keyLength()), new float[1], new float[1], new float[op.valueLength()], new int[] {
                     0, 1, 0, AttentionKernel.TOKENS
                 });
-        return new WarmupTask() {
-            @Override
-            public void vector() {
-                kernel.attend(head, 0, 0, op.keyLength(), op.valueLength(), row, 1, scratch);
-            }
-
-            @Override
-            public void plain() {
-                // This backend's own form is not compared: it is not used.
-            }
-
-            @Override
-            public boolean generatesCode() {
-                return true;
-            }
-        };
+        return new WarmupTask(
+                () -> kernel.attend(head, 0, 0, op.keyLength(), op.valueLength(), row, 1, scratch), null, true);
     }
 
     /// {@return tasks for the linear kernels of a plan: the first rows of the first matrix of each kind}
@@ -209,7 +157,7 @@ public interface WarmupTask {
     /// @param linears all matrices
     /// @param scratch sizes of scratch memory that suffice for each of them
     /// @param arena gives off-heap memory
-    static List<WarmupTask> linears(List<BoundLinear> linears, Scratch scratch, Arena arena) {
+    public static List<WarmupTask> linears(List<BoundLinear> linears, Scratch scratch, Arena arena) {
         List<WarmupTask> tasks = new ArrayList<>();
         Set<String> known = new HashSet<>();
         for (BoundLinear linear : linears) {
@@ -261,25 +209,11 @@ public interface WarmupTask {
                         scratch.memory());
             };
         }
-        return new WarmupTask() {
-            @Override
-            public void vector() {
-                call.run();
-            }
-
-            @Override
-            public void plain() {
-                // There is no other form with the same results.
-            }
-
-            @Override
-            public boolean generatesCode() {
-                // This backend's own packed kernels are compiled by the JIT compiler, as the others are. It asks for
-                // the class because the alternative is a method of the api's PackedKernel, for every author to
-                // answer, or a flag through all that hands kernels on, and both only for this line.
-                return linear.packed() != null && !(linear.packed().kernel instanceof PermutedLinear);
-            }
-        };
+        // This backend's own packed kernels are compiled by the JIT compiler, as the others are. It asks for the class
+        // because the alternative is a method of the api's PackedKernel, for every author to answer, or a flag through
+        // all that hands kernels on, and both only for this line.
+        boolean generates = linear.packed() != null && !(linear.packed().kernel instanceof PermutedLinear);
+        return new WarmupTask(call, null, generates);
     }
 
     private static float[] values(int count) {

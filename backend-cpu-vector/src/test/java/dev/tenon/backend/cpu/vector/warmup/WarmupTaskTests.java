@@ -90,7 +90,7 @@ class WarmupTaskTests {
                     new float[0]);
             Scratch ofThePlan = new Scratch(new float[1], new byte[0], arena.allocate(kernel.scratchBytes(COLS, 1)));
             List<WarmupTask> tasks = WarmupTask.linears(List.of(linear), ofThePlan, arena);
-            tasks.forEach(WarmupTask::vector);
+            tasks.forEach(task -> task.vector().run());
             assertEquals(List.of(1, 12), kernel.tokensSeen);
         }
     }

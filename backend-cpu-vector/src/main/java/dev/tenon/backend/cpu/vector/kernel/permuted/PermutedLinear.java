@@ -72,107 +72,6 @@ public abstract class PermutedLinear implements PackedKernel {
     /// ones read too much.
     private static final long VALUES = SCALES + (TURN / BLOCK + 1) * VECTOR;
 
-    /// Reads scales.
-    interface Scales {
-        /// Writes sixteen numbers a block: what its levels and what its sums are multiplied with.
-        ///
-        /// @param weights the matrix
-        /// @param at where the first block starts
-        /// @param blocks how many
-        /// @param scratch memory for the numbers
-        /// @param to where they start
-        void read(MemorySegment weights, long at, int blocks, MemorySegment scratch, long to);
-    }
-
-    /// Multiplies levels with activations, all in one, on machines with vectors of sixteen floats.
-    interface Dot {
-        /// Adds the products of some blocks of some rows and a token to the strands of the rows.
-        ///
-        /// @param weights the matrix
-        /// @param at where the first row's first block starts
-        /// @param apart bytes to the next row's
-        /// @param rows how many, at least one
-        /// @param blocks how many of each, at least one
-        /// @param scratch memory of the strands
-        /// @param strands where the first row's are; the next one's follow, [PermutedPanel#PAIR]
-        ///     bytes behind them
-        /// @param packed activations
-        /// @param even where the first even vector is; the odd one follows, then the next even one
-        /// @param sums where the first vector of sums is
-        void add(
-                MemorySegment weights,
-                long at,
-                long apart,
-                int rows,
-                int blocks,
-                MemorySegment scratch,
-                long strands,
-                MemorySegment packed,
-                long even,
-                long sums);
-    }
-
-    /// Decodes levels.
-    interface Decode {
-        /// Writes levels times scales, as [Dot] multiplies them with activations.
-        ///
-        /// @param weights the matrix
-        /// @param at where the first block starts
-        /// @param blocks how many
-        /// @param scratch memory of scales and values
-        /// @param scales where the blocks' numbers are
-        /// @param even where the first even vector goes
-        /// @param odd where the first odd vector goes
-        /// @param part bytes from a vector of sixteen floats to the part of it that is
-        ///     computed; `even` and `odd` have it added already
-        void write(
-                MemorySegment weights,
-                long at,
-                int blocks,
-                MemorySegment scratch,
-                long scales,
-                long even,
-                long odd,
-                long part);
-    }
-
-    /// Reads scales of several rows, one in each lane.
-    interface Numbers {
-        /// Writes the sixteen numbers of a block that its levels and its sums are multiplied with.
-        ///
-        /// @param scratch memory of words and numbers
-        /// @param words where the first of the block's words are; behind them its float16 numbers
-        /// @param to where the first number goes
-        /// @param apart bytes to the next word, and to where the next number goes
-        void write(MemorySegment scratch, long words, long to, long apart);
-    }
-
-    /// Decodes levels of several rows, one in each lane.
-    interface Unpack {
-        /// Writes levels times scales of the two strands of a lane, for all rows of a panel.
-        ///
-        /// @param scratch memory of words, numbers and strands
-        /// @param lane which lane
-        /// @param words where the first word of the first block is; the next block's follows
-        /// @param blocks how many blocks
-        /// @param numbers where the first number of the first block is; the next block's follows
-        /// @param apart bytes from a word, or a number, to the next one
-        /// @param even where the even strand goes
-        /// @param odd where the odd strand goes
-        void write(
-                MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd);
-    }
-
-    /// A format's code.
-    ///
-    /// @param scales reads scales in front of `decode`; null if the format is for vectors of
-    ///     sixteen floats only
-    /// @param dot multiplies a row, with vectors of sixteen floats
-    /// @param decode decodes a row, for narrower vectors; null as `scales`
-    /// @param numbers reads scales for a panel; null if a block has no sums
-    /// @param unpack decodes rows for a panel
-    record Parts(Scales scales, Dot dot, Decode decode, Numbers numbers, Unpack unpack) {}
-
     private final String format;
     private final PermutedPacking packing;
     private final int block;
@@ -182,11 +81,11 @@ public abstract class PermutedLinear implements PackedKernel {
     private final int sums;
     /// Blocks of a row before it is the next row's turn.
     private final int turn;
-    private final Scales scales;
-    private final Dot dot;
-    private final Decode decode;
-    private final Numbers numbers;
-    private final Unpack unpack;
+    private final PermutedParts.Scales scales;
+    private final PermutedParts.Dot dot;
+    private final PermutedParts.Decode decode;
+    private final PermutedParts.Numbers numbers;
+    private final PermutedParts.Unpack unpack;
     /// Where the words of a block begin, and how many groups of four.
     private final int firstWord;
     private final int quads;
@@ -208,7 +107,7 @@ public abstract class PermutedLinear implements PackedKernel {
             String format,
             PermutedPacking packing,
             int blockBytes,
-            Parts parts,
+            PermutedParts parts,
             int firstWord,
             int words,
             int firstF16,
@@ -220,11 +119,11 @@ public abstract class PermutedLinear implements PackedKernel {
         this.half = packing.half;
         this.sums = packing.sums;
         this.turn = Math.min(TURN / block, TURN_BLOCKS);
-        this.scales = parts.scales;
-        this.dot = parts.dot;
-        this.decode = parts.decode;
-        this.numbers = parts.numbers;
-        this.unpack = parts.unpack;
+        this.scales = parts.scales();
+        this.dot = parts.dot();
+        this.decode = parts.decode();
+        this.numbers = parts.numbers();
+        this.unpack = parts.unpack();
         this.firstWord = firstWord;
         this.quads = words / 4;
         this.firstF16 = firstF16;

@@ -72,7 +72,7 @@ public final class Q4_KLinear extends PermutedLinear {
                 "Q4_K",
                 new Packing(),
                 BYTES,
-                new Parts(
+                new PermutedParts(
                         Q4_KLinear::scales,
                         Q4_KLinear::dot,
                         Q4_KLinear::decode,

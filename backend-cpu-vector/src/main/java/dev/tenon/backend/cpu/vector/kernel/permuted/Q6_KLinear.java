@@ -65,7 +65,7 @@ public final class Q6_KLinear extends PermutedLinear {
                 "Q6_K",
                 new Packing(),
                 BYTES,
-                new Parts(
+                new PermutedParts(
                         Q6_KLinear::scales,
                         Q6_KLinear::dot,
                         Q6_KLinear::decode,

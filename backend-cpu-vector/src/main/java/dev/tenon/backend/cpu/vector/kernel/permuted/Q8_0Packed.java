@@ -29,7 +29,7 @@ public final class Q8_0Packed extends PermutedLinear {
                 "Q8_0",
                 new Packing(),
                 BYTES,
-                new Parts(null, Q8_0Packed::dot, null, null, Q8_0Packed::unpack),
+                new PermutedParts(null, Q8_0Packed::dot, null, null, Q8_0Packed::unpack),
                 QS,
                 WORDS,
                 0,
