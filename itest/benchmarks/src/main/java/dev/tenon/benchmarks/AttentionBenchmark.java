@@ -65,7 +65,7 @@ public class AttentionBenchmark {
     /// Creates the benchmark.
     public AttentionBenchmark() {}
 
-    /// Compiles the plan, fills the cache, and checks the logits behind the last token.
+    /// Compiles the plan, fills the cache, and checks the logits after the last token.
     @Setup(Level.Trial)
     public void setUp() {
         model = new AttentionModel();
@@ -96,7 +96,7 @@ public class AttentionBenchmark {
         return plan.run(input);
     }
 
-    /// One step behind the filled cache.
+    /// One step after the filled cache.
     ///
     /// @return the logits
     @Benchmark

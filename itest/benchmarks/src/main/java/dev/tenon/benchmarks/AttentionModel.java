@@ -61,7 +61,7 @@ final class AttentionModel implements Weights {
         return position * 7 % TOKENS;
     }
 
-    /// {@return the logits behind the last of so many positions}
+    /// {@return the logits after the last of so many positions}
     ///
     /// @param positions number of positions
     double[] logits(int positions) {

@@ -1,6 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel;
 
-/// All float16 numbers as float32, 256 KiB, of which the scales of a matrix use a few.
+/// All F16 numbers as float32, 256 KiB, of which the scales of a matrix use a few.
 ///
 /// A conversion and what makes a vector of it take five instructions, three of which a processor
 /// does one after the other with everything that moves lanes. A load from here can be the source

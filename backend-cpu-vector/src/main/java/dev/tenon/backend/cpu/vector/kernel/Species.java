@@ -76,7 +76,7 @@ public final class Species {
         return ShortVector.fromMemorySegment(S, bytes, offset, LE);
     }
 
-    /// {@return a float16 number}
+    /// {@return an F16 number}
     ///
     /// @param bytes where it is
     /// @param offset of its first byte
@@ -84,7 +84,7 @@ public final class Species {
         return Float.float16ToFloat(bytes.get(SHORT, offset));
     }
 
-    /// {@return a float16 number}
+    /// {@return an F16 number}
     ///
     /// @param bytes where it is
     /// @param at index of its first byte

@@ -53,7 +53,8 @@ public final class Strands {
         return fold(a.add(c).add(b.add(d)));
     }
 
-    /// {@return the sum of the lanes, as a tree: halves, quarters, and so on}
+    /// {@return the sum of the lanes, as a tree: the upper part is added to the lower one, then the same in what is
+    /// left}
     ///
     /// @param v a vector of [Species#LANES] lanes
     public static float fold(FloatVector v) {

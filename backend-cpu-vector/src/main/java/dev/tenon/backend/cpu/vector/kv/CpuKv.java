@@ -20,7 +20,7 @@ import java.util.List;
 /// `[headCountKv, TOKENS, valueLength]`: what attention reads together, one head's positions, lies
 /// together, and keys lie transposed, because scores are computed for many positions at once.
 ///
-/// In Q8_0, a head's levels (int8) lie like that, then its scales (float16): of keys `[keyLength / 32,
+/// In Q8_0, a head's levels (int8) lie like that, then its scales (F16): of keys `[keyLength / 32,
 /// TOKENS]`, of values `[TOKENS, valueLength / 32]`. A block of 32 elements of one position has a
 /// scale, `max |x| / 127`.
 public final class CpuKv implements KvPages, AutoCloseable {
@@ -222,7 +222,7 @@ public final class CpuKv implements KvPages, AutoCloseable {
         }
     }
 
-    /// Stores the elements of a head, the first at `at` and each `step` behind the one before; scales
+    /// Stores the elements of a head, the first at `at` and each `step` after the one before; scales
     /// likewise.
     private void store(
             KvType type,

@@ -15,7 +15,7 @@ import java.util.Arrays;
 /// @param keep a factor for each row
 /// @param segment state within the segment
 /// @param total state of the segments before
-/// @param f16 float16 elements of a page
+/// @param f16 F16 elements of a page
 /// @param levels int8 elements of a page
 /// @param scales scales of a page's int8 elements
 /// @param runs what an attention kernel is told of rows that see the same positions

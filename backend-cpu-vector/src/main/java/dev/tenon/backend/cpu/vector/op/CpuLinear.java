@@ -11,7 +11,12 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param packing packs `x`
 /// @param elements adds
 public record CpuLinear(
-        Activations x, BoundLinear linear, Activations residual, Activations out, Packing packing, Elements elements)
+        Activations x,
+        BoundLinear linear,
+        Activations residual,
+        Activations out,
+        Packing packing,
+        ElementDispatch elements)
         implements CpuKernel {
     @Override
     public int phases(StepContext c) {

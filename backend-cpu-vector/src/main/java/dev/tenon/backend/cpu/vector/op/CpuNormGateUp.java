@@ -24,7 +24,7 @@ public record CpuNormGateUp(
         BoundLinear up,
         Activations upOut,
         Activation activation,
-        Elements elements,
+        ElementDispatch elements,
         Activations out,
         Packing packing)
         implements CpuKernel {

@@ -8,7 +8,7 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param weight `[group]`, float32; not copied
 /// @param eps added to the mean square
 /// @param elements computes it
-public record RmsNormMath(HostFloats weight, float eps, Elements elements) {
+public record RmsNormMath(HostFloats weight, float eps, ElementDispatch elements) {
     /// {@return elements in a group}
     int group() {
         return weight.length();

@@ -5,7 +5,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
-import dev.tenon.backend.cpu.vector.op.Elements;
+import dev.tenon.backend.cpu.vector.op.ElementDispatch;
 import dev.tenon.backend.cpu.vector.op.RopeTable;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +32,7 @@ record LoweredGraph(
         List<RopeTable> tables,
         ThreadNeeds needs,
         Map<CoreOp.Attention, AttentionKernel> attentionKernels,
-        Elements elements,
+        ElementDispatch elements,
         boolean ownElements,
         int vocabularySize) {
     /// A kernel of the plan.

@@ -26,7 +26,7 @@ import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
 import dev.tenon.backend.cpu.vector.op.CpuNormQkvRope;
 import dev.tenon.backend.cpu.vector.op.CpuRope;
 import dev.tenon.backend.cpu.vector.op.CpuSelectRows;
-import dev.tenon.backend.cpu.vector.op.Elements;
+import dev.tenon.backend.cpu.vector.op.ElementDispatch;
 import dev.tenon.backend.cpu.vector.op.Packing;
 import dev.tenon.backend.cpu.vector.op.RmsNormMath;
 import dev.tenon.backend.cpu.vector.op.RopeTable;
@@ -51,7 +51,7 @@ final class Lowering {
     private final int maxTokens;
     private final ValuePool<Activations> pool;
     private final Graph graph;
-    private final Elements elements;
+    private final ElementDispatch elements;
     private final List<LoweredGraph.Entry> entries = new ArrayList<>();
     private final Map<RopeKey, RopeTable> tables = new HashMap<>();
     private final Map<CoreOp.Attention, AttentionKernel> attentionKernels = new LinkedHashMap<>();

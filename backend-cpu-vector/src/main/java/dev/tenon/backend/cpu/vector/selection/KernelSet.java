@@ -16,9 +16,9 @@ import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.linear.RowKernelLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
-import dev.tenon.backend.cpu.vector.op.Elements;
+import dev.tenon.backend.cpu.vector.op.ElementDispatch;
 import dev.tenon.backend.cpu.vector.warmup.WarmAttention;
-import dev.tenon.backend.cpu.vector.warmup.WarmElements;
+import dev.tenon.backend.cpu.vector.warmup.WarmElementMath;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
@@ -118,8 +118,8 @@ public record KernelSet(boolean vector, boolean warming, Collection<KernelProvid
     }
 
     /// {@return activations, norms and sums of a plan, with a kernel that another bundle offers if there is one}
-    public Elements elements() {
-        return new Elements(elementMath(), offered(ElementKernel.class, "elements", _ -> true));
+    public ElementDispatch elements() {
+        return new ElementDispatch(elementMath(), offered(ElementKernel.class, "elements", _ -> true));
     }
 
     /// {@return what reports call activations and norms}
@@ -132,7 +132,7 @@ public record KernelSet(boolean vector, boolean warming, Collection<KernelProvid
         if (!vector) {
             return ElementMath.SCALAR;
         }
-        return warming ? new WarmElements(ElementMath.SCALAR, VectorKernels::elements) : VectorKernels.elements();
+        return warming ? new WarmElementMath(ElementMath.SCALAR, VectorKernels::elements) : VectorKernels.elements();
     }
 
     /// The first fitting kernel that other bundles offer for this device, or null.

@@ -4,7 +4,7 @@ import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.attention.VectorAttention;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
-import dev.tenon.backend.cpu.vector.kernel.elements.VectorElements;
+import dev.tenon.backend.cpu.vector.kernel.elements.VectorElementMath;
 import dev.tenon.backend.cpu.vector.kernel.linear.BF16Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.F16Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.F32Linear;
@@ -17,7 +17,7 @@ import dev.tenon.backend.cpu.vector.kernel.linear.Q8_0Linear;
 import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
 import dev.tenon.backend.cpu.vector.kernel.permuted.Q4_KLinear;
 import dev.tenon.backend.cpu.vector.kernel.permuted.Q6_KLinear;
-import dev.tenon.backend.cpu.vector.kernel.permuted.Q8_0Packed;
+import dev.tenon.backend.cpu.vector.kernel.permuted.Q8_0Permuted;
 import java.util.Map;
 
 /// The Vector API kernels. Not to be touched where the module `jdk.incubator.vector` is missing:
@@ -35,11 +35,11 @@ public final class VectorKernels {
 
     /// Narrow vectors take Q8_0 from where it lies: its packed form is slower there.
     private static final Map<String, PermutedLinear> PACKED = Species.LANES == 16
-            ? Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear(), "Q8_0", new Q8_0Packed())
+            ? Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear(), "Q8_0", new Q8_0Permuted())
             : Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear());
 
     private static final AttentionMath ATTENTION = new VectorAttention();
-    private static final ElementMath ELEMENTS = new VectorElements();
+    private static final ElementMath ELEMENTS = new VectorElementMath();
 
     private VectorKernels() {}
 

@@ -85,7 +85,7 @@ public final class Warmup implements AutoCloseable {
                 ? attention(forms, layers, options)
                 : List.of();
         elements = () ->
-                elementMath instanceof WarmElements forms && !elementsReady ? WarmupTask.elements(forms) : List.of();
+                elementMath instanceof WarmElementMath forms && !elementsReady ? WarmupTask.elements(forms) : List.of();
         kernelTasks = tasks;
         thread = Thread.ofPlatform().name("tenon-warmup").daemon(true).unstarted(this::work);
         thread.setPriority(Thread.MIN_PRIORITY);

@@ -97,7 +97,7 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
     /// {@return tasks for norms and activations}
     ///
     /// @param forms the two forms
-    static List<WarmupTask> elements(WarmElements forms) {
+    static List<WarmupTask> elements(WarmElementMath forms) {
         int n = 256;
         float[] x = values(n);
         float[] up = values(n);

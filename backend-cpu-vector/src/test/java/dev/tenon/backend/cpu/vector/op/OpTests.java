@@ -55,7 +55,7 @@ public class OpTests {
         return weight;
     }
 
-    /// Runs 150 tokens in chunks of 40 and compares the value behind every token.
+    /// Runs 150 tokens in chunks of 40 and compares the value after every token.
     private void check(int width, BiFunction<GraphBuilder, Value, Value> op) {
         GraphBuilder b = new GraphBuilder("op");
         Graph graph = b.build(op.apply(b, b.embedding("x", weight("table", width, VOCABULARY))));

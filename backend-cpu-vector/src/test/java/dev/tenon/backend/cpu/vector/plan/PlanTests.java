@@ -52,7 +52,7 @@ public class PlanTests {
         return new Random(5).ints(count, 0, TinyModel.VOCABULARY).toArray();
     }
 
-    /// Feeds a sequence in chunks; gives the logits behind every token.
+    /// Feeds a sequence in chunks; gives the logits after every token.
     private static float[][] feed(Plan plan, int[] tokens, int chunk, int... pageTable) {
         float[][] logits = new float[tokens.length][TinyModel.VOCABULARY];
         StepInput input = new StepInput();
@@ -100,7 +100,7 @@ public class PlanTests {
     }
 
     @Test
-    void halfPrecisionCacheStaysClose() {
+    void f16CacheStaysClose() {
         TinyModel model = TinyModel.create(2, TestWeights.F32, true);
         int[] tokens = tokens(100);
         double[][] expected =

@@ -58,7 +58,7 @@ class WarmupTests {
                         List.of()));
     }
 
-    /// A prompt of 90 tokens, then 40 tokens one by one; the logits behind each step.
+    /// A prompt of 90 tokens, then 40 tokens one by one; the logits after each step.
     private static List<float[]> run(Plan plan) {
         List<float[]> all = new ArrayList<>();
         StepInput input = new StepInput();
@@ -96,7 +96,7 @@ class WarmupTests {
             equal(expected, run(plan));
             long end = System.nanoTime() + PATIENCE_NANOS;
             while (!(Warmup.attentionReady() && Warmup.elementsReady())) {
-                assertTrue(System.nanoTime() < end, "the warm-up of an idle plan does not come to an end");
+                assertTrue(System.nanoTime() < end, "the warm-up of an idle plan does not end");
                 equal(expected, run(plan));
                 // Between steps the warm-up has the processors for itself.
                 Thread.sleep(20);

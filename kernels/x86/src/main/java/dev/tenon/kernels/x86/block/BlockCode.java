@@ -190,7 +190,7 @@ public abstract class BlockCode {
         a.vmovdqu(scales, t);
     }
 
-    /// Loads a F16 number into all lanes of a register as a float.
+    /// Loads an F16 number into all lanes of a register as a float.
     protected static void f16ToAll(Assembler a, Mem from, Vec to) {
         a.zero(to);
         a.vpinsrw(to, to, from, 0);

@@ -125,7 +125,7 @@ public final class Columns {
         }
     }
 
-    /// Loads a F16 number of each row as a float.
+    /// Loads an F16 number of each row as a float.
     ///
     /// @param offset bytes from the start of the span
     /// @param v receives them

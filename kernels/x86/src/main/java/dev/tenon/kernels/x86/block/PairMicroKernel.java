@@ -94,7 +94,7 @@ public abstract class PairMicroKernel {
         return Operand.mem(X, token * spreadBytes + offset);
     }
 
-    /// Loads a F16 number as a float into all lanes.
+    /// Loads an F16 number as a float into all lanes.
     protected static void f16ToAll(Assembler a, Mem from, Vec to) {
         a.vpbroadcastw(to.y(), from);
         a.vcvtph2ps(to, to.y());

@@ -78,7 +78,7 @@ class MachineAttentionTests {
     }
 
     /// Runs of rows: all over the whole page; then tokens of one group of query heads each, every one of which
-    /// sees a position more; then behind a window.
+    /// sees a position more; then after a window.
     private static int[][] runs(int group) {
         return new int[][] {
             {1, group, 0, 64},

@@ -291,13 +291,13 @@ class LinearKernelTests {
     void zeroDenormalAndInfiniteFactorsBehaveAsTheyShould(TestRows.Format format, FeatureSet set) {
         assumeHere(set);
         int n = 512;
-        for (short half : new short[] {0, (short) 0x8000, 1, 0x03FF, 0x7C00, 0x7E00}) {
+        for (short bits : new short[] {0, (short) 0x8000, 1, 0x03FF, 0x7C00, 0x7E00}) {
             try (Arena arena = Arena.ofConfined();
                     QuantizedLinear kernel = new QuantizedLinear(format.code(), set)) {
                 MemorySegment w = TestRows.weights(arena, format, 2, n, 8, 0);
                 for (long b = 0; b < w.byteSize(); b += format.quant().blockBytes()) {
                     for (int f : format.factors()) {
-                        w.set(TestRows.F16, b + f, half);
+                        w.set(TestRows.F16, b + f, bits);
                     }
                 }
                 float[] x = TestRows.activations(12, n, 9);
@@ -316,14 +316,14 @@ class LinearKernelTests {
                             sum += v[i] * q[i];
                             magnitude += Math.abs(v[i] * q[i]);
                         }
-                        if ((half & 0x7C00) == 0x7C00) {
+                        if ((bits & 0x7C00) == 0x7C00) {
                             assertFalse(Float.isFinite(out[r]), kernel + " hides a factor that is not finite");
                         } else {
                             long row = r * format.code().rowBytes(n);
                             double rounding = 4 * ROUNDING * magnitude
                                     + 1e-30
                                     + PlainRows.biasRounding(format.code(), w, row, packed, 0, n);
-                            assertEquals(sum, out[r], rounding, kernel + " factor " + half);
+                            assertEquals(sum, out[r], rounding, kernel + " factor " + bits);
                         }
                     }
                 }

@@ -123,9 +123,9 @@ final class PlainRows {
                 return unsigned(w, row + i / 32 * 18L + 2 + i % 16) >> i % 32 / 16 * 4 & 15;
             }
             case "Q6_K" -> {
-                int half = in / 128;
-                int ql = unsigned(w, span + 64 * half + in % 64);
-                int qh = unsigned(w, span + 128 + 32 * half + in % 32);
+                int part = in / 128;
+                int ql = unsigned(w, span + 64 * part + in % 64);
+                int qh = unsigned(w, span + 128 + 32 * part + in % 32);
                 int quarter = in % 128 / 32;
                 return ql >> 4 * (quarter / 2) & 15 | (qh >> 2 * quarter & 3) << 4;
             }
@@ -147,18 +147,18 @@ final class PlainRows {
         long span = row + g / (256 / format.group) * (long) format.spanBytes;
         switch (format.id) {
             case "Q8_0" -> {
-                return new float[] {half(w, row + g * 34L)};
+                return new float[] {f16(w, row + g * 34L)};
             }
             case "Q4_0" -> {
-                return new float[] {half(w, row + g * 18L)};
+                return new float[] {f16(w, row + g * 18L)};
             }
             case "Q6_K" -> {
-                return new float[] {w.get(ValueLayout.JAVA_BYTE, span + 192 + in) * half(w, span + 208)};
+                return new float[] {w.get(ValueLayout.JAVA_BYTE, span + 192 + in) * f16(w, span + 208)};
             }
             case "Q3_K" -> {
                 int low = unsigned(w, span + 96 + in % 8) >> in / 8 * 4 & 15;
                 int high = unsigned(w, span + 104 + in % 4) >> 2 * (in / 4) & 3;
-                return new float[] {((low | high << 4) - 32) * half(w, span + 108)};
+                return new float[] {((low | high << 4) - 32) * f16(w, span + 108)};
             }
             case "Q4_K" -> {
                 long s = span + 4;
@@ -168,7 +168,7 @@ final class PlainRows {
                     scale = unsigned(w, s + 4 + in) & 15 | unsigned(w, s + in - 4) >> 6 << 4;
                     min = unsigned(w, s + 4 + in) >> 4 | unsigned(w, s + in) >> 6 << 4;
                 }
-                return new float[] {scale * half(w, span), min * half(w, span + 2)};
+                return new float[] {scale * f16(w, span), min * f16(w, span + 2)};
             }
             default -> throw new IllegalArgumentException(format.id);
         }
@@ -178,7 +178,7 @@ final class PlainRows {
         return w.get(ValueLayout.JAVA_BYTE, at) & 0xFF;
     }
 
-    private static float half(MemorySegment w, long at) {
+    private static float f16(MemorySegment w, long at) {
         return Float.float16ToFloat(w.get(TestRows.F16, at));
     }
 }

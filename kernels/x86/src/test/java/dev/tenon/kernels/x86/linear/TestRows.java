@@ -32,7 +32,7 @@ import java.util.SplittableRandom;
 final class TestRows {
     static final ValueLayout.OfShort F16 = ValueLayout.JAVA_SHORT_UNALIGNED;
 
-    /// A format with its generator and the places of its half-precision factors in a block.
+    /// A format with its generator and the places of its F16 factors in a block.
     record Format(BlockCode code, QuantFormat quant, int... factors) {
         @Override
         public String toString() {
@@ -176,7 +176,7 @@ final class TestRows {
         return m;
     }
 
-    /// Sets all bytes of all blocks but the half-precision factors.
+    /// Sets all bytes of all blocks but the F16 factors.
     static void fillCodes(Format format, MemorySegment w, byte code) {
         for (long b = 0; b < w.byteSize(); b += format.quant.blockBytes()) {
             for (int i = 0; i < format.quant.blockBytes(); i++) {

@@ -13,10 +13,10 @@ public interface AttentionMath {
     /// What lengths of value rows are rounded up to, so that no vector is cut.
     int ALIGN = 32;
 
-    /// Floats behind the scores that [#weigh] uses.
+    /// Floats after the scores that [#weigh] uses.
     int SPARE = 32;
 
-    /// Bytes behind levels that may be read.
+    /// Bytes after levels that may be read.
     int LEVEL_SPARE = 16;
 
     /// Computes `scores[r * TILE + p]`, the sum over ascending `i` of `q[r * length + i] * keys[i * TILE +
@@ -67,8 +67,7 @@ public interface AttentionMath {
             int to);
 
     /// Converts the int8 levels of a tile of keys: `keys[i * TILE + p] = levels[i * TILE + p] * scales[i /
-    /// 32
-    /// * TILE + p]`.
+    /// 32 * TILE + p]`.
     ///
     /// @param levels `[length, TILE]` and [#LEVEL_SPARE] more
     /// @param scales `[length / 32, TILE]`

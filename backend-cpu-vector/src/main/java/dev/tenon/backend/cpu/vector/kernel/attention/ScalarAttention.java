@@ -34,9 +34,9 @@ final class ScalarAttention implements AttentionMath {
             scores[at + p] = weight;
             strands[p % Strands.COUNT] += weight;
         }
-        for (int half = Strands.COUNT / 2; half > 0; half /= 2) {
-            for (int i = 0; i < half; i++) {
-                strands[i] += strands[i + half];
+        for (int distance = Strands.COUNT / 2; distance > 0; distance /= 2) {
+            for (int i = 0; i < distance; i++) {
+                strands[i] += strands[i + distance];
             }
         }
         keep[row] = Exp.exp(max[row] - newMax);

@@ -93,9 +93,9 @@ public interface ElementMath {
                 float value = x[from + i];
                 strands[i % Strands.COUNT] = Math.fma(value, value, strands[i % Strands.COUNT]);
             }
-            for (int half = Strands.COUNT / 2; half > 0; half /= 2) {
-                for (int i = 0; i < half; i++) {
-                    strands[i] += strands[i + half];
+            for (int distance = Strands.COUNT / 2; distance > 0; distance /= 2) {
+                for (int i = 0; i < distance; i++) {
+                    strands[i] += strands[i + distance];
                 }
             }
             return strands[0];

@@ -14,7 +14,7 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;
 
-/// F16: IEEE float16.
+/// F16: IEEE F16.
 ///
 /// ```
 /// byte 2i       2i + 2

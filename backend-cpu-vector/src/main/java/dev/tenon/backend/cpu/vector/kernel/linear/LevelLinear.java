@@ -13,8 +13,8 @@ import jdk.incubator.vector.FloatVector;
 /// Frame of the kernels for formats with packed levels: unpack 256 weights of each row into int8 levels and
 /// float32 scales, then multiply.
 ///
-/// The two halves meet in memory that the first-level cache holds, not in vectors. So each is a small
-/// loop that the JIT compiler handles well by itself, and the second half serves all formats. Scales
+/// Unpacking and multiplying meet in memory that the first-level cache holds, not in vectors. So each is a small
+/// loop that the JIT compiler handles well by itself, and multiplying serves all formats. Scales
 /// lie from [Panel#SCRATCH] on, 32 floats a row.
 abstract class LevelLinear extends VectorLinear {
     /// How levels become values.
@@ -75,7 +75,7 @@ abstract class LevelLinear extends VectorLinear {
     /// @param block elements in a block
     /// @param blockBytes bytes of a block
     /// @param scales unpacks scales, from [#scalesAt] on; a class of its own for each format, since two formats
-    /// behind one call would be inlined into one method, which then exceeds the limit
+    /// at one call would be inlined into one method, which then exceeds the limit
     /// @param levels unpacks levels, from [#levelsAt] on; the same holds
     LevelLinear(String format, Kind kind, int block, int blockBytes, Part scales, Part levels) {
         super(format);

@@ -252,7 +252,7 @@ final class Panel {
         tail(scratch, w, x, xOffset, n, scratch, at);
     }
 
-    /// Adds the elements behind the last whole 32 to their strands.
+    /// Adds the elements after the last whole 32 to their strands.
     private static void tail(float[] w, int wOffset, float[] x, int xOffset, int n, float[] strands, int at) {
         for (int i = n - n % Strands.COUNT; i < n; i++) {
             int strand = at + i % Strands.COUNT;

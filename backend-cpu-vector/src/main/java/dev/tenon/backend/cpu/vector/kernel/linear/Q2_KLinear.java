@@ -2,8 +2,8 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.backend.cpu.vector.kernel.Memory;
-import dev.tenon.backend.cpu.vector.kernel.Packed;
 import dev.tenon.backend.cpu.vector.kernel.Species;
+import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.IntVector;
@@ -16,7 +16,7 @@ import jdk.incubator.vector.IntVector;
 ///      | scales: uint8[16] | qs: uint8[64] | d:f16 | dmin:f16 |        s = scales[i / 16]
 ///
 /// value[i] = d * (s & 15) * q[i] - dmin * (s >> 4)
-/// for half h, p in 0..3 and l in 0..31:   q[128h + 32p + l] = qs[32h + l] >> 2p & 3
+/// for part h of 128, p in 0..3 and l in 0..31:   q[128h + 32p + l] = qs[32h + l] >> 2p & 3
 /// ```
 public final class Q2_KLinear extends LevelLinear {
     private static final int BLOCK = 256;
@@ -42,9 +42,9 @@ public final class Q2_KLinear extends LevelLinear {
             long p = at + i * apart;
             int to = scalesAt(i);
             IntVector s = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p, Species.LE);
-            Packed.multiply(s.and(Packed.LOW_4).reinterpretAsBytes(), Species.f16(w, p + D), f, to);
-            ByteVector minima = Packed.right(s, 4).and(Packed.LOW_4).reinterpretAsBytes();
-            Packed.multiply(minima, -Species.f16(w, p + DMIN), f, to + 16);
+            Unpacking.multiply(s.and(Unpacking.LOW_4).reinterpretAsBytes(), Species.f16(w, p + D), f, to);
+            ByteVector minimums = Unpacking.right(s, 4).and(Unpacking.LOW_4).reinterpretAsBytes();
+            Unpacking.multiply(minimums, -Species.f16(w, p + DMIN), f, to + 16);
         }
     }
 
@@ -55,7 +55,7 @@ public final class Q2_KLinear extends LevelLinear {
             for (int h = 0; h < 2; h++) {
                 int to = levelsAt(s) + 128 * h;
                 quarters(w, p + QS + 32 * h, b, to);
-                if (Packed.TWICE) {
+                if (Unpacking.TWICE) {
                     quarters(w, p + QS + 32 * h + 16, b, to + 16);
                 }
             }
@@ -64,9 +64,9 @@ public final class Q2_KLinear extends LevelLinear {
 
     @ForceInline
     private static void quarters(MemorySegment w, long qs, byte[] b, int at) {
-        IntVector q = Packed.load(w, qs);
+        IntVector q = Unpacking.load(w, qs);
         for (int c = 0; c < 4; c++) {
-            Packed.right(q, 2 * c).and(LOW).reinterpretAsBytes().intoArray(b, at + 32 * c);
+            Unpacking.right(q, 2 * c).and(LOW).reinterpretAsBytes().intoArray(b, at + 32 * c);
         }
     }
 }

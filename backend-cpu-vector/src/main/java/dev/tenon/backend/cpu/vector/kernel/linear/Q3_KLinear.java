@@ -2,8 +2,8 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.backend.cpu.vector.kernel.Memory;
-import dev.tenon.backend.cpu.vector.kernel.Packed;
 import dev.tenon.backend.cpu.vector.kernel.Species;
+import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.IntVector;
@@ -17,7 +17,7 @@ import jdk.incubator.vector.VectorShuffle;
 ///      | hmask: uint8[32] | qs: uint8[64] | scales: uint8[12] | d:f16 |
 ///
 /// value[i] = d * (scale[i / 16] - 32) * (q[i] - 4)
-/// for half h, p in 0..3 and l in 0..31:
+/// for part h of 128, p in 0..3 and l in 0..31:
 ///   q[128h + 32p + l] = qs[32h + l] >> 2p & 3 | (hmask[l] >> 4h + p & 1) << 2
 /// scale[j] = j < 8 ? scales[j] & 15 : scales[j - 8] >> 4,  and above it  scales[8 + j % 4] >> 2 * (j / 4) & 3
 /// ```
@@ -33,8 +33,8 @@ public final class Q3_KLinear extends LevelLinear {
     private static final int HIGH = 0x04040404;
 
     /// Moves the packed scales to the front of the last sixteen bytes of a block: a load that begins with them would
-    /// end behind the block.
-    private static final VectorShuffle<Byte> BEHIND =
+    /// end after the block.
+    private static final VectorShuffle<Byte> LAST_SCALES =
             VectorShuffle.fromOp(ByteVector.SPECIES_128, i -> (i + SUB_SCALES - (BYTES - 16)) % 16);
     /// Which words of the packed scales hold the low and the high bits of four scales each, and how far
     /// those are shifted.
@@ -58,16 +58,17 @@ public final class Q3_KLinear extends LevelLinear {
         for (int s = 0; s < streams; s++) {
             long p = at + s * apart;
             IntVector v = ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + BYTES - 16, Species.LE)
-                    .rearrange(BEHIND)
+                    .rearrange(LAST_SCALES)
                     .reinterpretAsInts();
             IntVector low = v.rearrange(LOW_FROM)
                     .lanewise(VectorOperators.LSHR, LOW_SHIFT)
-                    .and(Packed.LOW_4);
+                    .and(Unpacking.LOW_4);
             IntVector high = v.rearrange(HIGH_FROM)
                     .lanewise(VectorOperators.LSHR, HIGH_SHIFT)
                     .and(LOW);
-            ByteVector scale = low.or(Packed.left(high, 4)).reinterpretAsBytes().sub(ZERO_SCALE);
-            Packed.multiply(scale, Species.f16(w, p + D), f, scalesAt(s));
+            ByteVector scale =
+                    low.or(Unpacking.left(high, 4)).reinterpretAsBytes().sub(ZERO_SCALE);
+            Unpacking.multiply(scale, Species.f16(w, p + D), f, scalesAt(s));
         }
     }
 
@@ -76,7 +77,7 @@ public final class Q3_KLinear extends LevelLinear {
         for (int s = 0; s < streams; s++) {
             long p = at + s * apart;
             eighths(w, p, p + QS, b, levelsAt(s));
-            if (Packed.TWICE) {
+            if (Unpacking.TWICE) {
                 eighths(w, p + 16, p + QS + 16, b, levelsAt(s) + 16);
             }
         }
@@ -85,15 +86,15 @@ public final class Q3_KLinear extends LevelLinear {
     /// The levels that share high bits: one bit an eighth, the lowest one after each shift.
     @ForceInline
     private static void eighths(MemorySegment w, long hmask, long qs, byte[] b, int at) {
-        IntVector h = Packed.load(w, hmask);
+        IntVector h = Unpacking.load(w, hmask);
         // A loop instead of eight calls: the calls, inlined, exceed C2's limit of nodes.
-        for (int half = 0; half < 2; half++) {
-            IntVector q = Packed.load(w, qs + 32 * half);
+        for (int part = 0; part < 2; part++) {
+            IntVector q = Unpacking.load(w, qs + 32 * part);
             for (int c = 0; c < 4; c++) {
-                IntVector level = q.and(LOW).or(Packed.left(h, 2).and(HIGH));
-                level.reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(b, at + 128 * half + 32 * c);
-                q = Packed.right(q, 2);
-                h = Packed.right(h, 1);
+                IntVector level = q.and(LOW).or(Unpacking.left(h, 2).and(HIGH));
+                level.reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(b, at + 128 * part + 32 * c);
+                q = Unpacking.right(q, 2);
+                h = Unpacking.right(h, 1);
             }
         }
     }

@@ -2,12 +2,12 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.backend.cpu.vector.kernel.Memory;
-import dev.tenon.backend.cpu.vector.kernel.Packed;
 import dev.tenon.backend.cpu.vector.kernel.Species;
+import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.IntVector;
 
-/// Q4_0: 32 four-bit levels and a float16 scale, 4.5 bits a weight.
+/// Q4_0: 32 four-bit levels and an F16 scale, 4.5 bits a weight.
 ///
 /// ```
 /// byte 0       2               18
@@ -50,13 +50,13 @@ public final class Q4_0Linear extends LevelLinear {
             for (int i = levelsAt(s); i < levelsAt(s) + n; i += BLOCK, p += BYTES) {
                 IntVector q = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p + QS, Species.LE);
                 store(q, b, i);
-                store(Packed.right(q, 4), b, i + 16);
+                store(Unpacking.right(q, 4), b, i + 16);
             }
         }
     }
 
     @ForceInline
     private static void store(IntVector q, byte[] b, int at) {
-        q.and(Packed.LOW_4).reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(b, at);
+        q.and(Unpacking.LOW_4).reinterpretAsBytes().sub(ZERO_LEVEL).intoArray(b, at);
     }
 }

@@ -2,7 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.backend.cpu.vector.kernel.Memory;
-import dev.tenon.backend.cpu.vector.kernel.Packed;
+import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.IntVector;
 
@@ -11,8 +11,8 @@ import jdk.incubator.vector.IntVector;
 ///
 /// ```
 /// byte 0       2          4                    16             48              176
-///      | d:f16 | dmin:f16 | scales: uint8[12] | qh: uint8[32] | qs: uint8[128] |     scales and minima:
-///      see Packed
+///      | d:f16 | dmin:f16 | scales: uint8[12] | qh: uint8[32] | qs: uint8[128] |     scales and minimums:
+///      see Unpacking
 ///
 /// value[i] = d * scale[i / 32] * q[i] - dmin * min[i / 32]
 /// for quarter c and l in 0..31:   q[64c + l]      = qs[32c + l] & 15 | (qh[l] >> 2c & 1) << 4
@@ -38,7 +38,7 @@ public final class Q5_KLinear extends LevelLinear {
     private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
         MemorySegment w = Memory.base(weights);
         for (int s = 0; s < streams; s++) {
-            Packed.scalesAndOffsets(w, at + s * apart, f, scalesAt(s));
+            Unpacking.scalesAndOffsets(w, at + s * apart, f, scalesAt(s));
         }
     }
 
@@ -47,7 +47,7 @@ public final class Q5_KLinear extends LevelLinear {
         for (int s = 0; s < streams; s++) {
             long p = at + s * apart;
             quarters(w, p + QH, p + QS, b, levelsAt(s));
-            if (Packed.TWICE) {
+            if (Unpacking.TWICE) {
                 quarters(w, p + QH + 16, p + QS + 16, b, levelsAt(s) + 16);
             }
         }
@@ -56,18 +56,18 @@ public final class Q5_KLinear extends LevelLinear {
     /// The levels that share high bits: two bits a quarter, the lowest ones after each shift.
     @ForceInline
     private static void quarters(MemorySegment w, long qh, long qs, byte[] b, int at) {
-        IntVector h = Packed.load(w, qh);
+        IntVector h = Unpacking.load(w, qh);
         // A loop instead of four calls: the calls, inlined, exceed C2's limit of nodes.
         for (int c = 0; c < 4; c++) {
-            IntVector q = Packed.load(w, qs + 32 * c);
-            store(q, Packed.left(h, 4), b, at + 64 * c);
-            store(Packed.right(q, 4), Packed.left(h, 3), b, at + 64 * c + 32);
-            h = Packed.right(h, 2);
+            IntVector q = Unpacking.load(w, qs + 32 * c);
+            store(q, Unpacking.left(h, 4), b, at + 64 * c);
+            store(Unpacking.right(q, 4), Unpacking.left(h, 3), b, at + 64 * c + 32);
+            h = Unpacking.right(h, 2);
         }
     }
 
     @ForceInline
     private static void store(IntVector low, IntVector high, byte[] b, int at) {
-        low.and(Packed.LOW_4).or(high.and(HIGH)).reinterpretAsBytes().intoArray(b, at);
+        low.and(Unpacking.LOW_4).or(high.and(HIGH)).reinterpretAsBytes().intoArray(b, at);
     }
 }

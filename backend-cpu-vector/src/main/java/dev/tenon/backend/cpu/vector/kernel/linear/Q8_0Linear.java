@@ -9,7 +9,7 @@ import dev.tenon.backend.cpu.vector.kernel.Strands;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
 
-/// Q8_0: 32 int8 levels and a float16 scale, 8.5 bits a weight.
+/// Q8_0: 32 int8 levels and an F16 scale, 8.5 bits a weight.
 ///
 /// ```
 /// byte 0       2                          34

@@ -17,7 +17,7 @@ import jdk.incubator.vector.IntVector;
 /// each int, sixteen at once; no level moves to another lane. Activations, in float32, are put into the
 /// order in which levels come out, once for all rows: a block is sixteen vectors of sixteen elements.
 /// Where the mask leaves a level `2^k` times too large, the activation is made `2^k` times smaller,
-/// which is exact. What a format adds to its scaled levels, such as minima, is a vector of sixteen more
+/// which is exact. What a format adds to its scaled levels, such as minimums, is a vector of sixteen more
 /// products a block, with sums of activations.
 ///
 /// One token's levels need no conversion to float32 either. A level in the lower 23 bits of an int
@@ -76,8 +76,8 @@ public abstract class PermutedLinear implements PackedKernel {
     private final PermutedPacking packing;
     private final int block;
     private final int blockBytes;
-    /// Even vectors of a block, and as many odd ones.
-    private final int half;
+    /// Pairs of an even and an odd vector of a block.
+    private final int vectorPairs;
     private final int sums;
     /// Blocks of a row before it is the next row's turn.
     private final int turn;
@@ -89,7 +89,7 @@ public abstract class PermutedLinear implements PackedKernel {
     /// Where the words of a block begin, and how many groups of four.
     private final int firstWord;
     private final int quads;
-    /// Where the float16 numbers of a block begin, and how many there are.
+    /// Where the F16 numbers of a block begin, and how many there are.
     private final int firstF16;
     private final int f16Count;
 
@@ -101,7 +101,7 @@ public abstract class PermutedLinear implements PackedKernel {
     /// @param parts the code that multiplies and decodes
     /// @param firstWord where the words of a block begin
     /// @param words how many it has, a multiple of 4
-    /// @param firstF16 where the float16 numbers of a block begin
+    /// @param firstF16 where the F16 numbers of a block begin
     /// @param f16Count how many it has
     PermutedLinear(
             String format,
@@ -116,7 +116,7 @@ public abstract class PermutedLinear implements PackedKernel {
         this.packing = packing;
         this.block = packing.block;
         this.blockBytes = blockBytes;
-        this.half = packing.half;
+        this.vectorPairs = packing.vectorPairs;
         this.sums = packing.sums;
         this.turn = Math.min(TURN / block, TURN_BLOCKS);
         this.scales = parts.scales();
@@ -162,7 +162,7 @@ public abstract class PermutedLinear implements PackedKernel {
 
     /// {@return bytes of a panel's words, numbers, and of the strands of a lane}
     private long panelBytes(int blocks) {
-        long strands = 2L * half * blocks * PermutedPanel.WIDTH;
+        long strands = 2L * vectorPairs * blocks * PermutedPanel.WIDTH;
         return (wordVectors() + 16L * sums) * wordBytes(blocks) + strands + wordVectors() * STEP;
     }
 
@@ -257,7 +257,7 @@ public abstract class PermutedLinear implements PackedKernel {
         long apart = wordBytes(blocks);
         long first = to + wordVectors() * apart;
         // Behind the strands, a block as it is copied.
-        long block = first + 16L * sums * apart + 2L * half * blocks * width;
+        long block = first + 16L * sums * apart + 2L * vectorPairs * blocks * width;
         for (int r = 0; r < PermutedPanel.ROWS; r += LANES) {
             for (int b = 0; b < blocks; b++) {
                 long words = to + b * width + 4L * r;
@@ -295,7 +295,7 @@ public abstract class PermutedLinear implements PackedKernel {
             long held,
             int tokens) {
         long width = PermutedPanel.WIDTH;
-        int length = half * blocks;
+        int length = vectorPairs * blocks;
         long apart = wordBytes(blocks);
         long numbersAt = words + wordVectors() * apart;
         long even = numbersAt + 16 * sums * apart;
@@ -327,12 +327,12 @@ public abstract class PermutedLinear implements PackedKernel {
             long s) {
         int blocks = n / block;
         long odd = packing.odd(n);
-        long sumsAt = 2L * half * blocks * VECTOR;
+        long sumsAt = 2L * vectorPairs * blocks * VECTOR;
         for (int r = 0; r < each; r++) {
             PermutedPanel.clear(scratch, s, streams);
             for (int b = 0; b < blocks; b += turn) {
                 int count = Math.min(turn, blocks - b);
-                long even = x + (long) half * b * packing.apart;
+                long even = x + (long) vectorPairs * b * packing.apart;
                 long rest = x + sumsAt + (long) b * VECTOR;
                 long p = at + r * rowBytes + (long) b * blockBytes;
                 if (LANES == 16) {
@@ -343,7 +343,7 @@ public abstract class PermutedLinear implements PackedKernel {
                     long strands = s + stream * PermutedPanel.PAIR;
                     long values = s + VALUES;
                     decode(weights, p + stream * each * rowBytes, count, scratch, s + SCALES, values);
-                    int vectors = half * count;
+                    int vectors = vectorPairs * count;
                     long next = (long) vectors * VECTOR;
                     PermutedPanel.dot(scratch, values, strands, packed, even, vectors);
                     PermutedPanel.dot(scratch, values + next, strands + VECTOR, packed, even + odd, vectors);
@@ -366,12 +366,12 @@ public abstract class PermutedLinear implements PackedKernel {
             int count = Math.min(turn, blocks - b);
             long p = at + (long) b * blockBytes;
             scales.read(weights, p, count, scratch, numbers);
-            long even = to + (long) half * b * VECTOR;
-            long odd = even + (long) half * blocks * VECTOR;
+            long even = to + (long) vectorPairs * b * VECTOR;
+            long odd = even + (long) vectorPairs * blocks * VECTOR;
             for (int part = 0; part < VECTOR; part += STEP) {
                 decode.write(weights, p, count, scratch, numbers, even + part, odd + part, part);
             }
-            PermutedPanel.copy(scratch, numbers, to + (2L * half * blocks + b) * VECTOR, sums * count);
+            PermutedPanel.copy(scratch, numbers, to + (2L * vectorPairs * blocks + b) * VECTOR, sums * count);
         }
     }
 }

@@ -25,8 +25,8 @@ class PermutedPacking {
 
     /// Weights of a block.
     final int block;
-    /// Even vectors of a block, and as many odd ones.
-    final int half;
+    /// Pairs of an even and an odd vector of a block.
+    final int vectorPairs;
     /// Vectors of sums that a block has, 0 or 1.
     final int sums;
     /// Bytes from an even vector to the next one.
@@ -51,7 +51,7 @@ class PermutedPacking {
     ///     ones
     PermutedPacking(int block, int sums, boolean pairs) {
         this.block = block;
-        this.half = block / 32;
+        this.vectorPairs = block / 32;
         this.sums = sums;
         this.apart = pairs ? 2 * VECTOR : VECTOR;
         this.elements = new int[block];
@@ -96,7 +96,7 @@ class PermutedPacking {
     ///
     /// @param n elements in it
     final long rowBytes(int n) {
-        return (long) n / block * (2 * half + sums) * VECTOR;
+        return (long) n / block * (2 * vectorPairs + sums) * VECTOR;
     }
 
     /// {@return where the memory of the rows begins that lie together with a row}
@@ -121,7 +121,7 @@ class PermutedPacking {
     ///
     /// @param n elements in it
     final long odd(int n) {
-        return apart == VECTOR ? (long) n / block * half * VECTOR : VECTOR;
+        return apart == VECTOR ? (long) n / block * vectorPairs * VECTOR : VECTOR;
     }
 
     /// Packs a row.
@@ -136,7 +136,7 @@ class PermutedPacking {
         long at = Memory.at(packed, 0, bytes(n, token + 1)) + chunk(n, token);
         int t = token % PermutedPanel.CHUNK;
         int blocks = n / block;
-        int length = half * blocks;
+        int length = vectorPairs * blocks;
         long even = at + t * rowBytes(n);
         long kind = (long) length * VECTOR;
         long odd = even + odd(n);
@@ -161,8 +161,8 @@ class PermutedPacking {
         MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
         for (int b = 0; b < blocks; b++) {
             int at = xOffset + b * block;
-            for (int v = 0; v < 2 * half; v++) {
-                long vector = ((v & 1) == 0 ? even : odd) + ((long) b * half + (v >> 1)) * apart;
+            for (int v = 0; v < 2 * vectorPairs; v++) {
+                long vector = ((v & 1) == 0 ? even : odd) + ((long) b * vectorPairs + (v >> 1)) * apart;
                 for (int i = 0; i < 16; i += LANES) {
                     FloatVector.fromArray(F, x, at, elements, 16 * v + i)
                             .mul(FloatVector.fromArray(F, factors, 16 * v + i))

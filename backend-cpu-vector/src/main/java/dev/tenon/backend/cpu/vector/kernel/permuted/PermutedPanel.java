@@ -155,7 +155,7 @@ final class PermutedPanel {
         FloatVector b = three(s, p + PAIR);
         FloatVector c = three(s, p + 2 * PAIR);
         FloatVector d = three(s, p + 3 * PAIR);
-        // Halves of the lanes: a, b and c, d; then quarters: a, c, b, d.
+        // First 8 lanes each of a, b and of c, d; then 4 each of a, c, b, d.
         FloatVector ab = a.blend(b, UPPER).add(b.blend(a, UPPER).rearrange(ACROSS_8));
         FloatVector cd = c.blend(d, UPPER).add(d.blend(c, UPPER).rearrange(ACROSS_8));
         FloatVector all = ab.blend(cd, ODD).add(cd.blend(ab, ODD).rearrange(ACROSS_4));

@@ -81,7 +81,7 @@ record PermutedParts(Scales scales, Dot dot, Decode decode, Numbers numbers, Unp
         /// Writes the sixteen numbers of a block that its levels and its sums are multiplied with.
         ///
         /// @param scratch memory of words and numbers
-        /// @param words where the first of the block's words are; behind them its float16 numbers
+        /// @param words where the first of the block's words are; behind them its F16 numbers
         /// @param to where the first number goes
         /// @param apart bytes to the next word, and to where the next number goes
         void write(MemorySegment scratch, long words, long to, long apart);

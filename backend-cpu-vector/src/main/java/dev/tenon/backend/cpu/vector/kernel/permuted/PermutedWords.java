@@ -26,7 +26,7 @@ final class PermutedWords {
     private PermutedWords() {}
 
     /// Copies a block of four rows: four words at a time to where [#transpose] expects them, then
-    /// float16 numbers as floats. A word, or a float16 number, of all lanes takes a vector.
+    /// F16 numbers as floats. A word, or an F16 number, of all lanes takes a vector.
     ///
     /// @param weights the matrix
     /// @param from where the words of the panel's first row are
@@ -34,8 +34,8 @@ final class PermutedWords {
     /// @param row the first of the four rows
     /// @param last the last row of the panel, copied instead of those behind it
     /// @param quads how many groups of four words
-    /// @param f16At bytes from the words to the float16 numbers
-    /// @param f16Count how many float16 numbers
+    /// @param f16At bytes from the words to the F16 numbers
+    /// @param f16Count how many F16 numbers
     /// @param scratch receives them
     /// @param to where those of all lanes go; [PermutedLinear#STEP] bytes behind them, the next word's
     /// @param lane which lane the first row has, a multiple of 4
@@ -89,7 +89,7 @@ final class PermutedWords {
     /// @param scratch their memory
     /// @param at where the first four words are
     /// @param quads how many groups of four words, at least 1
-    /// @param f16Count how many vectors of float16 numbers follow
+    /// @param f16Count how many vectors of F16 numbers follow
     /// @param to where the first word of all lanes goes
     /// @param apart bytes to where the next one goes
     static void transpose(MemorySegment scratch, long at, int quads, int f16Count, long to, long apart) {

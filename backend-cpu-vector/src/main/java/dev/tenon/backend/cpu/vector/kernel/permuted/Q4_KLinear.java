@@ -23,7 +23,7 @@ import jdk.incubator.vector.VectorShuffle;
 ///
 /// ```
 /// byte 0       2          4                    16              144
-///      | d:f16 | dmin:f16 | scales: uint8[12] | qs: uint8[128] |       scales and minima: see Packed
+///      | d:f16 | dmin:f16 | scales: uint8[12] | qs: uint8[128] |       scales and minimums: see Unpacking
 ///
 /// value[i] = d * scale[i / 32] * q[i] - dmin * min[i / 32]
 /// for quarter c and l in 0..31:   q[64c + l] = qs[32c + l] & 15,   q[64c + l + 32] = qs[32c + l] >> 4
@@ -33,7 +33,7 @@ public final class Q4_KLinear extends PermutedLinear {
     private static final int QS = 16;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(Species.LE);
 
-    /// The levels of an int's lower half: low nibbles of two bytes, and high ones.
+    /// The levels of an int's lower part: low nibbles of two bytes, and high ones.
     private static final IntVector LOW_0 = IntVector.broadcast(I, 15);
     private static final IntVector LOW_1 = IntVector.broadcast(I, 15 << 8);
     private static final IntVector HIGH_0 = IntVector.broadcast(I, 15 << 4);
@@ -47,12 +47,12 @@ public final class Q4_KLinear extends PermutedLinear {
     private static final LongVector UNIT_HIGH_1 = UNIT.or(HIGH_1).reinterpretAsLongs();
     /// Sixteen ints are of two quarters: eight have the first scale, eight the one after the next.
     private static final VectorShuffle<Float> SPREAD = VectorShuffle.fromOp(F, i -> i / 8 * 2);
-    /// For sixteen lanes: the scales of the high nibbles, and both for the other half block.
+    /// For sixteen lanes: the scales of the high nibbles, and both for the other part of the block.
     private static final VectorShuffle<Float> SPREAD_1 = VectorShuffle.fromOp(F, i -> (1 + i / 8 * 2) % LANES);
     private static final VectorShuffle<Float> SPREAD_2 = VectorShuffle.fromOp(F, i -> (4 + i / 8 * 2) % LANES);
     private static final VectorShuffle<Float> SPREAD_3 = VectorShuffle.fromOp(F, i -> (5 + i / 8 * 2) % LANES);
 
-    /// For eight scales, then eight minima: which words of a block's head their low bits come
+    /// For eight scales, then eight minimums: which words of a block's head their low bits come
     /// from, how far those are shifted, and which bits count; then the same for the two high
     /// bits of each second four. Word 0 is d and dmin. Only for sixteen lanes.
     private static final VectorShuffle<Integer> LOW_FROM = VectorShuffle.fromOp(I, i -> i % 8 > 3 ? 3 : 1 + i / 8);
@@ -311,7 +311,7 @@ public final class Q4_KLinear extends PermutedLinear {
         long z = odd;
         long end = p + (long) blocks * BYTES;
         do {
-            long half = p + 128;
+            long partEnd = p + 128;
             do {
                 p &= Memory.ADDRESS;
                 e &= Memory.ADDRESS;
@@ -350,7 +350,7 @@ public final class Q4_KLinear extends PermutedLinear {
                 e += 16;
                 y += 4 * VECTOR;
                 z += 4 * VECTOR;
-            } while (p != half);
+            } while (p != partEnd);
             p += BYTES - 128;
             e += VECTOR - 32;
         } while (p != end);
@@ -392,16 +392,16 @@ public final class Q4_KLinear extends PermutedLinear {
     /// The same levels times the same scales, a row in each lane.
     private static void unpack(
             MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd) {
-        for (int half = 0; half < 2; half++) {
-            long p = words + (4 + 16 * half + lane) * apart;
-            long first = numbers + (4 * half + lane / 8 * 2) * apart;
-            long to = half * 4L * WIDTH;
-            half(scratch, p, blocks, first, apart, even + to, odd + to);
+        for (int part = 0; part < 2; part++) {
+            long p = words + (4 + 16 * part + lane) * apart;
+            long first = numbers + (4 * part + lane / 8 * 2) * apart;
+            long to = part * 4L * WIDTH;
+            unpackPart(scratch, p, blocks, first, apart, even + to, odd + to);
         }
     }
 
-    /// One half of each block: four levels with low nibbles, then four with high ones.
-    private static void half(
+    /// 128 levels of each block: four levels with low nibbles, then four with high ones.
+    private static void unpackPart(
             MemorySegment scratch, long words, int blocks, long numbers, long apart, long even, long odd) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         long p = words;

@@ -23,7 +23,7 @@ import jdk.incubator.vector.VectorShuffle;
 ///      | ql: uint8[128] | qh: uint8[64] | scales: int8[16] | d:f16 |
 ///
 /// value[i] = d * scales[i / 16] * (q[i] - 32)
-/// for half h and l in 0..31:   q[128h + l]      = ql[64h + l] & 15       | (qh[32h + l]      & 3) << 4
+/// for part h of 128 and l in 0..31:   q[128h + l]      = ql[64h + l] & 15       | (qh[32h + l]      & 3) << 4
 ///                              q[128h + l + 32] = ql[64h + l + 32] & 15  | (qh[32h + l] >> 2 & 3) << 4
 ///                              q[128h + l + 64] = ql[64h + l] >> 4       | (qh[32h + l] >> 4 & 3) << 4
 ///                              q[128h + l + 96] = ql[64h + l + 32] >> 4  | (qh[32h + l] >> 6)     << 4
@@ -49,7 +49,7 @@ public final class Q6_KLinear extends PermutedLinear {
     private static final LongVector UNIT_2 = UNIT.or(LEVEL_2).reinterpretAsLongs();
     /// Four ints have the same scale.
     private static final VectorShuffle<Float> SPREAD = VectorShuffle.fromOp(F, i -> i / 4);
-    /// For sixteen lanes: the scales of the next 64 levels, and of those behind them.
+    /// For sixteen lanes: the scales of the next 64 levels, and of those after them.
     private static final VectorShuffle<Float> SPREAD_1 = VectorShuffle.fromOp(F, i -> (4 + i / 4) % LANES);
     private static final VectorShuffle<Float> SPREAD_2 = VectorShuffle.fromOp(F, i -> (8 + i / 4) % LANES);
     private static final VectorShuffle<Float> SPREAD_3 = VectorShuffle.fromOp(F, i -> (12 + i / 4) % LANES);
@@ -275,7 +275,7 @@ public final class Q6_KLinear extends PermutedLinear {
         long z = odd;
         long end = p + (long) blocks * BYTES;
         do {
-            long half = p + 128;
+            long partEnd = p + 128;
             do {
                 p &= Memory.ADDRESS;
                 h &= Memory.ADDRESS;
@@ -324,7 +324,7 @@ public final class Q6_KLinear extends PermutedLinear {
                 e += 32;
                 y += 4 * VECTOR;
                 z += 4 * VECTOR;
-            } while (p != half);
+            } while (p != partEnd);
             p += BYTES - 128;
             h += BYTES - 64;
         } while (p != end);
@@ -353,17 +353,17 @@ public final class Q6_KLinear extends PermutedLinear {
     /// The same levels times the same scales, a row in each lane.
     private static void unpack(
             MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd) {
-        for (int half = 0; half < 2; half++) {
-            long p = words + (0 + 16 * half + lane) * apart;
-            long high = words + (QH / 4 + 8 * half + lane % 8) * apart;
-            long first = numbers + (8 * half + lane / 4) * apart;
-            long to = half * 4L * WIDTH;
-            half(scratch, p, high, lane / 8 * 2, blocks, first, apart, even + to, odd + to);
+        for (int part = 0; part < 2; part++) {
+            long p = words + (0 + 16 * part + lane) * apart;
+            long high = words + (QH / 4 + 8 * part + lane % 8) * apart;
+            long first = numbers + (8 * part + lane / 4) * apart;
+            long to = part * 4L * WIDTH;
+            unpackPart(scratch, p, high, lane / 8 * 2, blocks, first, apart, even + to, odd + to);
         }
     }
 
-    /// One half of each block: four levels with low nibbles, then four with high ones.
-    private static void half(
+    /// 128 levels of each block: four levels with low nibbles, then four with high ones.
+    private static void unpackPart(
             MemorySegment scratch,
             long words,
             long high,

@@ -1,3 +1,3 @@
-/// Linear kernels that read packed activations, rounded to 8 bits and permuted so that integer products of several
-/// rows fill a vector.
+/// Linear kernels that read packed activations: float32, put once for all rows into the order in which levels come
+/// out of the words of a block.
 package dev.tenon.backend.cpu.vector.kernel.permuted;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.backend.cpu.vector.kernel.Packed;
 import dev.tenon.backend.cpu.vector.kernel.Species;
+import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import dev.tenon.quant.formats.BF16Format;
 import dev.tenon.quant.formats.F16Format;
 import dev.tenon.quant.formats.F32Format;
@@ -238,7 +238,7 @@ class KernelTests {
                 numbers[i] = six ? Species.f16(w, p + 208) * w.get(ValueLayout.JAVA_BYTE, p + 192 + i) : 0;
             }
             if (!six) {
-                Packed.scalesAndOffsets(w, p, numbers, 0);
+                Unpacking.scalesAndOffsets(w, p, numbers, 0);
             }
             for (int v = 0; v < 16; v++) {
                 int half = v / 8;

@@ -61,13 +61,13 @@ abstract class BlockRowLoop extends RowLoop {
     abstract void emitZeros();
 
     /// Begins the loop over tiles: R15 has their spans, RCX those after them.
-    abstract void emitTiles(String tile);
+    abstract void emitTileBegin(String tile);
 
     /// Multiplies a span with all tokens, of each stream.
     abstract void emitSpans();
 
     /// Adds a tile to the sums, and ends the loop over tiles.
-    abstract void emitTile(String tile);
+    abstract void emitTileEnd(String tile);
 
     /// Multiplies the units after the last whole span, each into its lane.
     ///
@@ -103,7 +103,7 @@ abstract class BlockRowLoop extends RowLoop {
         a.mov(RCX, format.tiled ? argument(3) : R15);
         a.shr(RCX, 3);
         if (format.tiled) {
-            emitTiles(tile);
+            emitTileBegin(tile);
         } else {
             a.j(If.ZERO, tail);
         }
@@ -116,7 +116,7 @@ abstract class BlockRowLoop extends RowLoop {
         a.sub(format.tiled ? R15 : RCX, 1);
         a.j(If.NOT_ZERO, span);
         if (format.tiled) {
-            emitTile(tile);
+            emitTileEnd(tile);
         }
         a.label(tail);
         if (format.unitBytes > 0) {

@@ -157,7 +157,7 @@ public final class RowLoop256 extends BlockRowLoop {
 
     /// RBX points to dx of the tiles.
     @Override
-    void emitTiles(String tile) {
+    void emitTileBegin(String tile) {
         a.imul(RBX, RCX, perGroup);
         a.add(RBX, RAX);
         a.label(tile);
@@ -172,7 +172,7 @@ public final class RowLoop256 extends BlockRowLoop {
     }
 
     @Override
-    void emitTile(String tile) {
+    void emitTileEnd(String tile) {
         for (int part = 0; part < parts(); part++) {
             a.vmovdqu(T2, tileScales(part));
             for (int t = 0; t < tokens; t++) {

@@ -112,7 +112,7 @@ public final class RowLoop512 extends BlockRowLoop {
 
     /// RBP points to dx of the tiles.
     @Override
-    void emitTiles(String tile) {
+    void emitTileBegin(String tile) {
         a.imul(RBP, RCX, perGroup);
         a.add(RBP, RAX);
         a.label(tile);
@@ -126,7 +126,7 @@ public final class RowLoop512 extends BlockRowLoop {
     }
 
     @Override
-    void emitTile(String tile) {
+    void emitTileEnd(String tile) {
         for (int i = 0; i < results(); i++) {
             a.vmovdqu(T1, a.constant(lane -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
             a.vfmadd213ps(T1, tileScales(streams == 1 ? 0 : i), tileSums(i));

@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 /// @param plain the plain Java form
 /// @param vectors gives the vector form; asked for it when it is needed first, because it loads the Vector
 ///     API, which takes longer than a short prompt's attention
-public record WarmElements(ElementMath plain, Supplier<ElementMath> vectors) implements ElementMath {
+public record WarmElementMath(ElementMath plain, Supplier<ElementMath> vectors) implements ElementMath {
     /// {@return the vector form}
     ElementMath vector() {
         return vectors.get();

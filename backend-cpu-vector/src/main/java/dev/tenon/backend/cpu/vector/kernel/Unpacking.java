@@ -10,9 +10,9 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
-/// What the packed formats share: vectors for unpacking, and the 6-bit scales and minima of Q4_K and Q5_K.
+/// What the packed formats share: vectors for unpacking, and the 6-bit scales and minimums of Q4_K and Q5_K.
 @ForceInline
-public final class Packed {
+public final class Unpacking {
     /// Vectors for unpacking: 32 bytes, or 16 where that is the widest.
     private static final VectorSpecies<Integer> INTS =
             Species.BITS == 128 ? IntVector.SPECIES_128 : IntVector.SPECIES_256;
@@ -23,7 +23,7 @@ public final class Packed {
 
     /// Which words the low bits of four results come from, how far they are shifted, and which bits
     /// count. The words of a block's head are 0: d and dmin, 1 to 3: the packed scales; the results are
-    /// scales 0 to 3 and 4 to 7, and minima 0 to 3 and 4 to 7, a byte each.
+    /// scales 0 to 3 and 4 to 7, and minimums 0 to 3 and 4 to 7, a byte each.
     private static final VectorShuffle<Integer> LOW_FROM = VectorShuffle.fromValues(IntVector.SPECIES_128, 1, 3, 2, 3);
     private static final IntVector LOW_SHIFT = words(0, 0, 0, 4);
     private static final IntVector LOW_MASK = words(0x3F3F3F3F, LOW_4, 0x3F3F3F3F, LOW_4);
@@ -34,7 +34,7 @@ public final class Packed {
     /// The upper eight of sixteen lanes.
     private static final VectorMask<Float> UPPER = VectorMask.fromLong(Species.F, 0xFF00);
 
-    private Packed() {}
+    private Unpacking() {}
 
     private static IntVector words(int a, int b, int c, int d) {
         return IntVector.fromArray(IntVector.SPECIES_128, new int[] {a, b, c, d}, 0);

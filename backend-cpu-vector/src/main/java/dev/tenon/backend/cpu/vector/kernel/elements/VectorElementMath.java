@@ -12,7 +12,7 @@ import jdk.incubator.vector.FloatVector;
 
 /// Activations and norms with the Vector API.
 @CompileThresholdScaling(0.03)
-public final class VectorElements implements ElementMath {
+public final class VectorElementMath implements ElementMath {
     @Override
     public void activate(Activation activation, float[] x, float[] out, int from, int to) {
         if (!known(activation)) {
@@ -61,14 +61,15 @@ public final class VectorElements implements ElementMath {
         if (n % Strands.COUNT != 0) {
             return SCALAR.squares(x, from, n);
         }
-        return LANES == 16 ? wide(x, from, from + n) : LANES == 8 ? half(x, from, from + n) : narrow(x, from, from + n);
+        return LANES == 16
+                ? squares16(x, from, from + n)
+                : LANES == 8 ? squares8(x, from, from + n) : squares4(x, from, from + n);
     }
 
-    // The strands are the lanes of two, four or eight vectors. A method of its own for each, without
-    // branches:
-    // where vectors of two paths meet, they would be put on the heap.
+    // The strands are the lanes of two, four or eight vectors, of 16, 8 or 4 lanes. A method of its own for each,
+    // without branches: where vectors of two paths meet, they would be put on the heap.
 
-    private static float wide(float[] x, int from, int to) {
+    private static float squares16(float[] x, int from, int to) {
         FloatVector a = FloatVector.zero(F);
         FloatVector b = a;
         for (int i = from; i < to; i += Strands.COUNT) {
@@ -80,7 +81,7 @@ public final class VectorElements implements ElementMath {
         return Strands.fold(a.add(b));
     }
 
-    private static float half(float[] x, int from, int to) {
+    private static float squares8(float[] x, int from, int to) {
         FloatVector a = FloatVector.zero(F);
         FloatVector b = a;
         FloatVector c = a;
@@ -98,7 +99,7 @@ public final class VectorElements implements ElementMath {
         return Strands.fold(a.add(c).add(b.add(d)));
     }
 
-    private static float narrow(float[] x, int from, int to) {
+    private static float squares4(float[] x, int from, int to) {
         FloatVector a = FloatVector.zero(F);
         FloatVector b = a;
         FloatVector c = a;

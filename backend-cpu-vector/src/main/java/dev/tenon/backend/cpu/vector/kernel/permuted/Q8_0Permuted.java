@@ -16,7 +16,7 @@ import jdk.incubator.vector.VectorOperators;
 
 /// Q8_0, as `Q8_0Linear` describes it, with packed activations, for vectors of sixteen floats: the
 /// same sums, from aligned memory.
-public final class Q8_0Packed extends PermutedLinear {
+public final class Q8_0Permuted extends PermutedLinear {
     private static final int BLOCK = 32;
     private static final int BYTES = 34;
     private static final int QS = 2;
@@ -24,12 +24,12 @@ public final class Q8_0Packed extends PermutedLinear {
     private static final ValueLayout.OfShort F16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(Species.LE);
     private static final int WIDTH = PermutedPanel.WIDTH;
 
-    public Q8_0Packed() {
+    public Q8_0Permuted() {
         super(
                 "Q8_0",
                 new Packing(),
                 BYTES,
-                new PermutedParts(null, Q8_0Packed::dot, null, null, Q8_0Packed::unpack),
+                new PermutedParts(null, Q8_0Permuted::dot, null, null, Q8_0Permuted::unpack),
                 QS,
                 WORDS,
                 0,

@@ -12,7 +12,7 @@ import dev.tenon.backend.cpu.vector.memory.GateTile;
 ///
 /// @param math this backend's arithmetic
 /// @param kernel another bundle's, or null
-public record Elements(ElementMath math, ElementKernel kernel) {
+public record ElementDispatch(ElementMath math, ElementKernel kernel) {
     /// {@return whether gated activations come from the kernel}
     ///
     /// @param activation which
