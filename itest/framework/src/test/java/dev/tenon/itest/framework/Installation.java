@@ -1,6 +1,5 @@
 package dev.tenon.itest.framework;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -9,12 +8,12 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /// A copy of the distribution whose script is run as a process.
@@ -64,12 +63,14 @@ record Installation(Path home, Map<String, String> environment) {
         return builder.start();
     }
 
+    /// Runs a command to its end, ten minutes at most.
     Result tenon(String... args) throws Exception {
         Path err = Files.createTempFile(home.getParent(), "err", ".txt");
         Process process = start(err, args);
-        process.outputWriter().close();
-        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(10, TimeUnit.MINUTES), "the process does not end");
-        return new Result(process.exitValue(), out, Files.readString(err));
+        try (Deadline deadline = new Deadline(process, Duration.ofMinutes(10))) {
+            process.outputWriter().close();
+            String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            return new Result(deadline.await(), out, Files.readString(err));
+        }
     }
 }

@@ -52,7 +52,9 @@ final class Platform implements AutoCloseable {
     private static final String CONFIG_ADMIN = "org.apache.felix.configadmin";
     private static final String FILE_INSTALL = "org.apache.felix.fileinstall";
     private static final String FELIX_FACTORY = "org.apache.felix.framework.FrameworkFactory";
-    private static final long STOP_MILLIS = 5000;
+    /// A bundle may wait for the running step of a large model, or for processors that others keep busy.
+    private static final long STOP_MILLIS = 20_000;
+    private static final long FOLDER_MILLIS = 5000;
     private static final long MILLI = 1_000_000;
 
     private final Home home;
@@ -351,7 +353,7 @@ final class Platform implements AutoCloseable {
         return framework.getBundleContext();
     }
 
-    /// Stops the bundles and the framework and removes its working folder; waits a few seconds at most.
+    /// Stops the bundles and the framework and removes its working folder; waits for half a minute at most.
     @Override
     public synchronized void close() {
         if (closed) {
@@ -375,7 +377,7 @@ final class Platform implements AutoCloseable {
     /// Waits for a start of FileInstall to end, but not for long: a jar of `deploy` may hang while it starts.
     private void awaitFolders() {
         try {
-            if (watching.tryLock(STOP_MILLIS, TimeUnit.MILLISECONDS)) {
+            if (watching.tryLock(FOLDER_MILLIS, TimeUnit.MILLISECONDS)) {
                 watching.unlock();
             }
         } catch (InterruptedException e) {
