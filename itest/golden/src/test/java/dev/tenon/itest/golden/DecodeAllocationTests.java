@@ -30,12 +30,16 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// Decoding on the CPU backend with all kernels that are installed, machine code among them, leaves the heap alone:
 /// no thread of the team allocates, whether one sequence is decoded or several, once the JIT compiler is done.
+///
+/// Long: C2 takes its time to compile all that a step runs.
+@Tag("long")
 class DecodeAllocationTests {
     /// No Java object is smaller; what a round of steps allocates below that a step is the counter's own.
     private static final int SMALLEST_OBJECT = 16;

@@ -15,12 +15,16 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /// Whole models on the emulated Orin, through ring, command words and launch descriptors. Oracle:
 /// the float64 forward pass for numbers; that a board does the same is belief.
+///
+/// Long: an emulated instruction takes a thousand times as long as a real one.
+@Tag("long")
 class EmulatedOrinTests extends GoldenContract {
     EmulatedOrinTests() {
         super("emulated Orin", 1e-5);
@@ -77,14 +81,9 @@ class EmulatedOrinTests extends GoldenContract {
     @ParameterizedTest
     @CsvSource({"qwen3,q4_k_m,0.1", "qwen3,q8_0,0.02", "llama,q6_k,0.1", "llama,f16,0.02"})
     void theTrainedModelsFollowTheReferencesText(String architecture, String format, double nearTie) {
-        Optional<Path> golden = GoldenData.shared("models/golden-" + architecture + ".json");
-        Optional<Path> file = GoldenData.shared("models/story-" + architecture + "-" + format + ".gguf");
-        assumeTrue(golden.isPresent() && file.isPresent(), architecture + " " + format + " is not beside the project");
-        JsonNode prompt = GoldenData.json(golden.get())
-                .get("formats")
-                .get(format)
-                .get("prompts")
-                .get(0);
+        JsonNode prompt = GoldenData.story(architecture, format).get("prompts").get(0);
+        Optional<Path> file = GoldenData.storyModel(architecture, format);
+        assumeTrue(file.isPresent(), architecture + " " + format + " is not part of the project and not beside it");
         int[] ids = GoldenData.ints(prompt.get("ids"));
         int[] greedy = Arrays.copyOf(GoldenData.ints(prompt.get("greedy_ids")), 16);
         int[] rest = new int[greedy.length];

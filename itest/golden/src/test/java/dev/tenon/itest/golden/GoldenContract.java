@@ -63,11 +63,11 @@ abstract class GoldenContract {
     }
 
     LoadRequest request(String model) {
-        return on(LoadRequest.of(GoldenData.own("models/" + model + ".gguf")));
+        return on(LoadRequest.of(GoldenData.file("models/" + model + ".gguf")));
     }
 
     static JsonNode golden(String model) {
-        return GoldenData.json(GoldenData.own("models/" + model + ".json"));
+        return GoldenData.json(GoldenData.file("models/" + model + ".json"));
     }
 
     /// {@return the tokens of a sequence of a model's golden data}
@@ -126,7 +126,7 @@ abstract class GoldenContract {
             })
     void logitsOfEverySequenceAreCloseToTheFloat64Truth(String name) {
         JsonNode golden = golden(name);
-        float[] truth = GoldenData.floats(GoldenData.own("models/" + name + ".logits_f64.f32"));
+        float[] truth = GoldenData.floats(GoldenData.file("models/" + name + ".logits_f64.f32"));
         boolean floats = name.endsWith("f16");
         try (LoadedModel model = engine.load(request(name))) {
             for (JsonNode sequence : golden.get("sequences")) {
@@ -170,10 +170,10 @@ abstract class GoldenContract {
 
     @Test
     void sessionsThatRunTogetherGetTheSameLogitsAsAlone() throws Exception {
-        JsonNode golden = golden("llama-gqa.q8_0");
+        JsonNode golden = golden("qwen3.q8_0");
         List<int[]> prompts = new ArrayList<>();
         golden.get("sequences").forEach(s -> prompts.add(GoldenData.ints(s.get("ids"))));
-        try (LoadedModel model = engine.load(request("llama-gqa.q8_0").toBuilder()
+        try (LoadedModel model = engine.load(request("qwen3.q8_0").toBuilder()
                 .maxSequences(prompts.size())
                 .maxBatchTokens(64)
                 .build())) {
@@ -190,15 +190,15 @@ abstract class GoldenContract {
 
     @Test
     void aSessionGrowsShrinksAndRestsWithoutChangingItsLogits() {
-        int[] ids = sequence("qwen3.q6_k", "len33");
+        int[] ids = sequence("llama-gqa.q6_k", "len33");
         try (LoadedModel model = engine.load(
-                        request("qwen3.q6_k").toBuilder().maxSequences(2).build());
+                        request("llama-gqa.q6_k").toBuilder().maxSequences(2).build());
                 Session resting = model.newSession()) {
             float[] expected = last(model, ids);
             resting.evaluate(Arrays.copyOf(ids, 20), LogitRows.NONE, (i, logits) -> {});
             resting.evaluate(new int[] {1, 2, 3}, LogitRows.NONE, (i, logits) -> {});
             resting.truncate(20);
-            last(model, sequence("qwen3.q6_k", "len200"));
+            last(model, sequence("llama-gqa.q6_k", "len200"));
             float[][] got = new float[1][];
             resting.evaluate(
                     Arrays.copyOfRange(ids, 20, ids.length), LogitRows.LAST, (i, logits) -> got[0] = logits.clone());

@@ -1,10 +1,13 @@
 package dev.tenon.itest.golden;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -17,13 +20,26 @@ final class GoldenData {
 
     private GoldenData() {}
 
-    /// A file of the golden data that is part of the project.
-    static Path own(String name) {
+    /// A file of the golden data: of the choice that is part of the project, or else of the larger set. Skips the
+    /// test where it is in neither.
+    static Path file(String name) {
+        URL own = GoldenData.class.getResource("/golden/" + name);
+        if (own == null) {
+            return larger("golden/" + name);
+        }
         try {
-            return Path.of(GoldenData.class.getResource("/golden/" + name).toURI());
+            return Path.of(own.toURI());
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /// A file of the larger set; skips the test where it is missing.
+    static Path larger(String name) {
+        Optional<Path> file = shared(name);
+        assumeTrue(
+                file.isPresent(), name + " is not part of the project, and TENON_SHARED names no folder that has it");
+        return file.get();
     }
 
     /// A file of the larger set, which lies beside a developer's checkout; empty elsewhere.
@@ -32,6 +48,26 @@ final class GoldenData {
         Path root = given != null ? Path.of(given) : projectRoot().resolveSibling("shared");
         Path file = root.resolve(name);
         return Files.exists(file) ? Optional.of(file) : Optional.empty();
+    }
+
+    /// What the reference says of a trained model in a format; skips the test where that is not known.
+    static JsonNode story(String architecture, String format) {
+        boolean own = embedded(architecture, format);
+        String name = "golden-" + architecture + ".json";
+        return json(own ? file("story/" + name) : larger("models/" + name))
+                .get("formats")
+                .get(format);
+    }
+
+    /// {@return a trained model in a format, if it is part of the project or of the larger set}
+    static Optional<Path> storyModel(String architecture, String format) {
+        return embedded(architecture, format)
+                ? Optional.of(embeddedModel())
+                : shared("models/story-" + architecture + "-" + format + ".gguf");
+    }
+
+    private static boolean embedded(String architecture, String format) {
+        return architecture.equals("qwen3") && format.equals("q4_k_m");
     }
 
     /// The embedded default model.

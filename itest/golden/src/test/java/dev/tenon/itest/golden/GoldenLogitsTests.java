@@ -27,7 +27,7 @@ class GoldenLogitsTests extends GoldenContract {
     @ParameterizedTest
     @ValueSource(strings = {"llama-gqa.q6_k", "qwen3.q4_k_m", "llama-tied-ropefreqs.bf16"})
     void logitsOfEveryPositionAreCloseToTheFloat64Truth(String name) {
-        float[] truth = GoldenData.floats(GoldenData.own("models/" + name + ".logits_all7.f32"));
+        float[] truth = GoldenData.floats(GoldenData.file("models/" + name + ".logits_all7.f32"));
         int[] ids = sequence(name, "len7");
         try (LoadedModel model = engine.load(request(name));
                 Session session = model.newSession()) {
