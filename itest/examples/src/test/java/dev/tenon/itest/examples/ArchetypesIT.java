@@ -10,10 +10,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// The jars of projects that the archetypes made, and that nobody has changed, in a running platform.
+///
+/// Long: the projects are made and built by builds of their own.
+@Tag("long")
 class ArchetypesIT {
     private static final Path MADE = Path.of(System.getProperty("tenon.archetypes"));
     private static final Path LLAMA = Path.of("../golden/src/test/resources/golden/models/llama-gqa.f16.gguf")

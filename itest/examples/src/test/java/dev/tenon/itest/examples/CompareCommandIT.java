@@ -7,10 +7,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// `tenon compare` in the finished distribution, with an architecture that only a handed bundle has.
+///
+/// Long: the example that it hands over is built by a build of its own.
+@Tag("long")
 class CompareCommandIT {
     private static final Path GEMMA =
             Path.of("src/test/resources/golden/models/gemma3.q4_0.gguf").toAbsolutePath();

@@ -14,11 +14,15 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// The jars that the examples' own builds made, dropped into a running platform and taken out
 /// again.
+///
+/// Long: the examples are built by builds of their own.
+@Tag("long")
 class ExamplesIT {
     private static final Path GOLDEN =
             Path.of("src/test/resources/golden/models").toAbsolutePath();

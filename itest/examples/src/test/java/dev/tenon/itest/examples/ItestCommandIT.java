@@ -13,11 +13,15 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Element;
 
 /// `tenon itest` with the jars that the examples' own builds made, and with jars that are no good.
+///
+/// Long: the examples are built by builds of their own.
+@Tag("long")
 class ItestCommandIT {
     @TempDir
     Path folder;

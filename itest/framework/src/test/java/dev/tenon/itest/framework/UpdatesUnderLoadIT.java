@@ -32,6 +32,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,6 +45,9 @@ import org.slf4j.LoggerFactory;
 
 /// Eight sessions generate all the while that formats, architecture and backend are updated again and
 /// again, and once each by a broken version. `-Dtenon.itest.updates=50` sets how often.
+///
+/// Long: each update waits until all sessions were seen at work, and so do the checks that nothing stays behind.
+@Tag("long")
 @Timeout(value = 120, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class UpdatesUnderLoadIT {
     private static final Logger LOG = LoggerFactory.getLogger(UpdatesUnderLoadIT.class);

@@ -9,11 +9,15 @@ import dev.tenon.itest.testkit.ReferenceBackend.Fault;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// A sound backend passes the contract, and each broken one fails the test that is there for it.
+///
+/// Long: the contract runs once for each fault.
+@Tag("long")
 class BackendContractTests {
     private static Fault current = Fault.NONE;
 

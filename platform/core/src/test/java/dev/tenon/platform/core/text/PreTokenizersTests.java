@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.platform.core.InTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -153,43 +152,6 @@ class PreTokenizersTests {
             })
     void familiesDifferAsExpected(String name, String text, String expected) {
         assertEquals(expected, String.join(",", words(name, text)));
-    }
-
-    @Test
-    void everyFamilyCutsHugeTextsInTimeAndLosesNothing() {
-        int n = 1 << 17;
-        String[] families = {
-            "llama-bpe",
-            "gpt-2",
-            "smollm",
-            "tekken",
-            "gpt-4o",
-            "deepseek-llm",
-            "deepseek-coder",
-            "deepseek-v3",
-            "default",
-            "falcon"
-        };
-        for (String name : families) {
-            PreTokenizer splitter = PreTokenizers.of(name, "test").splitter();
-            for (String unit : new String[] {"a", " ", "7", "\n", "A", "あA", ".", "\u0301", "' "}) {
-                for (String end : new String[] {"", "x", "1", "\n", "\u0001"}) {
-                    String text = unit.repeat(n / unit.length()) + end;
-                    int[] at = new int[1];
-                    InTime.of(
-                            10,
-                            () -> {
-                                splitter.split(text, 0, text.length(), (from, to) -> {
-                                    assertTrue(from == at[0] && to > from);
-                                    at[0] = to;
-                                });
-                                return at;
-                            },
-                            () -> name + " of " + unit);
-                    assertEquals(text.length(), at[0], name);
-                }
-            }
-        }
     }
 
     @Test

@@ -10,7 +10,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.core.InTime;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,18 +42,6 @@ class SmallVocabularyTests {
             String text = TextTestData.randomText(new Random(seed), 60);
             assertEquals(text, tokenizer.decode(tokenizer.encode(text, false, false)), "seed " + seed);
             assertEquals(text, tokenizer.decode(tokenizer.encode(text, true, false)), "seed " + seed);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"llama-gqa", "olmoe", "mistral-like", "story-llama"})
-    void hugeTextsOfOneKindAreEncodedInTime(String name) {
-        Tokenizer tokenizer = TextTestData.tokenizer(name + ".gguf");
-        int n = 1 << 20;
-        for (String unit : new String[] {"a", " ", "7", "\n", ".", "é", "😀", "'", "<", "<|", "\u00a0", " \n", "e t"}) {
-            String text = unit.repeat(n / unit.length());
-            int[] ids = InTime.of(20, () -> tokenizer.encode(text, false, true), () -> "units of " + unit);
-            assertEquals(text, tokenizer.decode(ids));
         }
     }
 

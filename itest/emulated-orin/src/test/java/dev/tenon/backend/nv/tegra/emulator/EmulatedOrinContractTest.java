@@ -12,9 +12,13 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 
 /// The contract of all backends on the emulated Orin, with stand-ins for machine code. Oracle: the
 /// contract's float64 reference.
+///
+/// Long: every emulated instruction takes a thousand real ones.
+@Tag("long")
 class EmulatedOrinContractTest extends BackendContract {
     private static final Set<String> TESTED = Set.of("F32", "F16", "BF16", "Q8_0", "Q6_K", "Q4_K", "Q4_1");
 

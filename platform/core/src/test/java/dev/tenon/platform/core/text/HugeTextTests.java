@@ -1,0 +1,66 @@
+package dev.tenon.platform.core.text;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.InTime;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Texts that a hostile user may send: the time to cut and to encode them grows with their length only.
+///
+/// Long: a smaller text would not tell work that grows with the square of the length.
+@Tag("long")
+class HugeTextTests {
+    @Test
+    void everyFamilyCutsHugeTextsInTimeAndLosesNothing() {
+        int n = 1 << 17;
+        String[] families = {
+            "llama-bpe",
+            "gpt-2",
+            "smollm",
+            "tekken",
+            "gpt-4o",
+            "deepseek-llm",
+            "deepseek-coder",
+            "deepseek-v3",
+            "default",
+            "falcon"
+        };
+        for (String name : families) {
+            PreTokenizer splitter = PreTokenizers.of(name, "test").splitter();
+            for (String unit : new String[] {"a", " ", "7", "\n", "A", "あA", ".", "\u0301", "' "}) {
+                for (String end : new String[] {"", "x", "1", "\n", "\u0001"}) {
+                    String text = unit.repeat(n / unit.length()) + end;
+                    int[] at = new int[1];
+                    InTime.of(
+                            10,
+                            () -> {
+                                splitter.split(text, 0, text.length(), (from, to) -> {
+                                    assertTrue(from == at[0] && to > from);
+                                    at[0] = to;
+                                });
+                                return at;
+                            },
+                            () -> name + " of " + unit);
+                    assertEquals(text.length(), at[0], name);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"llama-gqa", "olmoe", "mistral-like", "story-llama"})
+    void hugeTextsOfOneKindAreEncodedInTime(String name) {
+        Tokenizer tokenizer = TextTestData.tokenizer(name + ".gguf");
+        int n = 1 << 20;
+        for (String unit : new String[] {"a", " ", "7", "\n", ".", "é", "😀", "'", "<", "<|", "\u00a0", " \n", "e t"}) {
+            String text = unit.repeat(n / unit.length());
+            int[] ids = InTime.of(20, () -> tokenizer.encode(text, false, true), () -> "units of " + unit);
+            assertEquals(text, tokenizer.decode(ids));
+        }
+    }
+}
