@@ -74,7 +74,7 @@ public class AttentionBenchmark {
         plan = device.compiler()
                 .compile(new CompileRequest(
                         model.graph,
-                        model,
+                        model.weights,
                         new PlanOptions(step, 1, depth + tokens, cache, cache, true, Map.of()),
                         Services.kernels(kernels)));
         pages = new int[plan.kvPages().pageCount()];
