@@ -66,6 +66,20 @@ public final class Assembler extends VectorInstructions {
         return Operand.at(added.label);
     }
 
+    /// {@return memory that holds a float32 in sixteen lanes}
+    ///
+    /// @param value the float
+    public Mem constant(float value) {
+        return dwords(Float.floatToRawIntBits(value));
+    }
+
+    /// {@return memory that holds a 32-bit number in sixteen lanes}
+    ///
+    /// @param dword the number
+    public Mem dwords(int dword) {
+        return constant(_ -> dword);
+    }
+
     /// {@return the code followed by its constants, which are aligned to 64 bytes if the code is}
     public byte[] assemble() {
         align(64);
@@ -193,6 +207,21 @@ public final class Assembler extends VectorInstructions {
         u8(0x0F);
         u8(0x80 | condition.code);
         relative(label);
+    }
+
+    /// Counts a register down, and jumps unless it is 0 then.
+    public void loop(Gpr counter, String label) {
+        sub(counter, 1);
+        j(If.NOT_ZERO, label);
+    }
+
+    /// Ends a function.
+    ///
+    /// @param saved registers that it pushed
+    public void end(Gpr... saved) {
+        vzeroupper();
+        pop(saved);
+        ret();
     }
 
     public void call(String label) {

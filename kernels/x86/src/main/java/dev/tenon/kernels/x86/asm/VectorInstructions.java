@@ -412,21 +412,36 @@ abstract class VectorInstructions extends Encoder {
 
     // --- sequences
     // --------------------------------------------------------------------------------------------------
-    /// Adds up all lanes of `v` into its lane 0: the upper part to the lower one, then the same in what is left.
+    /// Adds up all lanes of `v` into its lane 0, as [#foldLanes] does.
     ///
     /// @param v 256 or 512 bits; clobbered
     /// @param t clobbered
     public void sumLanes(Vec v, Vec t) {
+        foldLanes(v, t, this::vaddps);
+    }
+
+    /// An instruction of two operands.
+    @FunctionalInterface
+    public interface Binary {
+        void emit(Vec d, Vec a, Operand b);
+    }
+
+    /// Folds all lanes of `v` into its lane 0: the upper part into the lower one, then the same in what is left.
+    ///
+    /// @param v 256 or 512 bits; clobbered
+    /// @param t clobbered
+    /// @param by computes one number of two
+    public void foldLanes(Vec v, Vec t, Binary by) {
         if (v.bits() == 512) {
             vextracti64x4(t.y(), v, 1);
-            vaddps(v.y(), v.y(), t.y());
+            by.emit(v.y(), v.y(), t.y());
         }
         vextracti128(t.x(), v.y(), 1);
-        vaddps(v.x(), v.x(), t.x());
+        by.emit(v.x(), v.x(), t.x());
         vpshufd(t.x(), v.x(), 0x4E);
-        vaddps(v.x(), v.x(), t.x());
+        by.emit(v.x(), v.x(), t.x());
         vpshufd(t.x(), v.x(), 0xB1);
-        vaddps(v.x(), v.x(), t.x());
+        by.emit(v.x(), v.x(), t.x());
     }
 
     private void op(int opcode, int tuple, Vec reg, Vec v, Operand rm) {

@@ -109,9 +109,7 @@ final class AttentionCode {
             emitRuns(floatTiles);
         }
         a.label(end);
-        a.vzeroupper();
-        a.pop(SAVED);
-        a.ret();
+        a.end(SAVED);
         for (int rows = 1; rows <= ROWS; rows++) {
             if (inPlace) {
                 new AttentionTile(a, shape, rows, shape.type()).emit(tiles[rows - 1], weigh);
@@ -165,8 +163,7 @@ final class AttentionCode {
         }
         a.label(next);
         a.add(R12, RUN_BYTES);
-        a.sub(R13, 1);
-        a.j(If.NOT_ZERO, run);
+        a.loop(R13, run);
     }
 
     private void emitSeenMasks() {

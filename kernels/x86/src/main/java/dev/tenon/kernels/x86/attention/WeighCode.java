@@ -11,7 +11,6 @@ import static dev.tenon.kernels.x86.asm.Operand.Gpr.RDX;
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 
 import dev.tenon.kernels.x86.asm.Assembler;
-import dev.tenon.kernels.x86.asm.Assembler.If;
 import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
@@ -84,7 +83,7 @@ final class WeighCode {
 
     /// {@return a register that has a constant in all lanes, or memory that has it}
     private Operand constant(float value) {
-        Mem memory = a.constant(lane -> Float.floatToRawIntBits(value));
+        Mem memory = a.constant(value);
         if (!a.evex) {
             return memory;
         }
@@ -129,8 +128,7 @@ final class WeighCode {
         a.add(RAX, AttentionCode.WEIGHTS_ROW);
         a.add(R10, 1);
         a.add(R11, Float.BYTES);
-        a.sub(RBX, 1);
-        a.j(If.NOT_ZERO, row);
+        a.loop(RBX, row);
         a.ret();
     }
 
@@ -157,18 +155,10 @@ final class WeighCode {
             a.vmaxps(t, vec(2 * parts + p), vec(3 * parts + p));
             a.vmaxps(greatest, greatest, t);
         }
-        if (parts == 1) {
-            a.vextracti64x4(t.y(), m, 1);
-            a.vmaxps(m.y(), m.y(), t.y());
-        } else {
+        if (parts == 2) {
             a.vmaxps(m, m, keep);
         }
-        a.vextracti128(t.x(), m.y(), 1);
-        a.vmaxps(m.x(), m.x(), t.x());
-        a.vpshufd(t.x(), m.x(), 0x4E);
-        a.vmaxps(m.x(), m.x(), t.x());
-        a.vpshufd(t.x(), m.x(), 0xB1);
-        a.vmaxps(m.x(), m.x(), t.x());
+        a.foldLanes(m, t, a::vmaxps);
     }
 
     /// Computes e to the power of each lane.

@@ -5,6 +5,7 @@ import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
+import java.util.function.IntUnaryOperator;
 
 /// How a format multiplies a span of four rows with one token: the inner part of `StreamLoop`.
 ///
@@ -108,6 +109,11 @@ public abstract class StreamMicroKernel {
         for (int r = 1; r < ROWS.length; r++) {
             a.vinserti128(v, v, Operand.mem(ROWS[r], offset), r);
         }
+    }
+
+    /// Loads a constant.
+    protected static void load(Assembler a, Vec v, IntUnaryOperator lane) {
+        a.vmovdqu(v, a.constant(lane));
     }
 
     /// {@return spread activations}

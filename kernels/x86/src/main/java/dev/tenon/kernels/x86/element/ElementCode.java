@@ -159,10 +159,8 @@ final class ElementCode {
         });
         a.lea(RDI, mem(RDI, R8, Float.BYTES, 0));
         a.lea(RDX, mem(RDX, R8, Float.BYTES, 0));
-        a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, row);
-        a.vzeroupper();
-        a.ret();
+        a.loop(RCX, row);
+        a.end();
     }
 
     /// Adds up the squares of R8 elements at RDI in lane 0 of register 0.
@@ -201,8 +199,7 @@ final class ElementCode {
         a.mov32(mem(RSP, R11, 1, RED_ZONE), R9);
         a.add(R10, Float.BYTES);
         a.add(R11, Float.BYTES);
-        a.sub(RAX, 1);
-        a.j(If.NOT_ZERO, single);
+        a.loop(RAX, single);
         for (int v = 0; v < squares; v++) {
             a.vmovdqu(t, mem(RSP, RED_ZONE + v * bits / 8));
             a.vfmadd231ps(vec(v, bits), t, t);
@@ -226,10 +223,8 @@ final class ElementCode {
         a.add(RDI, R9);
         a.add(RSI, R9);
         a.add(RDX, Assembler.stackArgument(3, 0));
-        a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, row);
-        a.vzeroupper();
-        a.ret();
+        a.loop(RCX, row);
+        a.end();
     }
 
     /// Goes over R8 elements at RDI, RSI and RDX.
@@ -254,8 +249,7 @@ final class ElementCode {
         a.label(single);
         body.emit(Float.SIZE, mem(RDI, R10, 1, 0), mem(RSI, R10, 1, 0), mem(RDX, R10, 1, 0));
         a.add(R10, Float.BYTES);
-        a.sub(RAX, 1);
-        a.j(If.NOT_ZERO, single);
+        a.loop(RAX, single);
         a.label(end);
     }
 
@@ -281,6 +275,6 @@ final class ElementCode {
     }
 
     private Mem number(float value) {
-        return a.constant(lane -> Float.floatToRawIntBits(value));
+        return a.constant(value);
     }
 }

@@ -94,7 +94,7 @@ abstract class NibbleCode extends BlockCode {
     public void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
         a.vmovdqu(levels, mem(w, qs + 32 * (unit >> 1)));
         moveBits(a, levels, 4 * (unit & 1), 0);
-        a.vpand(levels, levels, a.constant(i -> 0x0F0F0F0F));
+        a.vpand(levels, levels, a.dwords(0x0F0F0F0F));
     }
 
     /// Stores eight times `d * scale` and eight times `dmin * min`.

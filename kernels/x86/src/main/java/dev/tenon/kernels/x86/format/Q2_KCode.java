@@ -36,7 +36,7 @@ public final class Q2_KCode extends BlockCode {
     @Override
     public void scales512(Assembler a, Gpr w, Vec scales, Vec mins, Vec t, Vec u) {
         a.vpmovzxbd(t, mem(w));
-        a.vpand(scales, t, a.constant(i -> 15));
+        a.vpand(scales, t, a.dwords(15));
         a.vcvtdq2ps(scales, scales);
         a.vpsrld(mins, t, 4);
         a.vcvtdq2ps(mins, mins);
@@ -63,7 +63,7 @@ public final class Q2_KCode extends BlockCode {
         f16ToAll(a, mem(w, DMIN), dmin);
         for (int part = 0; part < 2; part++) {
             a.vpmovzxbd(m, mem(w, 8 * part));
-            a.vpand(s, m, a.constant(i -> 15));
+            a.vpand(s, m, a.dwords(15));
             a.vcvtdq2ps(s, s);
             a.vmulps(s, s, d);
             a.vmovdqu(scales.plus(32 * part), s);
@@ -78,6 +78,6 @@ public final class Q2_KCode extends BlockCode {
     public void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
         a.vmovdqu(levels, mem(w, QS + 32 * (unit >> 2)));
         moveBits(a, levels, 2 * (unit & 3), 0);
-        a.vpand(levels, levels, a.constant(i -> 0x03030303));
+        a.vpand(levels, levels, a.dwords(0x03030303));
     }
 }

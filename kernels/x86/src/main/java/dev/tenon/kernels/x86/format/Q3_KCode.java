@@ -53,11 +53,11 @@ public final class Q3_KCode extends BlockCode {
         a.vmovdqu(t.x(), mem(w, SCALES - 4));
         a.vpermd(scales, LOW_SCALES, t);
         a.vpsrlvd(scales, scales, a.constant(LOW_SHIFT));
-        a.vpand(scales, scales, a.constant(j -> 15));
+        a.vpand(scales, scales, a.dwords(15));
         a.vpbroadcastd(u, mem(w, SCALES + 8));
         a.vprorvd(u, u, a.constant(j -> HIGH_SHIFT.applyAsInt(j) - 4 & 31));
-        a.vpternlogd(scales, u, a.constant(j -> 0x30), 0xF8);
-        a.vpaddd(scales, scales, a.constant(j -> -32));
+        a.vpternlogd(scales, u, a.dwords(0x30), 0xF8);
+        a.vpaddd(scales, scales, a.dwords(-32));
         a.vcvtdq2ps(scales, scales);
         f16ToAll(a, mem(w, D), t);
         a.vmulps(scales, scales, t);
@@ -85,13 +85,13 @@ public final class Q3_KCode extends BlockCode {
             a.vmovdqu(low, a.constant(LOW_DWORD));
             a.vpermd(low, low, head);
             a.vpsrlvd(low, low, a.constant(LOW_SHIFT).plus(32 * part));
-            a.vpand(low, low, a.constant(j -> 15));
+            a.vpand(low, low, a.dwords(15));
             a.vpbroadcastd(high, mem(w, SCALES + 8));
             a.vpsrlvd(high, high, a.constant(HIGH_SHIFT).plus(32 * part));
-            a.vpand(high, high, a.constant(j -> 3));
+            a.vpand(high, high, a.dwords(3));
             a.vpslld(high, high, 4);
             a.vpor(low, low, high);
-            a.vpaddd(low, low, a.constant(j -> -32));
+            a.vpaddd(low, low, a.dwords(-32));
             a.vcvtdq2ps(low, low);
             a.vmulps(low, low, d);
             a.vmovdqu(scales.plus(32 * part), low);
@@ -102,10 +102,10 @@ public final class Q3_KCode extends BlockCode {
     public void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
         a.vmovdqu(levels, mem(w, QS + 32 * (unit >> 2)));
         moveBits(a, levels, 2 * (unit & 3), 0);
-        a.vpand(levels, levels, a.constant(i -> 0x03030303));
+        a.vpand(levels, levels, a.dwords(0x03030303));
         a.vmovdqu(t, mem(w));
         moveBits(a, t, unit, 2);
-        a.vpand(t, t, a.constant(i -> 0x04040404));
+        a.vpand(t, t, a.dwords(0x04040404));
         a.vpor(levels, levels, t);
     }
 }

@@ -68,6 +68,6 @@ public final class Q4_0Code extends BlockCode {
     public void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
         a.vbroadcasti128(levels, mem(w, BLOCK * unit + QS));
         a.vpsrlvd(levels, levels, a.constant(i -> i & 4));
-        a.vpand(levels, levels, a.constant(i -> 0x0F0F0F0F));
+        a.vpand(levels, levels, a.dwords(0x0F0F0F0F));
     }
 }

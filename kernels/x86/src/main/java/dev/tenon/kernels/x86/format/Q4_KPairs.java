@@ -70,7 +70,7 @@ final class Q4_KPairs extends PairMicroKernel32 {
 
     @Override
     public void constants(Assembler a) {
-        a.vmovdqu(NIBBLE, a.constant(i -> 0x0F0F0F0F));
+        a.vmovdqu(NIBBLE, a.dwords(0x0F0F0F0F));
     }
 
     @Override
@@ -134,7 +134,7 @@ final class Q4_KPairs extends PairMicroKernel32 {
         for (int turn = 0; turn < tokens; turn += TURNS) {
             int turns = Math.min(TURNS, tokens - turn);
             for (int i = 0; i < turns; i++) {
-                a.vmovdqu(DOTS[i], a.constant(lane -> Float.floatToRawIntBits(PackedActivations.BIAS)));
+                a.vmovdqu(DOTS[i], a.constant(PackedActivations.BIAS));
             }
             for (int k = 0; k < REGISTERS; k++) {
                 for (int i = 0; i < turns; i++) {

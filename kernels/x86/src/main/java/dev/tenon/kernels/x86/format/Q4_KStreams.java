@@ -10,7 +10,6 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
-import java.util.function.IntUnaryOperator;
 
 /// Four rows of Q4_K ([Q4_KCode]) at once.
 ///
@@ -76,7 +75,7 @@ final class Q4_KStreams extends StreamMicroKernel {
             for (int i = 0; i < 3; i++) {
                 a.vpermps(x, t, mem(dx, from[i]));
                 if (odd == 1 && at[i] != C) {
-                    a.vmulps(x, x, a.constant(lane -> Float.floatToRawIntBits(0x1p-4f)));
+                    a.vmulps(x, x, a.constant(0x1p-4f));
                 }
                 a.vmovdqu(mem(to, at[i] + 64 * odd), x);
             }
@@ -98,10 +97,6 @@ final class Q4_KStreams extends StreamMicroKernel {
             load(a, D_LANES[k], i -> i % 4 * 2 + second);
         }
         load(a, D, i -> 4 * (i % 4));
-    }
-
-    private static void load(Assembler a, Vec v, IntUnaryOperator lane) {
-        a.vmovdqu(v, a.constant(lane));
     }
 
     @Override

@@ -44,7 +44,7 @@ public final class Q5_KCode extends NibbleCode {
         super.levels256(a, w, unit, levels, t);
         a.vmovdqu(t, mem(w, QH));
         moveBits(a, t, unit, 4);
-        a.vpand(t, t, a.constant(i -> 0x10101010));
+        a.vpand(t, t, a.dwords(0x10101010));
         a.vpor(levels, levels, t);
     }
 }

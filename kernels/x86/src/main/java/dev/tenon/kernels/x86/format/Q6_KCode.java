@@ -53,10 +53,7 @@ public final class Q6_KCode extends BlockCode {
 
     @Override
     public void scales512(Assembler a, Gpr w, Vec scales, Vec mins, Vec t, Vec u) {
-        a.zero(t);
-        a.vpinsrw(t, t, mem(w, D), 0);
-        a.vcvtph2ps(t.x(), t.x());
-        a.vbroadcastss(t, t.x());
+        f16ToAll(a, mem(w, D), t);
         a.vpmovsxbd(scales, mem(w, SCALES));
         a.vcvtdq2ps(scales, scales);
         a.vmulps(scales, scales, t);
@@ -162,10 +159,10 @@ public final class Q6_KCode extends BlockCode {
         int quarter = unit & 3;
         a.vmovdqu(levels, mem(w, 64 * part + 32 * (quarter & 1)));
         moveBits(a, levels, quarter < 2 ? 0 : 4, 0);
-        a.vpand(levels, levels, a.constant(i -> 0x0F0F0F0F));
+        a.vpand(levels, levels, a.dwords(0x0F0F0F0F));
         a.vmovdqu(t, mem(w, QH + 32 * part));
         moveBits(a, t, 2 * quarter, 4);
-        a.vpand(t, t, a.constant(i -> 0x30303030));
+        a.vpand(t, t, a.dwords(0x30303030));
         a.vpor(levels, levels, t);
     }
 }

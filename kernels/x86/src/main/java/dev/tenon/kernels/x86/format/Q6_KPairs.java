@@ -94,8 +94,8 @@ final class Q6_KPairs extends PairMicroKernel {
     @Override
     public void unpack(Assembler a) {
         Operand[] order = highOrder(a);
-        a.vmovdqu(NIBBLE, a.constant(i -> 0x0F0F0F0F));
-        a.vmovdqu(PAIRS, a.constant(i -> 0x33333333));
+        a.vmovdqu(NIBBLE, a.dwords(0x0F0F0F0F));
+        a.vmovdqu(PAIRS, a.dwords(0x33333333));
         for (int r = 0; r < 2; r++) {
             unpackLevels(a, ROWS[r], LEVELS[r], SCALE[r], DOTS, order, NIBBLE, PAIRS);
             unpackScales(a, ROWS[r], SCALE[r], DOTS[0], a.constant(Q6_KPairs::scaleByte));
@@ -110,7 +110,7 @@ final class Q6_KPairs extends PairMicroKernel {
     /// @param order [#scaleByte]
     static void unpackScales(Assembler a, Gpr w, Vec scales, Vec t, Operand order) {
         f16ToAll(a, mem(w, D), t);
-        a.vmulps(t, t, a.constant(i -> Float.floatToRawIntBits(TOP)));
+        a.vmulps(t, t, a.constant(TOP));
         a.vbroadcasti32x4(scales, mem(w, SCALES));
         a.vpshufb(scales, scales, order);
         a.vcvtdq2ps(scales, scales);
@@ -202,7 +202,7 @@ final class Q6_KPairs extends PairMicroKernel {
         Vec dx = SCALE[0];
         Vec none = SCALE[1];
         Vec bias = LEVELS[0][0];
-        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
+        a.vmovdqu(bias, a.constant(-PackedActivations.BIAS));
         if (sums == null) {
             a.zero(none);
         }

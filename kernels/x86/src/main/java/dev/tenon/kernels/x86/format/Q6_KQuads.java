@@ -32,8 +32,8 @@ final class Q6_KQuads extends QuadMicroKernel {
 
     @Override
     public void constants(Assembler a) {
-        a.vmovdqu(NIBBLE, a.constant(i -> 0x0F0F0F0F));
-        a.vmovdqu(PAIRS, a.constant(i -> 0x33333333));
+        a.vmovdqu(NIBBLE, a.dwords(0x0F0F0F0F));
+        a.vmovdqu(PAIRS, a.dwords(0x33333333));
         a.vmovdqu(SCALE_BYTES, a.constant(Q6_KPairs::scaleByte));
     }
 
@@ -91,7 +91,7 @@ final class Q6_KQuads extends QuadMicroKernel {
         Vec dx = SCALES[1];
         Vec none = Q;
         a.zero(none);
-        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
+        a.vmovdqu(bias, a.constant(-PackedActivations.BIAS));
         a.vmovdqu(dx, mem(X, x));
         for (int r = 0; r < ROWS.length; r++) {
             a.vmovdqu(sums[r], sum(4 * token + r));

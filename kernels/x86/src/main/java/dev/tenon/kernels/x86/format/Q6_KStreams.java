@@ -86,8 +86,8 @@ final class Q6_KStreams extends StreamMicroKernel {
 
     @Override
     public void constants(Assembler a) {
-        a.vmovdqu(NIBBLE, a.constant(i -> 0x0F0F0F0F));
-        a.vmovdqu(PAIRS, a.constant(i -> 0x33333333));
+        a.vmovdqu(NIBBLE, a.dwords(0x0F0F0F0F));
+        a.vmovdqu(PAIRS, a.dwords(0x33333333));
         for (int e = 0; e < 2; e++) {
             int eight = e;
             // 64-bit indices: eight bytes of lane b % 2 and of b % 2 + 2; from the second table for b >= 2
@@ -111,7 +111,7 @@ final class Q6_KStreams extends StreamMicroKernel {
             a.vpinsrw(d, d, mem(ROWS[r], D), r);
         }
         a.vcvtph2ps(d, d);
-        a.vmulps(d, d, a.constant(i -> Float.floatToRawIntBits(TOP)));
+        a.vmulps(d, d, a.constant(TOP));
         a.vmovdqu(mem(Gpr.RSP, D_BELOW), d);
         for (int high = 0; high < 2; high++) {
             a.vmovdqu(START_OF_DOTS[high], x(START + 64 * high));
@@ -157,7 +157,7 @@ final class Q6_KStreams extends StreamMicroKernel {
 
     @Override
     public void endTile(Assembler a) {
-        Operand bias = a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS));
+        Operand bias = a.constant(-PackedActivations.BIAS);
         a.vmovdqu(T, x(0));
         for (int r = 0; r < ROWS.length; r++) {
             a.vfmadd231ps(PRODUCTS[r], SCALE_SUMS[r], bias);

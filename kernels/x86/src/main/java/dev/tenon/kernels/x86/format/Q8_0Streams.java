@@ -10,7 +10,6 @@ import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
-import java.util.function.IntUnaryOperator;
 
 /// Four rows of Q8_0 ([Q8_0Code]) at once.
 ///
@@ -81,11 +80,11 @@ final class Q8_0Streams extends StreamMicroKernel {
                 a.vmovdqu(mem(to, at + 64), zmm(7));
             }
             // ~(-1 + 128 * sum) = -128 * sum
-            a.vmovdqu(start, a.constant(i -> -1));
-            a.vmovdqu(zmm(2), a.constant(i -> 0x80808080));
+            a.vmovdqu(start, a.dwords(-1));
+            a.vmovdqu(zmm(2), a.dwords(0x80808080));
             a.vpdpbusd(start, zmm(2), zmm(6));
             a.vpdpbusd(start, zmm(2), zmm(7));
-            a.vpxor(start, start, a.constant(i -> -1));
+            a.vpxor(start, start, a.dwords(-1));
             a.vmovdqu(mem(to, START + 64 * part), start);
             a.vmovdqu(zmm(2).y(), mem(dx));
             int h = part;
@@ -120,10 +119,6 @@ final class Q8_0Streams extends StreamMicroKernel {
                     D_WORDS[k],
                     i -> i % 4 / 2 != second ? 0x80808080 : 0x05040100 + i % 2 * 0x08080808 + i / 4 % 2 * 0x02020202);
         }
-    }
-
-    private static void load(Assembler a, Vec v, IntUnaryOperator lane) {
-        a.vmovdqu(v, a.constant(lane));
     }
 
     @Override

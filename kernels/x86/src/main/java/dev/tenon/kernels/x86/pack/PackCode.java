@@ -66,21 +66,19 @@ public final class PackCode {
         a.add(RSI, 32 * format.levelBytes());
         a.add(R8, 32 / format.group * Float.BYTES);
         a.lea(R10, mem(R10, R11, 32 / format.group, 0));
-        a.sub(R9, 1);
-        a.j(If.NOT_ZERO, unit);
+        a.loop(R9, unit);
         a.add(R8, PackedActivations.scaleBytes(format) - PackedActivations.arrayBytes(format));
         a.add(RAX, PackedActivations.pieceBytes(format));
         a.cmp(RCX, 0);
         a.j(If.GREATER, span);
-        a.vzeroupper();
-        a.ret();
+        a.end();
     }
 
     private static void emitUnitOfWords(Assembler a) {
         Vec m = ymm(4);
         Vec t = ymm(5);
         Vec most = ymm(6);
-        a.vmovdqu(t, a.constant(i -> Integer.MAX_VALUE));
+        a.vmovdqu(t, a.dwords(Integer.MAX_VALUE));
         for (int i = 0; i < 4; i++) {
             a.vmovdqu(ymm(i), mem(RDI, 32 * i));
         }
@@ -89,14 +87,9 @@ public final class PackCode {
             a.vpand(most, t, ymm(i));
             a.vpmaxud(m, m, most);
         }
-        a.vextracti128(t.x(), m, 1);
-        a.vpmaxud(m.x(), m.x(), t.x());
-        a.vpshufd(t.x(), m.x(), 0x4E);
-        a.vpmaxud(m.x(), m.x(), t.x());
-        a.vpshufd(t.x(), m.x(), 0xB1);
-        a.vpmaxud(m.x(), m.x(), t.x());
-        a.vpmaxud(m.x(), m.x(), a.constant(i -> Float.floatToRawIntBits(TINY)));
-        a.vmovdqu(most.x(), a.constant(i -> Float.floatToRawIntBits(Short.MAX_VALUE)));
+        a.foldLanes(m, t, a::vpmaxud);
+        a.vpmaxud(m.x(), m.x(), a.constant(TINY));
+        a.vmovdqu(most.x(), a.constant(Short.MAX_VALUE));
         a.vdivps(t.x(), m.x(), most.x());
         a.vmovss(mem(R8), t);
         a.vmovss(mem(R10, 64), t);
@@ -142,7 +135,7 @@ public final class PackCode {
         Vec n = ymm(5);
         Vec sign = ymm(6);
         Vec t = ymm(7);
-        a.vmovdqu(sign, a.constant(i -> Integer.MAX_VALUE));
+        a.vmovdqu(sign, a.dwords(Integer.MAX_VALUE));
         a.vpand(m, sign, ymm(0));
         a.vpand(t, sign, ymm(1));
         a.vpmaxud(m, m, t);
@@ -162,7 +155,7 @@ public final class PackCode {
             a.vpshufd(t.x(), m.x(), 0xB1);
             a.vpmaxud(m.x(), m.x(), t.x());
         }
-        a.vpmaxud(m.x(), m.x(), a.constant(i -> Float.floatToRawIntBits(TINY)));
+        a.vpmaxud(m.x(), m.x(), a.constant(TINY));
     }
 
     /// Divides by the scales and rounds.
@@ -172,9 +165,9 @@ public final class PackCode {
     private static void emitLevels(Assembler a, Vec m, Vec dx) {
         Vec n = ymm(5);
         Vec[] inverse = {ymm(7), ymm(8)};
-        a.vmovdqu(n.x(), a.constant(i -> Float.floatToRawIntBits(127)));
+        a.vmovdqu(n.x(), a.constant(127f));
         a.vdivps(dx.x(), m.x(), n.x());
-        a.vpand(dx.x(), dx.x(), a.constant(i -> -4));
+        a.vpand(dx.x(), dx.x(), a.dwords(-4));
         a.vdivps(m.x(), n.x(), m.x());
         a.vpshufd(inverse[1].x(), m.x(), 0x55);
         a.vbroadcastss(inverse[0], m.x());
@@ -217,14 +210,14 @@ public final class PackCode {
     /// @param u becomes u
     private static void emitCorrections(Assembler a, BlockCode format, Vec dx, Vec c, Vec u) {
         Vec t = ymm(4);
-        a.vmovdqu(t.x(), a.constant(i -> Float.floatToRawIntBits(-format.zero)));
+        a.vmovdqu(t.x(), a.constant(-format.zero));
         if (format.mins) {
             a.vmulps(t.x(), t.x(), dx.x());
             a.vmulps(c.x(), c.x(), t.x());
         } else {
-            a.vfmadd213ps(c.x(), t.x(), a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS)));
+            a.vfmadd213ps(c.x(), t.x(), a.constant(PackedActivations.BIAS));
         }
-        a.vmulps(u.x(), dx.x(), a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
+        a.vmulps(u.x(), dx.x(), a.constant(-PackedActivations.BIAS));
     }
 
     /// Stores the scales after the levels and in the pieces.

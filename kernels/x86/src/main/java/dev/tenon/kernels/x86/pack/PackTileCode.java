@@ -75,10 +75,10 @@ final class PackTileCode {
         a.shr(RAX, 3);
         a.shl(RAX, 6);
         a.add(RAX, RDX);
-        a.vmovdqu(SIGN, a.constant(i -> Integer.MAX_VALUE));
-        a.vmovdqu(ONE_WORDS, a.constant(i -> 0x00010001));
-        a.vmovdqu(ZERO.x(), a.constant(i -> Float.floatToRawIntBits(-format.zero)));
-        a.vmovdqu(BIAS.x(), a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS)));
+        a.vmovdqu(SIGN, a.dwords(Integer.MAX_VALUE));
+        a.vmovdqu(ONE_WORDS, a.dwords(0x00010001));
+        a.vmovdqu(ZERO.x(), a.constant(-format.zero));
+        a.vmovdqu(BIAS.x(), a.constant(PackedActivations.BIAS));
         a.label(tile);
         Tiles.take(a, R9, RCX);
         a.shl(R9, 6);
@@ -92,8 +92,7 @@ final class PackTileCode {
         a.add(R8, Float.BYTES);
         a.add(RDX, Float.BYTES);
         a.add(R14, R11);
-        a.sub(R12, 1);
-        a.j(If.NOT_ZERO, place);
+        a.loop(R12, place);
         // to the next tile, from the end of the places of the first span
         a.add(RDI, (PanelShape.TILE - 1) * X_SPAN);
         a.add(RSI, (PanelShape.TILE - 1) * BlockCode.SPAN);
@@ -101,9 +100,7 @@ final class PackTileCode {
         a.add(RAX, PanelShape.TILE * piece);
         a.cmp(RCX, 0);
         a.j(If.GREATER, tile);
-        a.vzeroupper();
-        a.pop(SAVED);
-        a.ret();
+        a.end(SAVED);
     }
 
     /// Computes dx of a place, and what activations are multiplied with.
@@ -125,14 +122,9 @@ final class PackTileCode {
         a.sub(R13, C_SPAN);
         a.j(If.NOT_ZERO, span);
         a.vpmaxud(MOST, MOST, other);
-        a.vextracti128(t.x(), MOST, 1);
-        a.vpmaxud(MOST.x(), MOST.x(), t.x());
-        a.vpshufd(t.x(), MOST.x(), 0x4E);
-        a.vpmaxud(MOST.x(), MOST.x(), t.x());
-        a.vpshufd(t.x(), MOST.x(), 0xB1);
-        a.vpmaxud(MOST.x(), MOST.x(), t.x());
-        a.vpmaxud(MOST.x(), MOST.x(), a.constant(i -> Float.floatToRawIntBits(PackCode.TINY)));
-        a.vmovdqu(t.x(), a.constant(i -> Float.floatToRawIntBits(Byte.MAX_VALUE)));
+        a.foldLanes(MOST, t, a::vpmaxud);
+        a.vpmaxud(MOST.x(), MOST.x(), a.constant(PackCode.TINY));
+        a.vmovdqu(t.x(), a.constant(Byte.MAX_VALUE));
         a.vdivps(other.x(), MOST.x(), t.x());
         a.vmovss(mem(RDX), other);
         a.vdivps(INVERSE.x(), t.x(), MOST.x());
@@ -166,12 +158,7 @@ final class PackTileCode {
         a.vmovdqu(mem(RSI, R13, 4, 0), high.x());
         a.vmovdqu(mem(R10), high.x());
         a.vpmaddwd(sum, low, ONE_WORDS);
-        a.vextracti128(t.x(), sum, 1);
-        a.vpaddd(sum.x(), sum.x(), t.x());
-        a.vpshufd(t.x(), sum.x(), 0x4E);
-        a.vpaddd(sum.x(), sum.x(), t.x());
-        a.vpshufd(t.x(), sum.x(), 0xB1);
-        a.vpaddd(sum.x(), sum.x(), t.x());
+        a.foldLanes(sum, t, a::vpaddd);
         a.vcvtdq2ps(sum.x(), sum.x());
         a.vfmadd213ps(sum.x(), ZERO.x(), BIAS.x());
         a.vmovss(mem(R8, R13, 1, 0), sum);

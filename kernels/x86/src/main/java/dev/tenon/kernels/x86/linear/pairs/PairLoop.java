@@ -54,7 +54,7 @@ public final class PairLoop {
     private static final int REGISTER = 64;
     private static final int LANES = REGISTER / Float.BYTES;
 
-    private static final int SAVED = 5;
+    private static final Gpr[] SAVED = {RBX, RBP, R13, R14, R15};
 
     private PairLoop() {}
 
@@ -83,11 +83,8 @@ public final class PairLoop {
         a.j(If.LESS_OR_EQUAL, again);
         a.add(RBP, Assembler.stackArgument(2, saved.length));
         a.label(again);
-        a.sub(R13, 1);
-        a.j(If.NOT_ZERO, row);
-        a.vzeroupper();
-        a.pop(saved);
-        a.ret();
+        a.loop(R13, row);
+        a.end(saved);
     }
 
     /// RDI packed row, RSI where its first span goes, R8 spans, R9 bytes between them there.
@@ -107,8 +104,7 @@ public final class PairLoop {
         a.add(RDI, BlockCode.SPAN * format.levelBytes());
         a.add(R10, PackedActivations.scaleBytes(format));
         a.add(RSI, R9);
-        a.sub(RAX, 1);
-        a.j(If.NOT_ZERO, span);
+        a.loop(RAX, span);
         if (format.tiled) {
             pair.spreadTile(a, R11, RSI);
             a.add(R11, PackedActivations.arrayBytes(format));
@@ -150,29 +146,25 @@ public final class PairLoop {
         a.mov32(mem(RCX), R10);
         a.add(RSI, Float.BYTES);
         a.add(RCX, Float.BYTES);
-        a.sub(RAX, 1);
-        a.j(If.NOT_ZERO, single);
+        a.loop(RAX, single);
         a.label(end);
         a.add(RDI, PairScratch.OUT_ROWS * Float.BYTES);
         a.add(RDX, Assembler.stackArgument(0, 0));
-        a.sub(R8, 1);
-        a.j(If.NOT_ZERO, token);
-        a.vzeroupper();
-        a.ret();
+        a.loop(R8, token);
+        a.end();
     }
 
     /// Emits the function for a number of tokens.
     public static void emit(Assembler a, BlockCode format, PairMicroKernel pair, int tokens) {
-        Gpr[] saved = {RBX, RBP, R13, R14, R15};
-        a.push(saved);
+        a.push(SAVED);
         a.add(RDI, RCX);
-        a.mov(RBX, Assembler.stackArgument(0, SAVED));
+        a.mov(RBX, Assembler.stackArgument(0, SAVED.length));
         a.add(RBX, RDI);
         a.lea(RBP, mem(RSI, PairScratch.SUMS_OFFSET));
-        a.mov(R14, Assembler.stackArgument(1, SAVED));
+        a.mov(R14, Assembler.stackArgument(1, SAVED.length));
         a.add(R14, RSI);
-        a.add(RDX, Assembler.stackArgument(3, SAVED));
-        a.mov(R15, Assembler.stackArgument(4, SAVED));
+        a.add(RDX, Assembler.stackArgument(3, SAVED.length));
+        a.mov(R15, Assembler.stackArgument(4, SAVED.length));
         a.mov(R13, R9);
         a.shl(R13, 2);
         pair.constants(a);
@@ -183,11 +175,8 @@ public final class PairLoop {
         a.add(RDI, R8);
         a.add(RBX, R8);
         a.add(RBP, tokens * pair.sumsPerToken * REGISTER);
-        a.sub(R9, 1);
-        a.j(If.NOT_ZERO, row);
-        a.vzeroupper();
-        a.pop(saved);
-        a.ret();
+        a.loop(R9, row);
+        a.end(SAVED);
     }
 
     /// Multiplies a tile of a pair with the tokens.
@@ -207,7 +196,7 @@ public final class PairLoop {
         a.mov(RCX, R14);
         a.mov(RAX, R15);
         a.and(RAX, FIRST);
-        a.mov(RAX, Assembler.stackArgument(2, SAVED));
+        a.mov(RAX, Assembler.stackArgument(2, SAVED.length));
         if (!format.tiled) {
             a.j(If.ZERO, later);
         }
@@ -235,8 +224,7 @@ public final class PairLoop {
         }
         pair.tokens(a, tokens);
         a.add(RCX, tokens * pair.spreadBytes);
-        a.sub(RAX, 1);
-        a.j(If.NOT_ZERO, span);
+        a.loop(RAX, span);
         if (format.tiled) {
             emitEndOfTile(a, pair, tokens);
         }

@@ -53,7 +53,7 @@ public final class QuadLoop {
     public static final int STEP = 2;
 
     private static final int REGISTER = 64;
-    private static final int SAVED = 6;
+    private static final Gpr[] SAVED = {RBX, RBP, R12, R13, R14, R15};
 
     private QuadLoop() {}
 
@@ -67,11 +67,10 @@ public final class QuadLoop {
     /// @param ahead how the next quad is fetched
     public static void emit(
             Assembler a, BlockCode format, PairMicroKernel pair, QuadMicroKernel quad, QuadPrefetch ahead) {
-        Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
-        a.push(saved);
+        a.push(SAVED);
         a.add(RDI, RCX);
         a.add(RSI, PairScratch.SPREAD_OFFSET);
-        a.add(RDX, Assembler.stackArgument(2, SAVED));
+        a.add(RDX, Assembler.stackArgument(2, SAVED.length));
         a.mov(quadsLeft(), R9);
         quad.constants(a);
         String next = a.fresh("quad");
@@ -81,14 +80,14 @@ public final class QuadLoop {
         String span = a.fresh("quadSpan");
         String end = a.fresh("quadEnd");
         a.label(next);
-        a.mov(R11, Assembler.stackArgument(0, SAVED));
+        a.mov(R11, Assembler.stackArgument(0, SAVED.length));
         a.mov(R10, RDI);
         a.lea(RBX, mem(RDI, R11, 2, 0));
         a.lea(RAX, mem(RBX, R11, 1, 0));
         a.add(R11, RDI);
         ahead.quad(a);
         a.mov(RCX, RSI);
-        a.mov(R15, Assembler.stackArgument(1, SAVED));
+        a.mov(R15, Assembler.stackArgument(1, SAVED.length));
         a.label(tile);
         Tiles.begin(a, format, R12, R15);
         quad.beginTile(a);
@@ -98,10 +97,9 @@ public final class QuadLoop {
         a.align(32);
         a.label(span);
         emitSpan(a, format, pair, quad, ahead, false);
-        a.sub(R12, 1);
-        a.j(If.NOT_ZERO, span);
+        a.loop(R12, span);
         a.label(end);
-        a.mov(R12, Assembler.stackArgument(1, SAVED));
+        a.mov(R12, Assembler.stackArgument(1, SAVED.length));
         a.sub(R12, R15);
         a.cmp(R12, PanelShape.TILE);
         a.j(If.LESS_OR_EQUAL, first);
@@ -116,14 +114,12 @@ public final class QuadLoop {
         a.sub(R9, 1);
         a.mov(quadsLeft(), R9);
         a.j(If.NOT_ZERO, next);
-        a.vzeroupper();
-        a.pop(saved);
-        a.ret();
+        a.end(SAVED);
     }
 
     /// {@return where the number of quads left is: the place of an argument that is not used}
     private static Mem quadsLeft() {
-        return Assembler.stackArgument(4, SAVED);
+        return Assembler.stackArgument(4, SAVED.length);
     }
 
     /// Multiplies a span with all tokens.
@@ -154,13 +150,12 @@ public final class QuadLoop {
     private static void forTokens(Assembler a, QuadMicroKernel quad, Runnable body) {
         String loop = a.fresh("quadTokens");
         a.lea(R13, mem(RSI, PairScratch.SUMS_OFFSET - PairScratch.SPREAD_OFFSET));
-        a.mov(R14, Assembler.stackArgument(3, SAVED));
+        a.mov(R14, Assembler.stackArgument(3, SAVED.length));
         a.align(32);
         a.label(loop);
         body.run();
         a.add(R13, STEP * quad.sumsPerToken * REGISTER);
-        a.sub(R14, 1);
-        a.j(If.NOT_ZERO, loop);
+        a.loop(R14, loop);
     }
 
     /// Ends a tile and goes on with the next one, or with results.

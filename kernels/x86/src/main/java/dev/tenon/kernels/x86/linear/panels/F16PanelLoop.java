@@ -39,7 +39,7 @@ public final class F16PanelLoop {
     /// Tokens of a panel.
     public static final int TOKENS = 6;
 
-    private static final int SAVED = 5;
+    private static final Gpr[] SAVED = {RBX, RBP, R12, R13, R14};
 
     private final Assembler a;
     private final boolean bfloat;
@@ -119,8 +119,7 @@ public final class F16PanelLoop {
     private void emit() {
         String panel = a.fresh("f16Panel");
         String end = a.fresh("f16PanelEnd");
-        Gpr[] saved = {RBX, RBP, R12, R13, R14};
-        a.push(saved);
+        a.push(SAVED);
         a.mov(RBP, RSP);
         a.add(RDI, RCX);
         a.add(RSI, argument(4));
@@ -154,12 +153,12 @@ public final class F16PanelLoop {
         a.label(end);
         a.vzeroupper();
         a.mov(RSP, RBP);
-        a.pop(saved);
+        a.pop(SAVED);
         a.ret();
     }
 
     private static Mem argument(int n) {
-        return mem(RBP, 8 + 8 * SAVED + 8 * n);
+        return mem(RBP, 8 + 8 * SAVED.length + 8 * n);
     }
 
     private interface Sum {

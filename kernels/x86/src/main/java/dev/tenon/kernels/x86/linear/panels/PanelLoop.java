@@ -258,9 +258,7 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
         a.mov(mem(RBP, RUNS_LEFT), R10);
         a.j(If.GREATER, next);
         a.lea(RSP, mem(RBP, kept.length * Long.BYTES));
-        a.vzeroupper();
-        a.pop(SAVED);
-        a.ret();
+        a.end(SAVED);
     }
 
     /// Multiplies the panel with the tokens of some runs; what is at RBP points to them.
@@ -305,8 +303,7 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
         if (format.tiled) {
             a.add(RAX, runBytes - tiles * PackedActivations.arrayBytes(format));
         }
-        a.sub(R10, 1);
-        a.j(If.NOT_ZERO, run);
+        a.loop(R10, run);
         a.add(RSI, shape.placeBytes(format));
         a.sub(RDI, RBX);
         a.add(RDI, placeStride);
@@ -316,8 +313,7 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
             a.sub(RAX, RBX);
             a.add(RAX, Float.BYTES);
         }
-        a.sub(R8, 1);
-        a.j(If.NOT_ZERO, place);
+        a.loop(R8, place);
     }
 
     /// Adds up the groups of a place for one run.
@@ -338,8 +334,7 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
             a.mov(R9, wholeTiles);
             a.label(tile);
             emitTile(PanelShape.TILE, !several);
-            a.sub(R9, 1);
-            a.j(If.NOT_ZERO, tile);
+            a.loop(R9, tile);
         }
         if (wholeTiles < tiles) {
             emitTile(spans % PanelShape.TILE, !several);
@@ -365,8 +360,7 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
         emitScaling();
         a.add(RSI, shape.blockBytes(format));
         a.add(RDI, pieceBytes);
-        a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, span);
+        a.loop(RCX, span);
         if (format.tiled) {
             int after = shape.scaleSums(format) - spans * shape.blockBytes(format);
             emitTileSums(only, part -> mem(RSI, after + shape.registerBytes() * part));
@@ -385,8 +379,7 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
             a.prefetchT1(mem(R11, LINE * i));
         }
         a.add(R11, LINE * FETCHED_LINES);
-        a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, fetch);
+        a.loop(RCX, fetch);
     }
 
     private void forSums(BiConsumer<Vec, Mem> emitter) {
@@ -413,8 +406,7 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
             a.add(RDX, R10);
         }
         a.add(RCX, sumBytes);
-        a.sub(R9, 1);
-        a.j(If.NOT_ZERO, run);
+        a.loop(R9, run);
         a.mov(mem(RBP, OUT_START), RDX);
     }
 

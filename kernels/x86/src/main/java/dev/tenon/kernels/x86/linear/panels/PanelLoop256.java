@@ -140,11 +140,11 @@ final class PanelLoop256 extends PanelLoop {
     }
 
     private Mem ones() {
-        return a.constant(i -> 0x00010001);
+        return a.dwords(0x00010001);
     }
 
     private Mem bias() {
-        return a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS));
+        return a.constant(PackedActivations.BIAS);
     }
 
     @Override
@@ -185,7 +185,7 @@ final class PanelLoop256 extends PanelLoop {
     @Override
     void emitTileSums(boolean first, IntFunction<Mem> scaleSums) {
         Vec zero = dot(0, 0);
-        a.vmovdqu(X, a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
+        a.vmovdqu(X, a.constant(-PackedActivations.BIAS));
         a.zero(zero);
         for (int h = 0; h < 2; h++) {
             a.vmovdqu(W0, scaleSums.apply(h));

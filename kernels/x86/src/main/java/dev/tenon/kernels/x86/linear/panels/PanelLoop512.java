@@ -80,7 +80,7 @@ final class PanelLoop512 extends PanelLoop {
             if (!format.mins) {
                 a.vpbroadcastd(dot(t, 0), c(t));
             } else if (t == 0) {
-                a.vmovdqu(dot(t, 0), a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS)));
+                a.vmovdqu(dot(t, 0), a.constant(PackedActivations.BIAS));
             } else {
                 a.vmovdqu(dot(t, 0), dot(0, 0));
             }
@@ -125,7 +125,7 @@ final class PanelLoop512 extends PanelLoop {
         Vec zero = zmm(25);
         a.vmovdqu(SCALES[0], scaleSums.apply(0));
         a.vmovdqu(SCALES[1], scaleSums.apply(1));
-        a.vmovdqu(bias, a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
+        a.vmovdqu(bias, a.constant(-PackedActivations.BIAS));
         if (first) {
             a.zero(zero);
         }

@@ -37,7 +37,7 @@ import java.util.function.IntUnaryOperator;
 public final class UnpackCode {
     private static final int TEMP_SCALES = PanelShape.TEMP_SCALES;
     private static final int TEMP_MINS = PanelShape.TEMP_MINS;
-    private static final int SAVED = 5;
+    private static final Gpr[] SAVED = {RBX, R12, R13, R14, R15};
     /// Bytes of a row in a piece of `temp`.
     private static final int PIECE = 64;
 
@@ -77,13 +77,12 @@ public final class UnpackCode {
         String sameTile = a.fresh("unpackSameTile");
         String tail = a.fresh("unpackTail");
         String end = a.fresh("unpackEnd");
-        Gpr[] saved = {RBX, R12, R13, R14, R15};
-        a.push(saved);
+        a.push(SAVED);
         a.lea(R10, mem(RDI, RCX, 1, 0));
         a.lea(RDI, mem(R8, R8, 2, 0));
-        a.mov(R15, Assembler.stackArgument(0, SAVED));
+        a.mov(R15, Assembler.stackArgument(0, SAVED.length));
         a.mov(R14, PanelShape.TILE);
-        a.add(RSI, Assembler.stackArgument(1, SAVED));
+        a.add(RSI, Assembler.stackArgument(1, SAVED.length));
         if (a.evex) {
             format.constants512(a);
         }
@@ -114,16 +113,14 @@ public final class UnpackCode {
         }
         a.add(R10, format.spanBytes);
         a.add(RSI, shape.blockBytes(format));
-        a.sub(R14, 1);
-        a.j(If.NOT_ZERO, sameTile);
+        a.loop(R14, sameTile);
         a.add(RSI, shape.tileBytes(format) - PanelShape.TILE * shape.blockBytes(format));
         a.mov(R14, PanelShape.TILE);
         if (format.tiled) {
             a.lea(R15, mem(RSI, shape.scaleSums(format)));
         }
         a.label(sameTile);
-        a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, span);
+        a.loop(RCX, span);
         a.label(tail);
         if (format.unitBytes > 0) {
             a.mov(RCX, R15);
@@ -133,9 +130,7 @@ public final class UnpackCode {
             emitTransposes();
         }
         a.label(end);
-        a.vzeroupper();
-        a.pop(saved);
-        a.ret();
+        a.end(SAVED);
         a.label(transpose);
         emitTranspose(i -> shape.levels(format, i));
         a.ret();
@@ -150,8 +145,7 @@ public final class UnpackCode {
         row.run();
         a.add(R11, R8);
         a.add(R12, PIECE);
-        a.sub(R13, 1);
-        a.j(If.NOT_ZERO, next);
+        a.loop(R13, next);
     }
 
     private void emitSpanByColumns() {

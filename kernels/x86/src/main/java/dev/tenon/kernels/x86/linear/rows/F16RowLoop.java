@@ -113,8 +113,7 @@ public final class F16RowLoop extends RowLoop {
         }
         a.add(R10, Short.BYTES);
         a.add(R11, Float.BYTES);
-        a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, one);
+        a.loop(RCX, one);
         a.label(finish);
         emitResults(tokens, t -> sum(t, 0));
     }

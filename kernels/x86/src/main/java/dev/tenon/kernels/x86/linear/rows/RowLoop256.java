@@ -132,7 +132,7 @@ public final class RowLoop256 extends BlockRowLoop {
         a.sub(RSP, PAIRS + (TOKEN_PAIRS + TOKEN_SUMS) * tokens);
         a.and(RSP, -64);
         if (!vnni && !format.words) {
-            a.vmovdqu(ONES, a.constant(i -> 0x00010001));
+            a.vmovdqu(ONES, a.dwords(0x00010001));
         }
     }
 
@@ -176,7 +176,7 @@ public final class RowLoop256 extends BlockRowLoop {
         for (int part = 0; part < parts(); part++) {
             a.vmovdqu(T2, tileScales(part));
             for (int t = 0; t < tokens; t++) {
-                a.vmovdqu(T1, a.constant(i -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
+                a.vmovdqu(T1, a.constant(-PackedActivations.BIAS));
                 a.vfmadd213ps(T1, T2, tileSums(t, part));
                 a.vfmadd231ps(sums(t, part), T1, token(RBX, t, 32 * part));
             }
@@ -255,12 +255,7 @@ public final class RowLoop256 extends BlockRowLoop {
             a.vcvtdq2ps(z, z);
             a.vmulps(z, z, token(RAX, t, at));
         } else {
-            a.vpaddd(
-                    z,
-                    z,
-                    format.mins
-                            ? a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS))
-                            : token(RAX, t, perGroup + at));
+            a.vpaddd(z, z, format.mins ? a.constant(PackedActivations.BIAS) : token(RAX, t, perGroup + at));
             a.vmovdqu(T1, token(RAX, t, at));
             a.vfmadd213ps(z, T1, token(RAX, t, 2 * perGroup + at));
         }
@@ -323,8 +318,7 @@ public final class RowLoop256 extends BlockRowLoop {
         a.add(R11, BlockCode.UNIT * format.levelBytes());
         a.add(RAX, Float.BYTES);
         a.add(RBX, Float.BYTES);
-        a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, unit);
+        a.loop(RCX, unit);
         for (int t = 0; t < tokens; t++) {
             a.vmovdqu(sums(t, 0), pair(t, 0));
         }
@@ -332,12 +326,7 @@ public final class RowLoop256 extends BlockRowLoop {
 
     /// Adds the group of a unit to its lane.
     private void emitUnitGroup(Vec dot, int t) {
-        a.vextracti128(T1.x(), dot.y(), 1);
-        a.vpaddd(dot, dot, T1.x());
-        a.vpshufd(T1.x(), dot, 0x4E);
-        a.vpaddd(dot, dot, T1.x());
-        a.vpshufd(T1.x(), dot, 0xB1);
-        a.vpaddd(dot, dot, T1.x());
+        a.foldLanes(dot.y(), T1, a::vpaddd);
         a.vmovss(T1, token(RAX, t, 0));
         if (format.words) {
             a.vcvtdq2ps(dot, dot);

@@ -128,7 +128,7 @@ public final class RowLoop512 extends BlockRowLoop {
     @Override
     void emitTileEnd(String tile) {
         for (int i = 0; i < results(); i++) {
-            a.vmovdqu(T1, a.constant(lane -> Float.floatToRawIntBits(-PackedActivations.BIAS)));
+            a.vmovdqu(T1, a.constant(-PackedActivations.BIAS));
             a.vfmadd213ps(T1, tileScales(streams == 1 ? 0 : i), tileSums(i));
             a.vfmadd231ps(zmm(i), T1, token(RBP, streams == 1 ? i : 0, 0));
         }
@@ -243,7 +243,7 @@ public final class RowLoop512 extends BlockRowLoop {
         Vec dx = narrow(T2);
         a.vmovdqu(dx, token(RAX, t, 0));
         if (format.mins) {
-            a.vpaddd(z, z, a.constant(i -> Float.floatToRawIntBits(PackedActivations.BIAS)));
+            a.vpaddd(z, z, a.constant(PackedActivations.BIAS));
         } else {
             a.vpaddd(z, z, token(RAX, t, perGroup));
         }
@@ -296,8 +296,7 @@ public final class RowLoop512 extends BlockRowLoop {
         a.add(R11, BlockCode.UNIT * format.levelBytes());
         a.add(RAX, Float.BYTES);
         a.add(RBX, Float.BYTES);
-        a.sub(RCX, 1);
-        a.j(If.NOT_ZERO, unit);
+        a.loop(RCX, unit);
         for (int t = 0; t < tokens; t++) {
             a.vmovdqu(sums(t), mem(RSP, LANE_BYTES * t));
         }

@@ -33,7 +33,7 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 /// Arguments: as those of [RowLoop512] with streams; the last one is the byte offset in out of the
 /// memory for spread activations instead.
 public final class StreamLoop {
-    private static final int SAVED = 6;
+    private static final Gpr[] SAVED = {RBX, RBP, R12, R13, R14, R15};
 
     private StreamLoop() {}
 
@@ -45,14 +45,13 @@ public final class StreamLoop {
         String tile = a.fresh("streamsTile");
         String span = a.fresh("streamsSpan");
         String end = a.fresh("streamsEnd");
-        Gpr[] saved = {RBX, RBP, R12, R13, R14, R15};
-        a.push(saved);
+        a.push(SAVED);
         a.add(RDI, RCX);
-        a.mov(R12, Assembler.stackArgument(0, SAVED));
+        a.mov(R12, Assembler.stackArgument(0, SAVED.length));
         a.lea(R14, mem(R12, R12, 2, 0));
-        a.mov(R15, Assembler.stackArgument(3, SAVED));
+        a.mov(R15, Assembler.stackArgument(3, SAVED.length));
         a.shr(R15, 3);
-        a.mov(RBP, Assembler.stackArgument(4, SAVED));
+        a.mov(RBP, Assembler.stackArgument(4, SAVED.length));
         a.add(RBP, RDX);
         prefetchFirst(a);
         emitSpread(a, format, four);
@@ -81,8 +80,7 @@ public final class StreamLoop {
             a.add(w, format.spanBytes);
         }
         a.add(RCX, four.spreadBytes);
-        a.sub(R13, 1);
-        a.j(If.NOT_ZERO, span);
+        a.loop(R13, span);
         if (format.tiled) {
             four.endTile(a);
             a.add(RCX, four.spreadBytes);
@@ -90,7 +88,7 @@ public final class StreamLoop {
             a.j(If.NOT_ZERO, tile);
         }
         four.results(a);
-        a.mov(R13, Assembler.stackArgument(2, SAVED));
+        a.mov(R13, Assembler.stackArgument(2, SAVED.length));
         a.vmovss(mem(RDX), xmm(0));
         a.vextractps(mem(RDX, R13, 1, 0), xmm(0), 1);
         a.vextractps(mem(RDX, R13, 2, 0), xmm(0), 2);
@@ -101,9 +99,7 @@ public final class StreamLoop {
         a.sub(R9, 1);
         a.jmp(row);
         a.label(end);
-        a.vzeroupper();
-        a.pop(saved);
-        a.ret();
+        a.end(SAVED);
     }
 
     /// Fetches what the loop does not: how each stream begins, while activations are spread.
@@ -122,7 +118,7 @@ public final class StreamLoop {
     private static void emitSpread(Assembler a, BlockCode format, StreamMicroKernel four) {
         String tile = a.fresh("streamsSpreadTile");
         String next = a.fresh("streamsSpread");
-        a.mov(R13, Assembler.stackArgument(1, SAVED));
+        a.mov(R13, Assembler.stackArgument(1, SAVED.length));
         a.add(R13, RSI);
         a.mov(RCX, RBP);
         a.mov(R10, R15);
@@ -135,8 +131,7 @@ public final class StreamLoop {
         a.add(RSI, BlockCode.SPAN * format.levelBytes());
         a.add(R13, PackedActivations.scaleBytes(format));
         a.add(RCX, four.spreadBytes);
-        a.sub(RBX, 1);
-        a.j(If.NOT_ZERO, next);
+        a.loop(RBX, next);
         if (format.tiled) {
             four.spreadTile(a, RAX, RCX);
             a.add(RAX, PackedActivations.arrayBytes(format));
