@@ -42,7 +42,14 @@ class PagesIT {
         if ("write".equals(System.getProperty("tenon.pages"))) {
             Files.writeString(page, made);
         }
-        assertEquals(made, Files.readString(page), "docs/" + name + " is out of date; run: " + renew);
+        List<String> lines = made.lines().toList();
+        List<String> now = Files.readAllLines(page);
+        for (int i = 0; i < Math.max(lines.size(), now.size()); i++) {
+            assertEquals(
+                    i < lines.size() ? lines.get(i) : "(no more lines)",
+                    i < now.size() ? now.get(i) : "(no more lines)",
+                    "line " + (i + 1) + " of docs/" + name + " is out of date; to renew the page run: " + renew);
+        }
     }
 
     /// {@return what a command of the distribution prints}

@@ -115,7 +115,7 @@ final class SupportPage {
                 **fast**: a kernel made for it. **generic**: runs without one: on the CPU in plain Java, on NVIDIA GPUs with weights decoded
                 to F16 when they are loaded. **no**: refused with `BACKEND-002`; `auto` then takes another backend. `cuda` and `nv-tegra` give the
                 same answers (`KernelSupport`). The backend contract compares every op and format that is not refused with a float64
-                reference: in the build on the CPU and on the emulated Orin, on a GPU with `tenon itest --backend cuda`.
+                reference: in the build on the CPU, with `-Pall` on the emulated Orin, on a GPU with `tenon itest --backend cuda`.
 
                 ## Ops
 
@@ -135,7 +135,7 @@ final class SupportPage {
                 ## Architectures
 
                 The golden models of the project, by architecture and by the formats of their matrices. Their logits are compared with a float64
-                forward pass: on the CPU with and without machine code, and on the emulated Orin.
+                forward pass: on the CPU with and without machine code, and with `-Pall` on the emulated Orin.
 
                 %s
                 """.formatted(renew, ops(), formats(), architectures());
