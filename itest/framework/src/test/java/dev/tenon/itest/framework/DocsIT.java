@@ -68,6 +68,30 @@ class DocsIT {
     }
 
     @Test
+    void theArchitectureNamesEachModuleAndEachPackageOfTheApi() throws IOException {
+        String text = Files.readString(ROOT.resolve("docs/ARCHITECTURE.md"));
+        List<String> wanted = new ArrayList<>();
+        for (MatchResult module : find(
+                Pattern.compile("<module>(?:[^<]*/)?([^</]+)</module>"), Files.readString(ROOT.resolve("pom.xml")))) {
+            if (!module.group().contains("archetypes/")) {
+                wanted.add(" " + module.group(1) + "/ ");
+            }
+        }
+        Path api = ROOT.resolve("api/src/main/java/dev/tenon");
+        try (Stream<Path> files = Files.walk(api)) {
+            files.filter(file -> file.endsWith("package-info.java"))
+                    .map(file ->
+                            "`" + api.relativize(file.getParent()).toString().replace('/', '.') + "`")
+                    .forEach(wanted::add);
+        }
+        assertTrue(wanted.size() > 30, "found only " + wanted);
+        String spaced = text.replace("\n", "\n ");
+        assertEquals(
+                List.of(),
+                wanted.stream().filter(name -> !spaced.contains(name)).toList());
+    }
+
+    @Test
     void theFilesToReadFirstAreSixAndShort() throws IOException {
         Path page = ROOT.resolve("docs/ARCHITECTURE.md");
         String section = Files.readString(page)
