@@ -28,7 +28,7 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 /// last in R11 (both clobbered); R14 and R15 are free here.
 final class AttentionPages {
     private static final int TOKENS = AttentionCode.TOKENS;
-    private static final int BLOCK = AttentionShape.STEP;
+    private static final int BLOCK = AttentionShape.MULTIPLE;
 
     private final Assembler a;
     private final AttentionShape shape;

@@ -3,11 +3,11 @@ package dev.tenon.kernels.x86.attention;
 /// What the code of attention depends on.
 ///
 /// @param type element type of keys and values
-/// @param keyLength elements of a key, a multiple of [#STEP]
-/// @param valueLength elements of a value, a multiple of [#STEP]
+/// @param keyLength elements of a key, a multiple of [#MULTIPLE]
+/// @param valueLength elements of a value, a multiple of [#MULTIPLE]
 public record AttentionShape(Type type, int keyLength, int valueLength) {
     /// What lengths must be a multiple of.
-    static final int STEP = 32;
+    static final int MULTIPLE = 32;
     /// The longest head.
     static final int MOST = 512;
 
@@ -32,7 +32,7 @@ public record AttentionShape(Type type, int keyLength, int valueLength) {
     ///
     /// @param length elements of a position
     long headBytes(int length) {
-        long scales = type == Type.Q8_0 ? (long) length / STEP * Short.BYTES : 0;
+        long scales = type == Type.Q8_0 ? (long) length / MULTIPLE * Short.BYTES : 0;
         return AttentionCode.TOKENS * ((long) length * type.bytes + scales);
     }
 

@@ -66,7 +66,7 @@ public final class MachineAttention implements AttentionKernel, AutoCloseable {
     }
 
     private static boolean fits(int length) {
-        return length > 0 && length <= AttentionShape.MOST && length % AttentionShape.STEP == 0;
+        return length > 0 && length <= AttentionShape.MOST && length % AttentionShape.MULTIPLE == 0;
     }
 
     @Override
@@ -161,7 +161,7 @@ public final class MachineAttention implements AttentionKernel, AutoCloseable {
     private AttentionShape shape(int keyLength, int valueLength) {
         if (!fits(keyLength) || !fits(valueLength)) {
             throw argument("keys of " + keyLength + " and values of " + valueLength + " elements; multiples of "
-                    + AttentionShape.STEP + " up to " + AttentionShape.MOST + " are needed");
+                    + AttentionShape.MULTIPLE + " up to " + AttentionShape.MOST + " are needed");
         }
         return new AttentionShape(type, keyLength, valueLength);
     }

@@ -81,13 +81,13 @@ public record PanelShape(int rows, int many, int few) {
     }
 
     /// {@return how many times 32 bits of levels each row has in a block}
-    public int steps(BlockCode format) {
+    public int dwords(BlockCode format) {
         return format.group * format.levelBytes() / 4;
     }
 
     /// {@return bytes of a block}
     public int blockBytes(BlockCode format) {
-        return headBytes(format) + steps(format) * stride();
+        return headBytes(format) + dwords(format) * stride();
     }
 
     /// {@return bytes between two places of a tile}
@@ -107,9 +107,9 @@ public record PanelShape(int rows, int many, int few) {
 
     /// {@return bytes from the block of a span's first group to a piece of 32 bits of all rows}
     ///
-    /// @param step which piece of the span
-    public int levels(BlockCode format, int step) {
-        return step / steps(format) * placeBytes(format) + headBytes(format) + step % steps(format) * stride();
+    /// @param dword which piece of the span
+    public int levels(BlockCode format, int dword) {
+        return dword / dwords(format) * placeBytes(format) + headBytes(format) + dword % dwords(format) * stride();
     }
 
     /// {@return bytes of a panel}

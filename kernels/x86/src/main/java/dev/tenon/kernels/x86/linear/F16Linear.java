@@ -62,7 +62,7 @@ public final class F16Linear extends LinearKernel {
         boolean wide = set == FeatureSet.AVX512;
         int many = F16PanelLoop.TOKENS;
         int inPanels = 0;
-        if (call.tokens >= many && call.n % F16PanelLoop.step(wide) == 0) {
+        if (call.tokens >= many && call.n % F16PanelLoop.multiple(wide) == 0) {
             inPanels = call.rows / F16PanelLoop.rows(wide) * F16PanelLoop.rows(wide);
         }
         for (int r = 0; r < inPanels; r += STREAM_ROWS_SHARED) {

@@ -62,7 +62,7 @@ final class PairLinear {
 
     /// {@return tokens that quads are multiplied with: the last one perhaps twice}
     private static int evenTokens(int tokens) {
-        return (tokens + QuadLoop.STEP - 1) & -QuadLoop.STEP;
+        return (tokens + QuadLoop.TOKENS - 1) & -QuadLoop.TOKENS;
     }
 
     /// Multiplies all rows of a call with all its tokens.
@@ -71,7 +71,7 @@ final class PairLinear {
         if (takesQuads(call.n, tokens)) {
             int slots = evenTokens(tokens);
             PairFunctions.Functions f =
-                    call.code.pairs.quads(QuadPrefetch.index(format, call.rowBytes, slots / QuadLoop.STEP));
+                    call.code.pairs.quads(QuadPrefetch.index(format, call.rowBytes, slots / QuadLoop.TOKENS));
             spread(call, f, slots);
             runQuads(call, f, slots);
         } else {
@@ -157,7 +157,7 @@ final class PairLinear {
                 between,
                 call.n / BlockCode.SPAN,
                 (long) out * Float.BYTES,
-                slots / QuadLoop.STEP,
+                slots / QuadLoop.TOKENS,
                 0);
     }
 

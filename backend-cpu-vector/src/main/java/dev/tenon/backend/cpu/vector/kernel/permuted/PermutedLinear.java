@@ -48,7 +48,7 @@ public abstract class PermutedLinear implements PackedKernel {
     /// Bytes of sixteen floats.
     static final int VECTOR = 64;
     /// Bytes of the floats that a vector of this machine holds.
-    static final int STEP = LANES * Float.BYTES;
+    static final int LANE_BYTES = LANES * Float.BYTES;
 
     /// Bits of the float `2^23`, in which an int below `2^23` can be set as it is.
     static final IntVector UNIT = IntVector.broadcast(Species.I, 0x4B000000);
@@ -163,13 +163,13 @@ public abstract class PermutedLinear implements PackedKernel {
     /// {@return bytes of a panel's words, numbers, and of the strands of a lane}
     private long panelBytes(int blocks) {
         long strands = 2L * vectorPairs * blocks * PermutedPanel.WIDTH;
-        return (wordVectors() + 16L * sums) * wordBytes(blocks) + strands + wordVectors() * STEP;
+        return (wordVectors() + 16L * sums) * wordBytes(blocks) + strands + wordVectors() * LANE_BYTES;
     }
 
     /// {@return bytes of a word, or a number, of all blocks: a vector more than needed, because first-level caches hold
     /// few lines that lie a power of two apart}
     private static long wordBytes(int blocks) {
-        return (long) blocks * PermutedPanel.WIDTH + STEP;
+        return (long) blocks * PermutedPanel.WIDTH + LANE_BYTES;
     }
 
     private long wordVectors() {
@@ -368,7 +368,7 @@ public abstract class PermutedLinear implements PackedKernel {
             scales.read(weights, p, count, scratch, numbers);
             long even = to + (long) vectorPairs * b * VECTOR;
             long odd = even + (long) vectorPairs * blocks * VECTOR;
-            for (int part = 0; part < VECTOR; part += STEP) {
+            for (int part = 0; part < VECTOR; part += LANE_BYTES) {
                 decode.write(weights, p, count, scratch, numbers, even + part, odd + part, part);
             }
             PermutedPanel.copy(scratch, numbers, to + (2L * vectorPairs * blocks + b) * VECTOR, sums * count);

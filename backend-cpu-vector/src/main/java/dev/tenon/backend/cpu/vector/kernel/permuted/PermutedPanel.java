@@ -2,7 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel.permuted;
 
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
-import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.STEP;
+import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.LANE_BYTES;
 import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.VECTOR;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
@@ -32,7 +32,7 @@ final class PermutedPanel {
     /// Rows of a panel, and of a tile.
     static final int ROWS = UNITS * LANES;
     /// Bytes of a number for each of the rows.
-    static final int WIDTH = UNITS * STEP;
+    static final int WIDTH = UNITS * LANE_BYTES;
     /// Tokens of a tile; their strands lie interleaved.
     static final int TOKENS = 4;
     /// Tokens that take their turn with a strand; theirs of one kind lie together. Whole tiles.
@@ -81,7 +81,7 @@ final class PermutedPanel {
             }
             return;
         }
-        for (long i = 0; i < pairs * PAIR; i += STEP) {
+        for (long i = 0; i < pairs * PAIR; i += LANE_BYTES) {
             zero.intoMemorySegment(s, at + i, Species.LE);
         }
     }
@@ -95,7 +95,7 @@ final class PermutedPanel {
     static void copy(MemorySegment scratch, long from, long to, int count) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         for (int i = 0; i < count; i++) {
-            for (int part = 0; part < VECTOR; part += STEP) {
+            for (int part = 0; part < VECTOR; part += LANE_BYTES) {
                 FloatVector.fromMemorySegment(F, s, from + i * VECTOR + part, Species.LE)
                         .intoMemorySegment(s, to + i * VECTOR + part, Species.LE);
             }
@@ -113,7 +113,7 @@ final class PermutedPanel {
     static void dot(MemorySegment scratch, long from, long strands, MemorySegment packed, long x, int count) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         MemorySegment m = Memory.ALL == null ? packed : Memory.ALL;
-        for (int part = 0; part < VECTOR; part += STEP) {
+        for (int part = 0; part < VECTOR; part += LANE_BYTES) {
             FloatVector a = FloatVector.fromMemorySegment(F, s, strands + part, Species.LE);
             for (int i = 0; i < count; i++) {
                 a = FloatVector.fromMemorySegment(F, s, from + i * VECTOR + part, Species.LE)
@@ -182,7 +182,7 @@ final class PermutedPanel {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         // Minus zero changes no number that it is added to.
         FloatVector v = FloatVector.broadcast(F, -0f);
-        for (int i = 0; i < TILE; i += STEP) {
+        for (int i = 0; i < TILE; i += LANE_BYTES) {
             v.intoMemorySegment(s, sums + i, Species.LE);
         }
     }
@@ -293,12 +293,12 @@ final class PermutedPanel {
                     .add(FloatVector.fromMemorySegment(F, s, c + k, Species.LE))
                     .add(FloatVector.fromMemorySegment(F, s, d + k, Species.LE))
                     .intoMemorySegment(s, e + k, Species.LE);
-            FloatVector.fromMemorySegment(F, s, a + k + STEP, Species.LE)
-                    .add(FloatVector.fromMemorySegment(F, s, b + k + STEP, Species.LE))
-                    .add(FloatVector.fromMemorySegment(F, s, c + k + STEP, Species.LE))
-                    .add(FloatVector.fromMemorySegment(F, s, d + k + STEP, Species.LE))
-                    .intoMemorySegment(s, e + k + STEP, Species.LE);
-            i += 2 * STEP;
+            FloatVector.fromMemorySegment(F, s, a + k + LANE_BYTES, Species.LE)
+                    .add(FloatVector.fromMemorySegment(F, s, b + k + LANE_BYTES, Species.LE))
+                    .add(FloatVector.fromMemorySegment(F, s, c + k + LANE_BYTES, Species.LE))
+                    .add(FloatVector.fromMemorySegment(F, s, d + k + LANE_BYTES, Species.LE))
+                    .intoMemorySegment(s, e + k + LANE_BYTES, Species.LE);
+            i += 2 * LANE_BYTES;
         } while (i != bytes);
     }
 
@@ -314,11 +314,11 @@ final class PermutedPanel {
             FloatVector.fromMemorySegment(F, s, p, Species.LE)
                     .add(FloatVector.fromMemorySegment(F, s, q, Species.LE))
                     .intoMemorySegment(s, p, Species.LE);
-            FloatVector.fromMemorySegment(F, s, p + STEP, Species.LE)
-                    .add(FloatVector.fromMemorySegment(F, s, q + STEP, Species.LE))
-                    .intoMemorySegment(s, p + STEP, Species.LE);
-            p += 2 * STEP;
-            q += 2 * STEP;
+            FloatVector.fromMemorySegment(F, s, p + LANE_BYTES, Species.LE)
+                    .add(FloatVector.fromMemorySegment(F, s, q + LANE_BYTES, Species.LE))
+                    .intoMemorySegment(s, p + LANE_BYTES, Species.LE);
+            p += 2 * LANE_BYTES;
+            q += 2 * LANE_BYTES;
         } while (p != end);
     }
 

@@ -3,7 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel.permuted;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
-import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.STEP;
+import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.LANE_BYTES;
 import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedPanel.TOKENS;
 import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedPanel.WIDTH;
 
@@ -71,9 +71,9 @@ final class PermutedTile {
             p &= Memory.ADDRESS;
             y &= Memory.ADDRESS;
             FloatVector w0 = FloatVector.fromMemorySegment(F, s, p, Species.LE);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + 1 * STEP, Species.LE);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + 2 * STEP, Species.LE);
-            FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + 3 * STEP, Species.LE);
+            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + 1 * LANE_BYTES, Species.LE);
+            FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + 2 * LANE_BYTES, Species.LE);
+            FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + 3 * LANE_BYTES, Species.LE);
             FloatVector v = (FloatVector) IntVector.broadcast(I, m.get(INT, y)).reinterpretAsFloats();
             a00 = w0.fma(v, a00);
             a10 = w1.fma(v, a10);
@@ -94,10 +94,10 @@ final class PermutedTile {
             a13 = w1.fma(v, a13);
             a23 = w2.fma(v, a23);
             a33 = w3.fma(v, a33);
-            w0 = FloatVector.fromMemorySegment(F, s, p + 4 * STEP, Species.LE);
-            w1 = FloatVector.fromMemorySegment(F, s, p + 5 * STEP, Species.LE);
-            w2 = FloatVector.fromMemorySegment(F, s, p + 6 * STEP, Species.LE);
-            w3 = FloatVector.fromMemorySegment(F, s, p + 7 * STEP, Species.LE);
+            w0 = FloatVector.fromMemorySegment(F, s, p + 4 * LANE_BYTES, Species.LE);
+            w1 = FloatVector.fromMemorySegment(F, s, p + 5 * LANE_BYTES, Species.LE);
+            w2 = FloatVector.fromMemorySegment(F, s, p + 6 * LANE_BYTES, Species.LE);
+            w3 = FloatVector.fromMemorySegment(F, s, p + 7 * LANE_BYTES, Species.LE);
             v = (FloatVector) IntVector.broadcast(I, m.get(INT, y + 16)).reinterpretAsFloats();
             a00 = w0.fma(v, a00);
             a10 = w1.fma(v, a10);
@@ -124,21 +124,21 @@ final class PermutedTile {
         } while (left != 0);
         long d = to & Memory.ADDRESS;
         a00.intoMemorySegment(s, d, Species.LE);
-        a10.intoMemorySegment(s, d + 1 * STEP, Species.LE);
-        a20.intoMemorySegment(s, d + 2 * STEP, Species.LE);
-        a30.intoMemorySegment(s, d + 3 * STEP, Species.LE);
-        a01.intoMemorySegment(s, d + 4 * STEP, Species.LE);
-        a11.intoMemorySegment(s, d + 5 * STEP, Species.LE);
-        a21.intoMemorySegment(s, d + 6 * STEP, Species.LE);
-        a31.intoMemorySegment(s, d + 7 * STEP, Species.LE);
-        a02.intoMemorySegment(s, d + 8 * STEP, Species.LE);
-        a12.intoMemorySegment(s, d + 9 * STEP, Species.LE);
-        a22.intoMemorySegment(s, d + 10 * STEP, Species.LE);
-        a32.intoMemorySegment(s, d + 11 * STEP, Species.LE);
-        a03.intoMemorySegment(s, d + 12 * STEP, Species.LE);
-        a13.intoMemorySegment(s, d + 13 * STEP, Species.LE);
-        a23.intoMemorySegment(s, d + 14 * STEP, Species.LE);
-        a33.intoMemorySegment(s, d + 15 * STEP, Species.LE);
+        a10.intoMemorySegment(s, d + 1 * LANE_BYTES, Species.LE);
+        a20.intoMemorySegment(s, d + 2 * LANE_BYTES, Species.LE);
+        a30.intoMemorySegment(s, d + 3 * LANE_BYTES, Species.LE);
+        a01.intoMemorySegment(s, d + 4 * LANE_BYTES, Species.LE);
+        a11.intoMemorySegment(s, d + 5 * LANE_BYTES, Species.LE);
+        a21.intoMemorySegment(s, d + 6 * LANE_BYTES, Species.LE);
+        a31.intoMemorySegment(s, d + 7 * LANE_BYTES, Species.LE);
+        a02.intoMemorySegment(s, d + 8 * LANE_BYTES, Species.LE);
+        a12.intoMemorySegment(s, d + 9 * LANE_BYTES, Species.LE);
+        a22.intoMemorySegment(s, d + 10 * LANE_BYTES, Species.LE);
+        a32.intoMemorySegment(s, d + 11 * LANE_BYTES, Species.LE);
+        a03.intoMemorySegment(s, d + 12 * LANE_BYTES, Species.LE);
+        a13.intoMemorySegment(s, d + 13 * LANE_BYTES, Species.LE);
+        a23.intoMemorySegment(s, d + 14 * LANE_BYTES, Species.LE);
+        a33.intoMemorySegment(s, d + 15 * LANE_BYTES, Species.LE);
     }
 
     /// Four vectors of rows and four tokens.
@@ -168,9 +168,9 @@ final class PermutedTile {
             p &= Memory.ADDRESS;
             y &= Memory.ADDRESS;
             FloatVector w0 = FloatVector.fromMemorySegment(F, s, p, Species.LE);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + 1 * STEP, Species.LE);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + 2 * STEP, Species.LE);
-            FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + 3 * STEP, Species.LE);
+            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + 1 * LANE_BYTES, Species.LE);
+            FloatVector w2 = FloatVector.fromMemorySegment(F, s, p + 2 * LANE_BYTES, Species.LE);
+            FloatVector w3 = FloatVector.fromMemorySegment(F, s, p + 3 * LANE_BYTES, Species.LE);
             FloatVector v = (FloatVector) IntVector.broadcast(I, m.get(INT, y)).reinterpretAsFloats();
             a00 = w0.fma(v, a00);
             a10 = w1.fma(v, a10);
@@ -197,21 +197,21 @@ final class PermutedTile {
         } while (left != 0);
         long d = to & Memory.ADDRESS;
         a00.intoMemorySegment(s, d, Species.LE);
-        a10.intoMemorySegment(s, d + 1 * STEP, Species.LE);
-        a20.intoMemorySegment(s, d + 2 * STEP, Species.LE);
-        a30.intoMemorySegment(s, d + 3 * STEP, Species.LE);
-        a01.intoMemorySegment(s, d + 4 * STEP, Species.LE);
-        a11.intoMemorySegment(s, d + 5 * STEP, Species.LE);
-        a21.intoMemorySegment(s, d + 6 * STEP, Species.LE);
-        a31.intoMemorySegment(s, d + 7 * STEP, Species.LE);
-        a02.intoMemorySegment(s, d + 8 * STEP, Species.LE);
-        a12.intoMemorySegment(s, d + 9 * STEP, Species.LE);
-        a22.intoMemorySegment(s, d + 10 * STEP, Species.LE);
-        a32.intoMemorySegment(s, d + 11 * STEP, Species.LE);
-        a03.intoMemorySegment(s, d + 12 * STEP, Species.LE);
-        a13.intoMemorySegment(s, d + 13 * STEP, Species.LE);
-        a23.intoMemorySegment(s, d + 14 * STEP, Species.LE);
-        a33.intoMemorySegment(s, d + 15 * STEP, Species.LE);
+        a10.intoMemorySegment(s, d + 1 * LANE_BYTES, Species.LE);
+        a20.intoMemorySegment(s, d + 2 * LANE_BYTES, Species.LE);
+        a30.intoMemorySegment(s, d + 3 * LANE_BYTES, Species.LE);
+        a01.intoMemorySegment(s, d + 4 * LANE_BYTES, Species.LE);
+        a11.intoMemorySegment(s, d + 5 * LANE_BYTES, Species.LE);
+        a21.intoMemorySegment(s, d + 6 * LANE_BYTES, Species.LE);
+        a31.intoMemorySegment(s, d + 7 * LANE_BYTES, Species.LE);
+        a02.intoMemorySegment(s, d + 8 * LANE_BYTES, Species.LE);
+        a12.intoMemorySegment(s, d + 9 * LANE_BYTES, Species.LE);
+        a22.intoMemorySegment(s, d + 10 * LANE_BYTES, Species.LE);
+        a32.intoMemorySegment(s, d + 11 * LANE_BYTES, Species.LE);
+        a03.intoMemorySegment(s, d + 12 * LANE_BYTES, Species.LE);
+        a13.intoMemorySegment(s, d + 13 * LANE_BYTES, Species.LE);
+        a23.intoMemorySegment(s, d + 14 * LANE_BYTES, Species.LE);
+        a33.intoMemorySegment(s, d + 15 * LANE_BYTES, Species.LE);
     }
 
     /// Two vectors of rows and four tokens: narrow machines have half the registers.
@@ -234,7 +234,7 @@ final class PermutedTile {
             long k = i & 0x3FFFFFFF;
             long j = k * (WIDTH / Float.BYTES);
             FloatVector w0 = FloatVector.fromMemorySegment(F, s, p + j, Species.LE);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + j + 1 * STEP, Species.LE);
+            FloatVector w1 = FloatVector.fromMemorySegment(F, s, p + j + 1 * LANE_BYTES, Species.LE);
             FloatVector v = (FloatVector)
                     IntVector.broadcast(I, m.get(INT, y + TOKENS * k)).reinterpretAsFloats();
             a00 = w0.fma(v, a00);
@@ -255,12 +255,12 @@ final class PermutedTile {
         } while (i != end);
         long d = to & Memory.ADDRESS;
         a00.intoMemorySegment(s, d, Species.LE);
-        a10.intoMemorySegment(s, d + 1 * STEP, Species.LE);
-        a01.intoMemorySegment(s, d + 2 * STEP, Species.LE);
-        a11.intoMemorySegment(s, d + 3 * STEP, Species.LE);
-        a02.intoMemorySegment(s, d + 4 * STEP, Species.LE);
-        a12.intoMemorySegment(s, d + 5 * STEP, Species.LE);
-        a03.intoMemorySegment(s, d + 6 * STEP, Species.LE);
-        a13.intoMemorySegment(s, d + 7 * STEP, Species.LE);
+        a10.intoMemorySegment(s, d + 1 * LANE_BYTES, Species.LE);
+        a01.intoMemorySegment(s, d + 2 * LANE_BYTES, Species.LE);
+        a11.intoMemorySegment(s, d + 3 * LANE_BYTES, Species.LE);
+        a02.intoMemorySegment(s, d + 4 * LANE_BYTES, Species.LE);
+        a12.intoMemorySegment(s, d + 5 * LANE_BYTES, Species.LE);
+        a03.intoMemorySegment(s, d + 6 * LANE_BYTES, Species.LE);
+        a13.intoMemorySegment(s, d + 7 * LANE_BYTES, Species.LE);
     }
 }

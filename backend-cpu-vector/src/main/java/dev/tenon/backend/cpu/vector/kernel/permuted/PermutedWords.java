@@ -2,7 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel.permuted;
 
 import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
-import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.STEP;
+import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.LANE_BYTES;
 
 import dev.tenon.backend.cpu.vector.kernel.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
@@ -37,7 +37,7 @@ final class PermutedWords {
     /// @param f16At bytes from the words to the F16 numbers
     /// @param f16Count how many F16 numbers
     /// @param scratch receives them
-    /// @param to where those of all lanes go; [PermutedLinear#STEP] bytes behind them, the next word's
+    /// @param to where those of all lanes go; [PermutedLinear#LANE_BYTES] bytes behind them, the next word's
     /// @param lane which lane the first row has, a multiple of 4
     static void copy(
             MemorySegment weights,
@@ -62,25 +62,25 @@ final class PermutedWords {
         int end = 16 * quads;
         do {
             long k = i & 0x3FFFFFFF;
-            long j = q + k * (STEP / 4);
+            long j = q + k * (LANE_BYTES / 4);
             IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p0 + k, Species.LE)
                     .intoMemorySegment(s, j, Species.LE);
             IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p1 + k, Species.LE)
-                    .intoMemorySegment(s, j + STEP, Species.LE);
+                    .intoMemorySegment(s, j + LANE_BYTES, Species.LE);
             IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p2 + k, Species.LE)
-                    .intoMemorySegment(s, j + 2 * STEP, Species.LE);
+                    .intoMemorySegment(s, j + 2 * LANE_BYTES, Species.LE);
             IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p3 + k, Species.LE)
-                    .intoMemorySegment(s, j + 3 * STEP, Species.LE);
+                    .intoMemorySegment(s, j + 3 * LANE_BYTES, Species.LE);
             i += 16;
         } while (i != end);
-        long at = q + 4L * quads * STEP;
+        long at = q + 4L * quads * LANE_BYTES;
         for (int h = 0; h < f16Count; h++) {
             long k = f16At + 2L * h;
             s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at & Memory.ADDRESS, Species.f16(w, p0 + k & Memory.ADDRESS));
             s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 4 & Memory.ADDRESS, Species.f16(w, p1 + k & Memory.ADDRESS));
             s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 8 & Memory.ADDRESS, Species.f16(w, p2 + k & Memory.ADDRESS));
             s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 12 & Memory.ADDRESS, Species.f16(w, p3 + k & Memory.ADDRESS));
-            at += STEP;
+            at += LANE_BYTES;
         }
     }
 
@@ -100,9 +100,9 @@ final class PermutedWords {
         do {
             p &= Memory.ADDRESS;
             IntVector a = IntVector.fromMemorySegment(I, s, p, Species.LE);
-            IntVector b = IntVector.fromMemorySegment(I, s, p + STEP, Species.LE);
-            IntVector c = IntVector.fromMemorySegment(I, s, p + 2 * STEP, Species.LE);
-            IntVector d = IntVector.fromMemorySegment(I, s, p + 3 * STEP, Species.LE);
+            IntVector b = IntVector.fromMemorySegment(I, s, p + LANE_BYTES, Species.LE);
+            IntVector c = IntVector.fromMemorySegment(I, s, p + 2 * LANE_BYTES, Species.LE);
+            IntVector d = IntVector.fromMemorySegment(I, s, p + 3 * LANE_BYTES, Species.LE);
             IntVector ab = a.blend(b.rearrange(PREVIOUS), ODD);
             IntVector ba = a.rearrange(NEXT).blend(b, ODD);
             IntVector cd = c.blend(d.rearrange(PREVIOUS), ODD);
@@ -116,12 +116,12 @@ final class PermutedWords {
             ba.rearrange(NEXT_PAIR)
                     .blend(dc, ODD_PAIR)
                     .intoMemorySegment(s, q + 3 * apart & Memory.ADDRESS, Species.LE);
-            p += 4 * STEP;
+            p += 4 * LANE_BYTES;
             q += 4 * apart;
             left -= 2;
         } while (left != 0);
         for (int h = 0; h < f16Count; h++) {
-            IntVector.fromMemorySegment(I, s, p + h * STEP & Memory.ADDRESS, Species.LE)
+            IntVector.fromMemorySegment(I, s, p + h * LANE_BYTES & Memory.ADDRESS, Species.LE)
                     .intoMemorySegment(s, q + h * apart & Memory.ADDRESS, Species.LE);
         }
     }

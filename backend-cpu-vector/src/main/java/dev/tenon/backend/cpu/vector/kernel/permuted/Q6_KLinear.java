@@ -418,10 +418,10 @@ public final class Q6_KLinear extends PermutedLinear {
                 ((FloatVector) u.lanewise(VectorOperators.LSHR, 24).convert(VectorOperators.I2F, 0))
                         .mul(e)
                         .intoMemorySegment(s, z + 3 * WIDTH, Species.LE);
-                p += STEP;
-                g += STEP;
-                y += STEP;
-                z += STEP;
+                p += LANE_BYTES;
+                g += LANE_BYTES;
+                y += LANE_BYTES;
+                z += LANE_BYTES;
             } while (y != unit);
             y += 7L * WIDTH;
             z += 7L * WIDTH;

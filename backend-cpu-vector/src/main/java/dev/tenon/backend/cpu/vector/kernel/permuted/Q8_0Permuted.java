@@ -244,9 +244,9 @@ public final class Q8_0Permuted extends PermutedLinear {
                                 .convert(VectorOperators.I2F, 0))
                         .mul(factor)
                         .intoMemorySegment(s, z, Species.LE);
-                p += STEP;
-                y += STEP;
-                z += STEP;
+                p += LANE_BYTES;
+                y += LANE_BYTES;
+                z += LANE_BYTES;
             } while (y != unit);
         } while (y != end);
     }

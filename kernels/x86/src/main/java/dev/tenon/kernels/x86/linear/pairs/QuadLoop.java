@@ -45,12 +45,12 @@ import dev.tenon.kernels.x86.block.Tiles;
 ///
 /// Arguments: weights, scratch, scratch, byte offset of the first row, bytes of a row, quads of
 /// rows; on the stack bytes between the rows of a quad (0: four times the same row), spans, byte
-/// offset of the first row's results in scratch, tokens divided by [#STEP].
+/// offset of the first row's results in scratch, tokens divided by [#TOKENS].
 public final class QuadLoop {
     /// Rows of a quad.
     public static final int ROWS = 4;
     /// Tokens that the innermost loop takes at once.
-    public static final int STEP = 2;
+    public static final int TOKENS = 2;
 
     private static final int REGISTER = 64;
     private static final Gpr[] SAVED = {RBX, RBP, R12, R13, R14, R15};
@@ -62,7 +62,7 @@ public final class QuadLoop {
     /// RDI points to the first row of the quad, QuadMicroKernel.ROWS to the spans of its rows, RCX
     /// to spread activations, R13 to the token's sums, RSI to spread activations of the first span,
     /// RBP and R9 are those of [QuadPrefetch], RDX to the quad's results, R12 to the token's; R8 is
-    /// bytes of a row, R15 spans left, R12 those of the tile, R14 steps of tokens left.
+    /// bytes of a row, R15 spans left, R12 those of the tile, R14 turns of tokens left.
     ///
     /// @param ahead how the next quad is fetched
     public static void emit(
@@ -135,18 +135,18 @@ public final class QuadLoop {
         quad.unpack(a);
         ahead.span(a);
         forTokens(a, quad, () -> {
-            ahead.step(a, format);
-            for (int t = 0; t < STEP; t++) {
+            ahead.turn(a, format);
+            for (int t = 0; t < TOKENS; t++) {
                 quad.token(a, t * pair.spreadBytes, t * quad.sumsPerToken * REGISTER, first);
             }
-            a.add(RCX, STEP * pair.spreadBytes);
+            a.add(RCX, TOKENS * pair.spreadBytes);
         });
         for (Gpr w : QuadMicroKernel.ROWS) {
             a.add(w, format.spanBytes);
         }
     }
 
-    /// Repeats code for every step of tokens; R13 points to their sums.
+    /// Repeats code for every turn of tokens; R13 points to their sums.
     private static void forTokens(Assembler a, QuadMicroKernel quad, Runnable body) {
         String loop = a.fresh("quadTokens");
         a.lea(R13, mem(RSI, PairScratch.SUMS_OFFSET - PairScratch.SPREAD_OFFSET));
@@ -154,7 +154,7 @@ public final class QuadLoop {
         a.align(32);
         a.label(loop);
         body.run();
-        a.add(R13, STEP * quad.sumsPerToken * REGISTER);
+        a.add(R13, TOKENS * quad.sumsPerToken * REGISTER);
         a.loop(R14, loop);
     }
 
@@ -168,10 +168,10 @@ public final class QuadLoop {
         a.cmp(R15, 0);
         a.j(If.ZERO, last);
         forTokens(a, quad, () -> {
-            for (int t = 0; t < STEP; t++) {
+            for (int t = 0; t < TOKENS; t++) {
                 quad.endTile(a, t * pair.spreadBytes, t, first);
             }
-            a.add(RCX, STEP * pair.spreadBytes);
+            a.add(RCX, TOKENS * pair.spreadBytes);
         });
         a.jmp(next);
         a.label(last);
@@ -180,8 +180,8 @@ public final class QuadLoop {
             quad.results(a, pair.spreadBytes, first);
             a.vmovdqu(mem(R12), xmm(0));
             a.vextracti128(mem(R12, PairScratch.OUT_ROWS * Float.BYTES), zmm(0), 1);
-            a.add(R12, STEP * PairScratch.OUT_ROWS * Float.BYTES);
-            a.add(RCX, STEP * pair.spreadBytes);
+            a.add(R12, TOKENS * PairScratch.OUT_ROWS * Float.BYTES);
+            a.add(RCX, TOKENS * pair.spreadBytes);
         });
     }
 }

@@ -16,15 +16,15 @@ import dev.tenon.kernels.x86.block.QuadMicroKernel;
 /// How [QuadLoop] fetches the next four rows into the second-level cache while it multiplies four.
 /// (From there out-of-order execution has them in time.) Results do not depend on it.
 ///
-/// A few lines are fetched in each step of tokens: all those of a span at once would take all line
+/// A few lines are fetched in each turn of tokens: all those of a span at once would take all line
 /// buffers of the first level for as long as memory takes, and activations come through these too.
 /// Short rows are fetched in the order of their addresses, one after the other; of long ones the
 /// same span of each, so that hardware prefetchers see four streams.
 ///
-/// Uses RBP, and R9 in a step. A fetch past the end of the weights does nothing.
+/// Uses RBP, and R9 in a turn. A fetch past the end of the weights does nothing.
 ///
 /// @param inOrder whether rows are fetched in the order of their addresses
-/// @param count lines a step in that order; otherwise how many steps there are at least, a power of
+/// @param count lines a turn in that order; otherwise how many turns there are at least, a power of
 /// two
 public record QuadPrefetch(boolean inOrder, int count) {
     /// Longest rows that are fetched in order: four of them take three pages of 4 KiB at most.
@@ -41,13 +41,13 @@ public record QuadPrefetch(boolean inOrder, int count) {
     /// Chooses; allocates nothing.
     ///
     /// @param rowBytes bytes of a row
-    /// @param steps steps of tokens, at least 1
+    /// @param turns turns of tokens, at least 1
     /// @return which way to fetch, less than [#INDICES]: what [#of] takes
-    public static int index(BlockCode format, long rowBytes, int steps) {
+    public static int index(BlockCode format, long rowBytes, int turns) {
         if (rowBytes <= SHORT_ROW) {
-            return (ROWS * format.spanBytes + LINE * steps - 1) / (LINE * steps);
+            return (ROWS * format.spanBytes + LINE * turns - 1) / (LINE * turns);
         }
-        return ORDERED + Integer.numberOfTrailingZeros(Integer.highestOneBit(steps));
+        return ORDERED + Integer.numberOfTrailingZeros(Integer.highestOneBit(turns));
     }
 
     /// {@return what is fetched}
@@ -72,8 +72,8 @@ public record QuadPrefetch(boolean inOrder, int count) {
         }
     }
 
-    /// Fetches what a step does; R14 is the number of those left.
-    void step(Assembler a, BlockCode format) {
+    /// Fetches what a turn does; R14 is the number of those left.
+    void turn(Assembler a, BlockCode format) {
         if (inOrder) {
             for (int i = 0; i < count; i++) {
                 a.prefetchT1(mem(RBP, i * LINE));

@@ -65,7 +65,7 @@ public final class F16PanelLoop {
     /// {@return what the length of a row must be a multiple of}
     ///
     /// @param wide whether with AVX-512
-    public static int step(boolean wide) {
+    public static int multiple(boolean wide) {
         return wide ? 32 : 16;
     }
 

@@ -207,8 +207,8 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
     }
 
     /// {@return four weights of one part of the rows}
-    final Mem levels(int step, int part) {
-        return mem(RSI, shape.headBytes(format) + stride * step + shape.registerBytes() * part);
+    final Mem levels(int dword, int part) {
+        return mem(RSI, shape.headBytes(format) + stride * dword + shape.registerBytes() * part);
     }
 
     /// {@return where a place's sums of a token and one part of the rows are}

@@ -14,8 +14,8 @@ import java.util.function.IntFunction;
 /// six of floats, four for weights and activations.
 ///
 /// With AVX-VNNI four products of bytes are one `vpdpbusd`. With AVX2 they are `vpmaddubsw`, whose
-/// sums of two products are gathered in 16 bits for as many steps as the format's levels leave
-/// room, and one `vpmaddwd` then: eight steps of levels up to 15, two of levels up to 63. Words are
+/// sums of two products are gathered in 16 bits for as many dwords as the format's levels leave
+/// room, and one `vpmaddwd` then: eight dwords of levels up to 15, two of levels up to 63. Words are
 /// `vpdpwssd`, or `vpmaddwd` and an addition.
 final class PanelLoop256 extends PanelLoop {
     private static final Vec W0 = ymm(12);
@@ -53,7 +53,7 @@ final class PanelLoop256 extends PanelLoop {
                 }
             }
         }
-        for (int k = 0; k < shape.steps(format); k++) {
+        for (int k = 0; k < shape.dwords(format); k++) {
             a.vmovdqu(W0, levels(k, 0));
             a.vmovdqu(W1, levels(k, 1));
             for (int t = 0; t < tokens; t++) {
@@ -70,8 +70,8 @@ final class PanelLoop256 extends PanelLoop {
     }
 
     private void emitDotsAvx2() {
-        int steps = shape.steps(format);
-        int first = format.words ? steps : Math.min(steps, Short.MAX_VALUE / (2 * MOST_ACTIVATION * format.most));
+        int dwords = shape.dwords(format);
+        int first = format.words ? dwords : Math.min(dwords, Short.MAX_VALUE / (2 * MOST_ACTIVATION * format.most));
         for (int k = 0; k < first; k++) {
             a.vmovdqu(W0, levels(k, 0));
             a.vmovdqu(W1, levels(k, 1));
@@ -96,8 +96,8 @@ final class PanelLoop256 extends PanelLoop {
                 a.vpmaddwd(dot(t, h), dot(t, h), ones());
             }
         }
-        // The other steps, two at a time, for one one part of the rows after the other.
-        for (int k = first; k < steps; k += 2) {
+        // The other dwords, two at a time, for one one part of the rows after the other.
+        for (int k = first; k < dwords; k += 2) {
             for (int h = 0; h < 2; h++) {
                 a.vmovdqu(W0, levels(k, h));
                 a.vmovdqu(W1, levels(k + 1, h));

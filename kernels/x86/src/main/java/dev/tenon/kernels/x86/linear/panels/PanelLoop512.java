@@ -15,8 +15,8 @@ import java.util.function.IntFunction;
 /// floats.
 ///
 /// Where another thread computes on the core's other hardware thread, a thread looks ahead over few
-/// instructions only. So what is loaded lies a step in front of what needs it, and no instruction
-/// waits for the one before it: levels are loaded a step ahead (those of the next block, and at the
+/// instructions only. So what is loaded lies a dword of levels in front of what needs it, and no instruction
+/// waits for the one before it: levels are loaded one dword ahead (those of the next block, and at the
 /// end of a panel 384 bytes of the scratch memory after it, which are not used), and all products
 /// by `dx` come before all products by `scale`.
 final class PanelLoop512 extends PanelLoop {
@@ -31,20 +31,20 @@ final class PanelLoop512 extends PanelLoop {
         emitLevels(0, 0);
     }
 
-    /// Loads the levels of a step to registers 24 and 25, of every other step to 26 and 27.
+    /// Loads a dword of levels to registers 24 and 25, every other one to 26 and 27.
     ///
     /// @param disp bytes from the block at hand
-    private void emitLevels(int step, int disp) {
-        a.vmovdqu(zmm(24 + 2 * (step & 1)), levels(step, 0).plus(disp));
-        a.vmovdqu(zmm(25 + 2 * (step & 1)), levels(step, 1).plus(disp));
+    private void emitLevels(int dword, int disp) {
+        a.vmovdqu(zmm(24 + 2 * (dword & 1)), levels(dword, 0).plus(disp));
+        a.vmovdqu(zmm(25 + 2 * (dword & 1)), levels(dword, 1).plus(disp));
     }
 
     @Override
     void emitDots() {
         emitStart();
-        int steps = shape.steps(format);
-        for (int k = 0; k < steps; k++) {
-            if (k + 1 < steps) {
+        int dwords = shape.dwords(format);
+        for (int k = 0; k < dwords; k++) {
+            if (k + 1 < dwords) {
                 emitLevels(k + 1, 0);
             } else {
                 a.vmovdqu(SCALES[0], scale(0));

@@ -235,7 +235,7 @@ public final class UnpackCode {
         for (int c = 0; c < 4 * format.levelBytes(); c++) {
             a.call(transpose);
             a.add(RAX, PIECE * shape.lanes());
-            a.add(RBX, 16 / shape.steps(format) * shape.placeBytes(format));
+            a.add(RBX, 16 / shape.dwords(format) * shape.placeBytes(format));
         }
         emitScaleTransposes();
     }

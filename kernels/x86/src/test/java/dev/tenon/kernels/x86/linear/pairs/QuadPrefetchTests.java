@@ -14,24 +14,24 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class QuadPrefetchTests {
     private static final BlockCode FORMAT = new Q6_KCode();
-    private static final int STEPS = PairScratch.MAX_TOKENS / QuadLoop.STEP;
+    private static final int TURNS = PairScratch.MAX_TOKENS / QuadLoop.TOKENS;
 
     @ParameterizedTest
     @ValueSource(ints = {256, 2048, 3072, 4096, 8192})
     void allOfTheNextQuadIsFetchedWhateverTheNumberOfTokens(int n) {
         long rowBytes = FORMAT.rowBytes(n);
-        for (int steps = 1; steps <= STEPS; steps++) {
-            QuadPrefetch ahead = QuadPrefetch.of(QuadPrefetch.index(FORMAT, rowBytes, steps));
-            String where = ahead + ", rows of " + n + ", steps " + steps;
+        for (int turns = 1; turns <= TURNS; turns++) {
+            QuadPrefetch ahead = QuadPrefetch.of(QuadPrefetch.index(FORMAT, rowBytes, turns));
+            String where = ahead + ", rows of " + n + ", turns " + turns;
             assertEquals(n <= 3072, ahead.inOrder(), where);
             if (ahead.inOrder()) {
-                long fetched = 64L * ahead.count() * steps * (n / BlockCode.SPAN);
+                long fetched = 64L * ahead.count() * turns * (n / BlockCode.SPAN);
                 assertTrue(fetched >= QuadLoop.ROWS * rowBytes, where);
             } else {
                 // What a step fetches of each row, in every step or in those that are left a multiple of some number.
                 int each = fetches(ahead) / QuadLoop.ROWS;
                 int every = Math.max(1, ahead.count() / 4);
-                assertTrue(64 * each * (steps / every) >= FORMAT.spanBytes, where);
+                assertTrue(64 * each * (turns / every) >= FORMAT.spanBytes, where);
             }
         }
     }
@@ -39,16 +39,16 @@ class QuadPrefetchTests {
     @Test
     void everyIndexIsOneOfThoseThereAre() {
         for (int n = 256; n <= 16384; n += 256) {
-            for (int steps = 1; steps <= STEPS; steps++) {
-                int index = QuadPrefetch.index(FORMAT, FORMAT.rowBytes(n), steps);
-                assertTrue(index >= 0 && index < QuadPrefetch.INDICES, "rows of " + n + ", steps " + steps);
+            for (int turns = 1; turns <= TURNS; turns++) {
+                int index = QuadPrefetch.index(FORMAT, FORMAT.rowBytes(n), turns);
+                assertTrue(index >= 0 && index < QuadPrefetch.INDICES, "rows of " + n + ", turns " + turns);
             }
         }
     }
 
     private static int fetches(QuadPrefetch ahead) {
         Assembler a = new Assembler(false);
-        ahead.step(a, FORMAT);
+        ahead.turn(a, FORMAT);
         return PrefetchTests.fetches(a);
     }
 }
