@@ -10,11 +10,11 @@ import java.util.Arrays;
 /// are open to the steps of this package: entries `0` to `count - 1` are valid. A step that
 /// reorders or edits them calls [#reordered()] or [#edited()].
 final class Candidates {
-    /// Token ids, `[vocabSize]`, valid up to `count`.
+    /// Token ids, `[vocabularySize]`, valid up to `count`.
     final int[] ids;
-    /// Logits, `[vocabSize]`, valid up to `count`; finite.
+    /// Logits, `[vocabularySize]`, valid up to `count`; finite.
     final float[] logits;
-    /// Scratch of [#softmax()], `[vocabSize]`: unnormalised weights `exp(logit - max)`.
+    /// Scratch of [#softmax()], `[vocabularySize]`: unnormalised weights `exp(logit - max)`.
     final double[] weights;
     /// Number of candidates.
     int count;
@@ -26,20 +26,20 @@ final class Candidates {
 
     /// Makes an empty set.
     ///
-    /// @param vocabSize largest number of candidates; above 0
-    Candidates(int vocabSize) {
-        if (vocabSize <= 0) {
-            throw new IllegalArgumentException("vocabSize is " + vocabSize + "; expected above 0");
+    /// @param vocabularySize largest number of candidates; above 0
+    Candidates(int vocabularySize) {
+        if (vocabularySize <= 0) {
+            throw new IllegalArgumentException("vocabularySize is " + vocabularySize + "; expected above 0");
         }
-        ids = new int[vocabSize];
-        logits = new float[vocabSize];
-        weights = new double[vocabSize];
-        keys = new long[vocabSize];
+        ids = new int[vocabularySize];
+        logits = new float[vocabularySize];
+        weights = new double[vocabularySize];
+        keys = new long[vocabularySize];
     }
 
     /// Takes every token whose logit is not negative infinity.
     ///
-    /// @param source one logit a token, `[vocabSize]`; read only
+    /// @param source one logit a token, `[vocabularySize]`; read only
     /// @throws BackendException (`MODEL-007`) if a logit is NaN or positive infinity, or none is left
     void load(float[] source) {
         checkLength(source.length, ids.length);
@@ -194,7 +194,7 @@ final class Candidates {
         ascendingIds = false;
     }
 
-    /// Brings the m best candidates to the front in descending order and keeps the others behind them.
+    /// Brings the m best candidates to the front in descending order and keeps the others after them.
     ///
     /// @param m how many; at most `count`
     void sortTop(int m) {

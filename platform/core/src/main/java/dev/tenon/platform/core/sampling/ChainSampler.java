@@ -15,7 +15,7 @@ import java.util.SplittableRandom;
 /// each token that is not greedy uses one number, so that a device can go on where the host stopped.
 /// Greedy choice without penalties or bias is one scan of the logits.
 final class ChainSampler implements Sampler {
-    private final int vocabSize;
+    private final int vocabularySize;
     private final SamplingParams params;
     private final boolean plain;
     private final boolean plainGreedy;
@@ -29,12 +29,12 @@ final class ChainSampler implements Sampler {
     /// Makes the sampler of one sequence.
     ///
     /// @param params how to choose
-    /// @param vocabSize number of tokens; above 0
-    ChainSampler(SamplingParams params, int vocabSize) {
-        if (vocabSize <= 0) {
-            throw new IllegalArgumentException("vocabSize is " + vocabSize + "; expected above 0");
+    /// @param vocabularySize number of tokens; above 0
+    ChainSampler(SamplingParams params, int vocabularySize) {
+        if (vocabularySize <= 0) {
+            throw new IllegalArgumentException("vocabularySize is " + vocabularySize + "; expected above 0");
         }
-        this.vocabSize = vocabSize;
+        this.vocabularySize = vocabularySize;
         this.params = params;
         seed = params.seed() == -1 ? new SplittableRandom().nextLong() : params.seed();
         random = new SplittableRandom(seed);
@@ -44,7 +44,7 @@ final class ChainSampler implements Sampler {
         recent = new RecentTokens(penalised ? params.repeatLastN() : 0);
         List<SamplingStep> chain = new ArrayList<>();
         if (!params.logitBias().isEmpty()) {
-            chain.add(new LogitBias(params.logitBias(), vocabSize));
+            chain.add(new LogitBias(params.logitBias(), vocabularySize));
         }
         if (penalised) {
             chain.add(
@@ -69,24 +69,24 @@ final class ChainSampler implements Sampler {
             chain.add(new TopK(params.topK()));
         }
         if (params.typicalP() < 1) {
-            chain.add(new TypicalP(params.typicalP(), 1));
+            chain.add(new TypicalP(params.typicalP()));
         }
         if (params.topP() < 1) {
-            chain.add(new TopP(params.topP(), 1));
+            chain.add(new TopP(params.topP()));
         }
         if (params.minP() > 0) {
-            chain.add(new MinP(params.minP(), 1));
+            chain.add(new MinP(params.minP()));
         }
     }
 
     @Override
     public int sample(float[] logits) {
-        Candidates.checkLength(logits.length, vocabSize);
+        Candidates.checkLength(logits.length, vocabularySize);
         if (plainGreedy) {
             return Candidates.best(logits);
         }
         if (candidates == null) {
-            candidates = new Candidates(vocabSize);
+            candidates = new Candidates(vocabularySize);
         }
         candidates.load(logits);
         for (SamplingStep step : steps) {
@@ -124,9 +124,9 @@ final class ChainSampler implements Sampler {
 
     @Override
     public void accept(int token) {
-        if (token < 0 || token >= vocabSize) {
+        if (token < 0 || token >= vocabularySize) {
             throw new IllegalArgumentException(
-                    "Token " + token + " is outside the vocabulary; expected 0 to " + (vocabSize - 1));
+                    "Token " + token + " is outside the vocabulary; expected 0 to " + (vocabularySize - 1));
         }
         recent.add(token);
     }

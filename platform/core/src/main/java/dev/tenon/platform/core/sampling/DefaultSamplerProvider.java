@@ -16,7 +16,7 @@ public final class DefaultSamplerProvider implements SamplerProvider {
     public DefaultSamplerProvider() {}
 
     @Override
-    public Sampler create(SamplingParams params, int vocabSize) {
-        return new ChainSampler(params, vocabSize);
+    public Sampler create(SamplingParams params, int vocabularySize) {
+        return new ChainSampler(params, vocabularySize);
     }
 }

@@ -10,17 +10,17 @@ final class LogitBias implements SamplingStep {
     /// Makes the step.
     ///
     /// @param bias amount for each token id
-    /// @param vocabSize number of tokens
+    /// @param vocabularySize number of tokens
     /// @throws IllegalArgumentException if an id is outside the vocabulary, or an amount is NaN or
     ///     positive infinity
-    LogitBias(Map<Integer, Float> bias, int vocabSize) {
+    LogitBias(Map<Integer, Float> bias, int vocabularySize) {
         ids = bias.keySet().stream().mapToInt(Integer::intValue).sorted().toArray();
         amounts = new float[ids.length];
         for (int i = 0; i < ids.length; i++) {
             amounts[i] = bias.get(ids[i]);
-            if (ids[i] < 0 || ids[i] >= vocabSize) {
+            if (ids[i] < 0 || ids[i] >= vocabularySize) {
                 throw new IllegalArgumentException(
-                        "logitBias names token " + ids[i] + "; the vocabulary has tokens 0 to " + (vocabSize - 1));
+                        "logitBias names token " + ids[i] + "; the vocabulary has tokens 0 to " + (vocabularySize - 1));
             }
             if (!(amounts[i] < Float.POSITIVE_INFINITY)) {
                 throw new IllegalArgumentException(

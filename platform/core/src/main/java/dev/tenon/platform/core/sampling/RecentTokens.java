@@ -53,21 +53,6 @@ final class RecentTokens {
         return size;
     }
 
-    /// {@return token at a position, 0 being the oldest}
-    ///
-    /// @param i position
-    int get(int i) {
-        return ring[(int) (((long) start + i) % ring.length)];
-    }
-
-    /// {@return how often a token occurs}
-    ///
-    /// @param id token id
-    int count(int id) {
-        int at = slot(id);
-        return tableIds[at] == id ? tableCounts[at] : 0;
-    }
-
     /// Visits each different token once.
     ///
     /// @param visitor gets id and number of occurrences

@@ -4,8 +4,7 @@ package dev.tenon.platform.core.sampling;
 /// 2020).
 ///
 /// @param p probability to reach; 1 or more keeps all
-/// @param minKeep keep at least this many
-record TopP(float p, int minKeep) implements SamplingStep {
+record TopP(float p) implements SamplingStep {
     private static final int FIRST_PREFIX = 256;
 
     @Override
@@ -21,7 +20,7 @@ record TopP(float p, int minKeep) implements SamplingStep {
             double max = c.logits[0];
             while (n < prefix) {
                 reached += Math.exp(c.logits[n++] - max) / sum;
-                if (reached >= p && n >= minKeep) {
+                if (reached >= p) {
                     c.truncate(n);
                     return;
                 }

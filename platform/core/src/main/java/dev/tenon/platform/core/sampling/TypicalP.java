@@ -2,11 +2,10 @@ package dev.tenon.platform.core.sampling;
 
 import java.util.Arrays;
 
-/// Keeps the tokens whose surprise is closest to the expected one, until their probability exceeds
+/// Keeps the tokens whose information content is closest to the expected one, until their probability exceeds
 /// p (locally typical sampling, Meister et al. 2022).
 final class TypicalP implements SamplingStep {
     private final float p;
-    private final int minKeep;
     private long[] order = new long[0];
     private int[] ids = new int[0];
     private float[] logits = new float[0];
@@ -14,10 +13,8 @@ final class TypicalP implements SamplingStep {
     /// Makes the step.
     ///
     /// @param p probability to exceed; 1 or more keeps all
-    /// @param minKeep keep at least this many
-    TypicalP(float p, int minKeep) {
+    TypicalP(float p) {
         this.p = p;
-        this.minKeep = minKeep;
     }
 
     @Override
@@ -51,7 +48,7 @@ final class TypicalP implements SamplingStep {
             logits[keep] = c.logits[at];
             keep++;
             reached += c.weights[at] / sum;
-            if (reached > p && keep >= minKeep) {
+            if (reached > p) {
                 break;
             }
         }

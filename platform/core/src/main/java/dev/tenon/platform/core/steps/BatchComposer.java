@@ -1,6 +1,5 @@
 package dev.tenon.platform.core.steps;
 
-import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.StepInput;
 import java.util.List;
 
@@ -17,9 +16,10 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
     /// @param waiting in the order of their arrival
     /// @param batch receives the chosen ones
     /// @param input receives their tokens
-    /// @param pages the plan's cache
+    /// @param tokensPerPage tokens of a page of the plan's cache
     /// @param pool its free pages
-    void compose(List<SequenceTask> waiting, List<SequenceTask> batch, StepInput input, KvPages pages, PagePool pool) {
+    void compose(
+            List<SequenceTask> waiting, List<SequenceTask> batch, StepInput input, int tokensPerPage, PagePool pool) {
         int room = maxBatchTokens;
         int logitRoom = Math.max(MAX_LOGIT_ROWS, maxSequences);
         for (int pass = 0; pass < 2; pass++) {
@@ -41,7 +41,7 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
                 }
                 batch.add(task);
                 try {
-                    ensurePages(sequence, first + count, pages, pool);
+                    ensurePages(sequence, first + count, tokensPerPage, pool);
                 } catch (RuntimeException e) {
                     task.assign(0, 0);
                     task.fail(e);
@@ -67,17 +67,9 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
         }
     }
 
-    private static void ensurePages(TokenSequence sequence, int length, KvPages pages, PagePool pool) {
-        int needed = (length + pages.tokensPerPage() - 1) / pages.tokensPerPage();
-        int writing = sequence.computed() / pages.tokensPerPage();
-        if (writing < sequence.pageCount() && pool.shared(sequence.pageTable()[writing])) {
-            int old = sequence.pageTable()[writing];
-            int own = pool.take();
-            pages.copy(old, own);
-            pool.release(old);
-            sequence.pageTable()[writing] = own;
-        }
-        while (sequence.pageCount() < needed) {
+    /// Takes pages for the first tokens of a sequence.
+    static void ensurePages(TokenSequence sequence, int length, int tokensPerPage, PagePool pool) {
+        while (sequence.pageCount() * tokensPerPage < length) {
             sequence.addPage(pool.take());
         }
     }

@@ -36,7 +36,7 @@ final class BatchStep {
     /// @return whether anything waits for the end of the step
     boolean compose(List<SequenceTask> queued, PlacedSequences placed, boolean changesWait) {
         plan = placed.placement().plan();
-        composer.compose(queued, tasks, input, plan.kvPages(), placed.pool());
+        composer.compose(queued, tasks, input, plan.kvPages().tokensPerPage(), placed.pool());
         boolean othersWait = changesWait || queued.size() > tasks.size();
         deviceSteps = othersWait ? 0 : deviceRun.prepare(plan, placed.pool(), tasks, input);
         return othersWait;
@@ -73,8 +73,8 @@ final class BatchStep {
         }
     }
 
-    /// Releases the pages that a device run has not come to. Before any task ends: its session may
-    /// then go on with the sequence.
+    /// Releases the pages that a device run has not used. Before any task ends: its session may then
+    /// append to the sequence.
     void releasePages() {
         deviceRun.end();
     }

@@ -1,6 +1,5 @@
 package dev.tenon.platform.core.steps;
 
-import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.TokenChoice;
@@ -47,8 +46,7 @@ final class DeviceRun {
         }
         input = composed;
         pool = free;
-        KvPages pages = plan.kvPages();
-        tokensPerPage = pages.tokensPerPage();
+        tokensPerPage = plan.kvPages().tokensPerPage();
         if (pagesFor(steps) > pool.freePages()) {
             return 1;
         }
@@ -56,9 +54,7 @@ final class DeviceRun {
         for (SequenceTask task : tasks) {
             TokenSequence sequence = task.sequence();
             int first = sequence.computed();
-            while (sequence.pageCount() * tokensPerPage < first + steps) {
-                sequence.addPage(pool.take());
-            }
+            BatchComposer.ensurePages(sequence, first + steps, tokensPerPage, pool);
             input.addSequence(sequence.pageTable());
             input.addToken(sequence.token(first), first, true);
         }
@@ -97,7 +93,7 @@ final class DeviceRun {
         });
     }
 
-    /// Releases the pages that a run has not come to.
+    /// Releases the pages that the run has not used.
     void end() {
         for (SequenceTask task : tasks) {
             task.sequence().truncate(task.sequence().length(), tokensPerPage, pool);

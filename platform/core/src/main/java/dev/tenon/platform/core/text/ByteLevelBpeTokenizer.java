@@ -23,7 +23,7 @@ final class ByteLevelBpeTokenizer extends VocabularyTokenizer {
             LoggerFactory.getLogger(ByteLevelBpeTokenizer.class)
                     .warn(
                             "Metadata key tokenizer.ggml.pre is missing in {}; words are cut by the rules of"
-                                    + " \"default\", which may not be the model's. Convert the model anew.",
+                                    + " \"default\", which may not be the model's. Convert the model again.",
                             metadata.source());
             name = "default";
         }
@@ -41,7 +41,7 @@ final class ByteLevelBpeTokenizer extends VocabularyTokenizer {
 
     @Override
     Encoder encoder(String text, IntList out) {
-        return new WordEncoder(text, out);
+        return new TextEncoder(text, out);
     }
 
     @Override
@@ -55,13 +55,13 @@ final class ByteLevelBpeTokenizer extends VocabularyTokenizer {
     }
 
     /// Encodes the words of one text.
-    private final class WordEncoder implements Encoder, PreTokenizer.Words {
+    private final class TextEncoder implements Encoder, PreTokenizer.Words, WordCache.WordEncoder {
         private final String text;
         private final IntList out;
         private final BpeMerger merger = new BpeMerger(merges);
         private byte[] bytes = new byte[64];
 
-        WordEncoder(String text, IntList out) {
+        TextEncoder(String text, IntList out) {
             this.text = text;
             this.out = out;
         }
@@ -73,26 +73,11 @@ final class ByteLevelBpeTokenizer extends VocabularyTokenizer {
 
         @Override
         public void word(int from, int to) {
-            boolean cached = to - from <= WordCache.MAX_CHARS;
-            int hash = 0;
-            if (cached) {
-                for (int i = from; i < to; i++) {
-                    hash = 31 * hash + text.charAt(i);
-                }
-                int[] ids = cache.find(text, from, to, hash);
-                if (ids != null) {
-                    out.addAll(ids);
-                    return;
-                }
-            }
-            int before = out.size();
-            encodeWord(from, to);
-            if (cached) {
-                cache.put(text.substring(from, to), hash, out.copyFrom(before));
-            }
+            cache.encode(text, from, to, out, this);
         }
 
-        private void encodeWord(int from, int to) {
+        @Override
+        public void encodeWord(int from, int to) {
             int n = utf8(from, to);
             if (wholeWords) {
                 int id = vocabulary().table().findBytes(bytes, n);

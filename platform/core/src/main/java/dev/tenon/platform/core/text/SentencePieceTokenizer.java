@@ -91,7 +91,7 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
 
     @Override
     Encoder encoder(String text, IntList out) {
-        return new WordEncoder(text, out);
+        return new TextEncoder(text, out);
     }
 
     @Override
@@ -108,7 +108,7 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
     }
 
     /// Encodes the words of one text.
-    private final class WordEncoder implements Encoder {
+    private final class TextEncoder implements Encoder, WordCache.WordEncoder {
         private final String input;
         private final IntList out;
         private final LongHeap queue = new LongHeap();
@@ -121,7 +121,7 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
         private int[] previous = new int[64];
         private int[] merged = new int[64]; // token of the merge with the right neighbour, or -1
 
-        WordEncoder(String input, IntList out) {
+        TextEncoder(String input, IntList out) {
             this.input = input;
             this.out = out;
         }
@@ -133,7 +133,7 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
             int n = text.length();
             for (int at = 0; at < n; ) {
                 int stop = words ? wordEnd(at, n) : n;
-                word(at, stop);
+                cache.encode(text, at, stop, out, this);
                 at = stop;
             }
         }
@@ -147,27 +147,8 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
             return blank < 0 ? n : blank;
         }
 
-        private void word(int from, int to) {
-            boolean cached = to - from <= WordCache.MAX_CHARS;
-            int hash = 0;
-            if (cached) {
-                for (int i = from; i < to; i++) {
-                    hash = 31 * hash + text.charAt(i);
-                }
-                int[] ids = cache.find(text, from, to, hash);
-                if (ids != null) {
-                    out.addAll(ids);
-                    return;
-                }
-            }
-            int before = out.size();
-            merge(from, to);
-            if (cached) {
-                cache.put(text.substring(from, to), hash, out.copyFrom(before));
-            }
-        }
-
-        private void merge(int from, int to) {
+        @Override
+        public void encodeWord(int from, int to) {
             int n = symbols(from, to);
             queue.clear();
             for (int i = 0; i + 1 < n; i++) {

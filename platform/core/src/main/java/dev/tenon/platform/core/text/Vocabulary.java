@@ -187,7 +187,7 @@ final class Vocabulary {
     /// @param text what is wrong, without full stop
     static ModelFormatException broken(String text) {
         return new ModelFormatException(
-                ErrorCode.MODEL_TOKENIZER, text + ". The vocabulary is broken: convert the model anew.");
+                ErrorCode.MODEL_TOKENIZER, text + ". The vocabulary is broken: convert the model again.");
     }
 
     /// {@return what error messages call the file}

@@ -17,7 +17,7 @@ abstract class VocabularyTokenizer implements Tokenizer {
     }
 
     /// Encodes the parts of one text that are not special tokens; used by one thread. Every part
-    /// stands at the start of the text or right behind a special token.
+    /// stands at the start of the text or directly after a special token.
     interface Encoder {
         /// Encodes a part of the text.
         ///

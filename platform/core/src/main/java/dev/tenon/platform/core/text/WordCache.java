@@ -5,36 +5,48 @@ package dev.tenon.platform.core.text;
 /// Safe for any thread without locks: entries are immutable, and a lost write costs only time.
 final class WordCache {
     /// Longer words are not kept.
-    static final int MAX_CHARS = 48;
+    private static final int MAX_CHARS = 48;
 
     private record Entry(String word, int hash, int[] ids) {}
 
     private final Entry[] entries = new Entry[1 << 13];
 
-    /// Finds the tokens of a part of a text.
+    /// Encodes a word that the cache has not got.
+    interface WordEncoder {
+        /// Appends the tokens of a word to the list that [#encode] was given.
+        ///
+        /// @param from first char
+        /// @param to char after the last
+        void encodeWord(int from, int to);
+    }
+
+    /// Appends the tokens of a word of a text: those that are kept, or else what the encoder makes.
     ///
     /// @param text any text
     /// @param from first char
     /// @param to char after the last
-    /// @param hash [String#hashCode()] of the part
-    /// @return the tokens, not to be changed; null if the cache has not got them
-    int[] find(String text, int from, int to, int hash) {
+    /// @param out receives the tokens
+    /// @param encoder appends to `out`
+    void encode(String text, int from, int to, IntList out, WordEncoder encoder) {
+        if (to - from > MAX_CHARS) {
+            encoder.encodeWord(from, to);
+            return;
+        }
+        int hash = 0;
+        for (int i = from; i < to; i++) {
+            hash = 31 * hash + text.charAt(i);
+        }
         Entry entry = entries[slot(hash)];
-        return entry != null
-                        && entry.hash == hash
-                        && entry.word.length() == to - from
-                        && entry.word.regionMatches(0, text, from, to - from)
-                ? entry.ids
-                : null;
-    }
-
-    /// Keeps the tokens of a word.
-    ///
-    /// @param word the word, at most [#MAX_CHARS] chars
-    /// @param hash [String#hashCode()] of it
-    /// @param ids its tokens; owned by the cache from now on
-    void put(String word, int hash, int[] ids) {
-        entries[slot(hash)] = new Entry(word, hash, ids);
+        if (entry != null
+                && entry.hash == hash
+                && entry.word.length() == to - from
+                && entry.word.regionMatches(0, text, from, to - from)) {
+            out.addAll(entry.ids);
+            return;
+        }
+        int before = out.size();
+        encoder.encodeWord(from, to);
+        entries[slot(hash)] = new Entry(text.substring(from, to), hash, out.copyFrom(before));
     }
 
     private int slot(int hash) {
