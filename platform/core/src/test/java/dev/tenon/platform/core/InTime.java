@@ -11,7 +11,7 @@ import org.junit.jupiter.api.function.ThrowingSupplier;
 
 /// Bounds on what something costs. A machine may stand still meanwhile: what counts is the processor's time.
 public final class InTime {
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration LONGEST = Duration.ofMinutes(10);
 
     private InTime() {}
 
@@ -24,7 +24,7 @@ public final class InTime {
     public static <T> T of(int seconds, ThrowingSupplier<T> work, Supplier<String> what) {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         return assertTimeoutPreemptively(
-                PATIENCE,
+                LONGEST,
                 () -> {
                     long before = threads.getCurrentThreadCpuTime();
                     T result = work.get();

@@ -30,7 +30,7 @@ import java.util.stream.Collectors;
 /// decodes the same blocks to the same values as the version that it replaces: another decoding is
 /// another model. An architecture is tried when loaded models move to it.
 public final class SelfCheck {
-    /// Of the reference's size, how far logits may be off: kernels may round activations to 8 bits.
+    /// Greatest error of the logits relative to the reference: kernels may round activations to 8 bits.
     private static final double TOLERANCE = 0.05;
     /// The same for weights in F32, which nothing rounds.
     private static final double TOLERANCE_F32 = 1e-3;

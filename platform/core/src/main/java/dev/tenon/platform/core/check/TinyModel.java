@@ -92,7 +92,7 @@ final class TinyModel implements Weights, AutoCloseable {
         return graph;
     }
 
-    /// Computes the logits behind each token of a sequence.
+    /// Computes the logits after each token of a sequence.
     ///
     /// @param tokens token ids
     /// @return `[tokens.length][VOCAB]`

@@ -44,7 +44,7 @@ public interface EngineControl {
     ///     before
     void replace(Set<Long> old, Set<Long> next, String reason);
 
-    /// Tells what would be chosen for a model now, and why, without loading it.
+    /// Explains where a model would run now, and why, without loading it.
     ///
     /// @param request the model, and how it is to be placed
     /// @return the choices: architecture, the format of each tensor, backend, device, and the kernel of each
@@ -52,10 +52,10 @@ public interface EngineControl {
     /// @throws TenonException if the file cannot be read
     List<Choice> explain(LoadRequest request);
 
-    /// Tells the settings that the platform's engine, the installed backends and the kernel providers declare, with
+    /// Lists the settings that the platform's engine, the installed backends and the kernel providers declare, with
     /// their values.
     ///
-    /// @param request values by name that go over all others, as those of a request do
+    /// @param request values by name that override all others, as those of a request do
     /// @return the values, one for each declaration; a setting that several backends read comes several times
     /// @throws TenonException (`CFG-001`) if the request names a setting that nobody declares
     List<SettingValue> settings(Map<String, String> request);

@@ -7,8 +7,8 @@ import dev.tenon.api.text.ChatTemplateEngine;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.ServiceReference;
 
-/// An engine for chat templates that is fetched from the framework when a template is compiled first, because
-/// most commands never need its bundle's classes. Safe for any thread.
+/// An engine for chat templates that is fetched from the framework when the first template is
+/// compiled, because most commands never need its bundle's classes. Safe for any thread.
 final class LateTemplateEngine implements ChatTemplateEngine {
     private final BundleContext context;
     private final ServiceReference<ChatTemplateEngine> reference;
@@ -33,7 +33,7 @@ final class LateTemplateEngine implements ChatTemplateEngine {
         return engine != null;
     }
 
-    /// Gives the engine back.
+    /// Releases the engine.
     synchronized void release() {
         if (engine != null) {
             engine = null;

@@ -23,21 +23,21 @@ import java.util.concurrent.Semaphore;
 final class ModelSession implements Session, MeasuredSession {
     private final PlacedModel model;
     private final TokenSequence sequence = new TokenSequence();
-    /// Held by a call, from its begin to its end. Fair: who closes a session waits for one call,
-    /// not for a series.
+    /// Held by a call from its start to its end. Fair, so that closing a session waits for one call,
+    /// not for a series of them.
     private final Semaphore call = new Semaphore(1, true);
-    /// The generation that runs, or null.
+    /// The generation in progress, or null.
     private volatile Running running;
     /// The thread that is in a blocking call, or null.
     private volatile Thread caller;
-    /// Whether the call that has begun is to end; it may not have come to its generation yet.
+    /// Whether the call in progress shall end; its generation may not exist yet.
     private volatile boolean cancelled;
-    /// Whether no call begins any more.
+    /// Whether new calls are refused.
     private volatile boolean closed;
-    /// Whether the model has the session's pages back. Guarded by [#call].
+    /// Whether the session's pages were released. Guarded by [#call].
     private boolean released;
 
-    /// A generation under way.
+    /// The generation in progress.
     ///
     /// @param events its events
     /// @param task makes them
@@ -58,13 +58,13 @@ final class ModelSession implements Session, MeasuredSession {
             EventQueue events = new EventQueue(() -> {}, this::resume);
             events.consume();
             start(request, events);
-            return hear(events, listener);
+            return deliver(events, listener);
         } finally {
             end();
         }
     }
 
-    private Usage hear(EventQueue events, GenerationListener listener) {
+    private Usage deliver(EventQueue events, GenerationListener listener) {
         boolean interrupted = false;
         RuntimeException thrown = null;
         try {
@@ -140,14 +140,14 @@ final class ModelSession implements Session, MeasuredSession {
         }
     }
 
-    /// Forgets what nobody heard of a cancelled generation.
+    /// Shortens the sequence to what was delivered of a cancelled generation.
     private Usage settle(Usage usage) {
         Running now = running;
         if (!now.events().closed()) {
             return usage;
         }
-        int heard = Math.min(now.events().taken(), usage.generatedTokens());
-        int length = now.task().promptEnd() + heard;
+        int delivered = Math.min(now.events().taken(), usage.generatedTokens());
+        int length = now.task().promptEnd() + delivered;
         if (sequence.length() > length) {
             int last = sequence.token(length - 1);
             model.loop().truncate(sequence, length - 1);
@@ -156,7 +156,7 @@ final class ModelSession implements Session, MeasuredSession {
         return new Usage(
                 usage.promptTokens(),
                 usage.cachedTokens(),
-                heard,
+                delivered,
                 usage.prefillNanos(),
                 usage.decodeNanos(),
                 FinishReason.CANCELLED);
@@ -214,7 +214,7 @@ final class ModelSession implements Session, MeasuredSession {
 
     @Override
     public void cancel() {
-        cancelled = true; // first: a generation that is not there yet looks at it when it is
+        cancelled = true; // first: a generation that does not exist yet reads it when it is made
         Running now = running;
         if (now != null) {
             now.events().close();
@@ -240,7 +240,7 @@ final class ModelSession implements Session, MeasuredSession {
     private void begin() {
         if (caller == Thread.currentThread()) {
             throw new TenonException(
-                    ErrorCode.BUSY, "A listener cannot call the session that it hears; use another one, or cancel()");
+                    ErrorCode.BUSY, "A listener cannot call its own session; use another session, or cancel()");
         }
         call.acquireUninterruptibly();
         if (closed) {

@@ -49,17 +49,17 @@ final class PlacedModel implements LoadedModel {
     private final CompletableFuture<Tokenizer> tokenizer;
     private final Set<ModelSession> sessions = ConcurrentHashMap.newKeySet();
     private final long loadNanos;
-    /// Classes of services that the model used when they were withdrawn; it returns to them.
-    private final Set<String> missed = ConcurrentHashMap.newKeySet();
-    /// Not the placement itself: that would keep the classes of a bundle that is gone.
-    private volatile Seen lastSeen;
+    /// Classes of services that were withdrawn while the model used them; it returns to them.
+    private final Set<String> withdrawnClasses = ConcurrentHashMap.newKeySet();
+    /// Not the placement itself, which would keep the classes of a removed bundle.
+    private volatile Description last;
     private Optional<ChatTemplate> template;
     private boolean closed;
 
-    /// What can be told of a placement after it has ended.
-    private record Seen(String backend, DeviceInfo device, PlanReport report) {
-        static Seen of(Placement placement) {
-            return new Seen(
+    /// What is known of a placement after it has ended.
+    private record Description(String backend, DeviceInfo device, PlanReport report) {
+        static Description of(Placement placement) {
+            return new Description(
                     placement.backend().id(),
                     placement.device().info(),
                     placement.plan().report());
@@ -83,7 +83,7 @@ final class PlacedModel implements LoadedModel {
         EngineConfig now = settings.get();
         this.placer = new Placer(registry, file, request);
         Placement placement = placer.place(now);
-        this.lastSeen = Seen.of(placement);
+        this.last = Description.of(placement);
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
         this.loop = new StepLoop(placement, this::placeAgain, placer.maxBatchTokens(now), placer.maxSequences());
@@ -134,18 +134,18 @@ final class PlacedModel implements LoadedModel {
 
     @Override
     public String backend() {
-        return lastSeen.backend();
+        return last.backend();
     }
 
     @Override
     public DeviceInfo device() {
-        return lastSeen.device();
+        return last.device();
     }
 
     @Override
     public PlanReport report() {
         Placement now = loop.placed().placement();
-        return now == null ? lastSeen.report() : now.plan().report();
+        return now == null ? last.report() : now.plan().report();
     }
 
     @Override
@@ -199,7 +199,7 @@ final class PlacedModel implements LoadedModel {
     /// Ends the placement if it uses the service; the next step places the model again.
     void withdraw(Object service) {
         if (loop.placed().withdraw(service)) {
-            missed.add(service.getClass().getName());
+            withdrawnClasses.add(service.getClass().getName());
         }
         if (service instanceof ChatTemplateEngine) {
             synchronized (this) {
@@ -210,7 +210,7 @@ final class PlacedModel implements LoadedModel {
 
     /// Returns to a service that the model used before it was withdrawn.
     void returned(Object service) {
-        if (missed.remove(service.getClass().getName())) {
+        if (withdrawnClasses.remove(service.getClass().getName())) {
             loop.placed().reconsider();
         }
     }
@@ -248,10 +248,10 @@ final class PlacedModel implements LoadedModel {
             return;
         }
         loop.placed().move(place(now), "the configured backend changed");
-        leaveWithdrawn(); // what went while the model was placed told nobody
+        leaveWithdrawn(); // of services withdrawn while the model was placed
     }
 
-    /// Places the model again; what sessions rely on must be as it was.
+    /// Places the model again; its vocabulary must have the same size as before.
     private Placement place(EngineConfig now) {
         Placement next = placer.place(now);
         try {
@@ -263,7 +263,7 @@ final class PlacedModel implements LoadedModel {
                                 + " tokens from " + file.path().getFileName() + ", the one before "
                                 + config.vocabSize() + ". Sessions cannot go on with it; load the model again.");
             }
-            lastSeen = Seen.of(next);
+            last = Description.of(next);
             return next;
         } catch (RuntimeException | Error e) {
             next.close();
@@ -271,7 +271,8 @@ final class PlacedModel implements LoadedModel {
         }
     }
 
-    /// Called by the loop when a bundle in use was withdrawn: waits a while for its replacement.
+    /// Places the model when it has no placement: tries again until `move.timeout.ms` is over, since a
+    /// bundle that was withdrawn may be replaced.
     private Placement placeAgain() {
         long deadline =
                 System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.get().moveTimeoutMillis());

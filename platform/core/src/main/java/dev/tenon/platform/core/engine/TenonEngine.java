@@ -97,7 +97,7 @@ public final class TenonEngine implements Engine {
                 model.close();
                 throw closedError();
             }
-            model.leaveWithdrawn(); // what went while the model was placed told nobody
+            model.leaveWithdrawn(); // of services withdrawn while the model was placed
             return model;
         } catch (RuntimeException e) {
             file.close();
@@ -127,7 +127,7 @@ public final class TenonEngine implements Engine {
                 try {
                     model.replace(arriving, "put back, because the replacement failed");
                 } catch (RuntimeException | Error again) {
-                    // The next step of the model tries again, and reports what goes wrong then.
+                    // The next step of the model tries again and reports the failure.
                     e.addSuppressed(again);
                 }
             }
@@ -138,7 +138,7 @@ public final class TenonEngine implements Engine {
         }
     }
 
-    /// Tells what would be chosen for a model now, and why.
+    /// Explains where a model would run now, and why.
     ///
     /// @param request the model, and how it is to be placed
     /// @return the choices in the order in which they are taken
@@ -151,7 +151,7 @@ public final class TenonEngine implements Engine {
         }
     }
 
-    /// Tells the settings that are declared, with their values.
+    /// Lists the declared settings with their values.
     ///
     /// @param given values by name that go over all others
     /// @return the values
@@ -160,14 +160,14 @@ public final class TenonEngine implements Engine {
         return DeclaredSettings.values(registry, config, given);
     }
 
-    /// Has the kernel providers look what the processor can do while the file is being read. They
-    /// keep what they find.
+    /// Has the kernel providers detect what the processor can do while the file is being read. They
+    /// keep the result.
     private void findKernels() {
         Thread.ofPlatform().name("tenon-kernels").daemon(true).start(() -> {
             try {
                 registry.kernelProviders().forEach(KernelProvider::kernels);
             } catch (RuntimeException | Error e) {
-                // The placement asks them again, and reports what goes wrong then.
+                // The placement asks them again and reports the failure.
                 LOG.debug("A kernel provider failed", e);
             }
         });

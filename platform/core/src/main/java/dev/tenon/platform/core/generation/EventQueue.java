@@ -6,18 +6,16 @@ import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// The events of a generation on their way from the thread that drives the steps to the one that
-/// hears them. Safe for both; whoever publishes never waits.
+/// The events of a generation, from the thread that drives the steps to its consumer. Safe for any
+/// thread; publishing never waits.
 public final class EventQueue {
-    /// Events that a consumer may be behind before its sequence pauses.
+    /// Events that may wait for the consumer before its sequence pauses.
     private static final int WINDOW = 128;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrived = lock.newCondition();
     private final ArrayDeque<GenerationEvent> events = new ArrayDeque<>();
-    /// Called when something arrived, and when a paused sequence may go on; both quick.
     private final Runnable onArrival;
-
     private final Runnable onRoom;
     private boolean consumed;
     private boolean paused;
@@ -27,14 +25,13 @@ public final class EventQueue {
     private RuntimeException failure;
 
     /// @param onArrival called after each event and at the end, on the publishing thread
-    /// @param onRoom called when a consumer that was far behind has caught up, on the consumer's
-    ///     thread
+    /// @param onRoom called when a paused sequence may go on, on the consumer's thread
     public EventQueue(Runnable onArrival, Runnable onRoom) {
         this.onArrival = onArrival;
         this.onRoom = onRoom;
     }
 
-    /// Adds an event, unless nobody wants any more.
+    /// Adds an event, unless the queue is closed.
     public void publish(GenerationEvent event) {
         lock.lock();
         try {
@@ -49,8 +46,7 @@ public final class EventQueue {
         onArrival.run();
     }
 
-    /// {@return whether the consumer is so far behind that the sequence has to pause until
-    ///     `onRoom`}
+    /// {@return whether so many events wait that the sequence has to pause until `onRoom`}
     public boolean pause() {
         lock.lock();
         try {
@@ -109,7 +105,7 @@ public final class EventQueue {
         return event;
     }
 
-    /// Drops what nobody has taken; nothing comes any more.
+    /// Drops the events that wait; later ones are dropped too.
     public void close() {
         boolean room;
         lock.lock();

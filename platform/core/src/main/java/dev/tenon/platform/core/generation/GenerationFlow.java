@@ -32,14 +32,14 @@ public final class GenerationFlow implements Generation, Flow.Subscription {
     /// Signals that [#deliver] has not looked at.
     private final AtomicInteger signals = new AtomicInteger();
     private volatile IllegalArgumentException badDemand;
-    /// Whether the subscriber has its subscription, and whether it has heard the end.
+    /// Whether the subscriber has got its subscription.
     private boolean subscribed;
-
+    /// Whether the subscriber was told the end, or has failed.
     private boolean streamEnded;
 
     /// @param cancel ends the generation
     /// @param resume has it go on after a pause
-    /// @param settle makes the session what was delivered; called once, after the end
+    /// @param settle shortens the session to what was delivered; called once, after the end
     /// @param onEnd called when the session is free again
     public GenerationFlow(Runnable cancel, Runnable resume, UnaryOperator<Usage> settle, Runnable onEnd) {
         this.onCancel = cancel;

@@ -14,11 +14,11 @@ import dev.tenon.platform.core.sampling.StopMatcher;
 import dev.tenon.platform.core.steps.SequenceTask;
 import dev.tenon.platform.core.steps.TokenSequence;
 
-/// Generates text: samples a token after each step, on the host where the device does not, and
-/// publishes what comes of it. It knows no thread of the consumer's.
+/// Generates text: samples a token after each step, where the device has not, and publishes token
+/// and text as events. Never waits for the consumer.
 public final class GenerationTask extends SequenceTask {
-    /// Tokens before a reply that its decoder is shown: more than enough for the bytes of a
-    /// character that is still cut.
+    /// Tokens of the prompt that the decoder gets before the reply: more than enough for the bytes of
+    /// a character that the prompt leaves incomplete.
     private static final int DECODED_BEFORE = 64;
 
     private final GenerationRequest request;
@@ -69,7 +69,7 @@ public final class GenerationTask extends SequenceTask {
         for (int i = 0; i < promptEnd; i++) {
             sampler.accept(sequence.token(i));
         }
-        // So that the reply is decoded as what follows, not as a beginning.
+        // So that the reply is decoded as the continuation of the prompt, not as the start of a text.
         for (int i = Math.max(0, promptEnd - DECODED_BEFORE); i < promptEnd; i++) {
             decoder.next(sequence.token(i));
         }

@@ -104,7 +104,7 @@ final class GgufCursor {
             throw new ModelFormatException(
                     ErrorCode.GGUF_HEADER,
                     "The " + describe(what) + " in " + source + " (byte " + at + ") is " + Long.toUnsignedString(count)
-                            + ", which is impossible. The file is broken: get it anew.");
+                            + ", which is impossible. The file is broken: download it again.");
         }
         if (count * minBytes > left()) {
             throw truncated(describe(what) + " (" + count + ", at least " + count * minBytes + " bytes)", at);
@@ -120,7 +120,7 @@ final class GgufCursor {
             throw new ModelFormatException(
                     ErrorCode.GGUF_HEADER,
                     "The length of the " + describe(what) + " in " + source + " (byte " + at + ") is " + length
-                            + "; expected 1 to " + MAX_NAME + ". The file is broken: get it anew.");
+                            + "; expected 1 to " + MAX_NAME + ". The file is broken: download it again.");
         }
         int from = take(length, what);
         String name;
@@ -150,7 +150,7 @@ final class GgufCursor {
             throw new ModelFormatException(
                     ErrorCode.GGUF_HEADER,
                     "The " + describe(what) + " in " + source + " (byte " + at + ") is " + length + "; the limit is "
-                            + MAX_STRING + ". The file is broken: get it anew.");
+                            + MAX_STRING + ". The file is broken: download it again.");
         }
         if (length == 0) {
             return "";
@@ -203,7 +203,7 @@ final class GgufCursor {
                 "The " + describe(what) + " in " + source + " (byte " + at + ") " + why + ": bytes "
                         + HexFormat.of().formatHex(block, from, from + Math.min(length, 32))
                         + (length > 32 ? "..." : "")
-                        + ". The file is broken: get it anew.");
+                        + ". The file is broken: download it again.");
     }
 
     private ModelFormatException truncated(String what, long at) {

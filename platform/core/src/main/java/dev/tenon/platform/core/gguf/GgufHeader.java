@@ -81,7 +81,7 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
                     throw new ModelFormatException(
                             ErrorCode.GGUF_NAME,
                             "Metadata key " + GgufCursor.show(key) + " appears twice in " + source
-                                    + ". The file is broken: get it anew.");
+                                    + ". The file is broken: download it again.");
                 }
             }
             return new GgufHeader(version, metadata, tensors(tensorCount, alignment(metadata)));
@@ -111,7 +111,7 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
                         ErrorCode.GGUF_HEADER,
                         "Metadata key " + GgufCursor.show(key) + " in " + source + " has value type "
                                 + Integer.toUnsignedString(number) + "; expected 0 to " + (TYPES.length - 1)
-                                + ". The file is broken: get it anew.");
+                                + ". The file is broken: download it again.");
             }
             return TYPES[number];
         }
@@ -142,7 +142,7 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
                 throw new ModelFormatException(
                         ErrorCode.GGUF_HEADER,
                         "Metadata key " + GgufCursor.show(key) + " in " + source + " nests arrays more than "
-                                + MAX_NESTING + " deep. The file is broken: get it anew.");
+                                + MAX_NESTING + " deep. The file is broken: download it again.");
             }
             GgufType type = type(key);
             int n = in.readCount("number of elements", minBytes(type));
@@ -152,7 +152,7 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
                         ErrorCode.GGUF_HEADER,
                         "The metadata arrays of " + source + " have more than " + MAX_ELEMENTS
                                 + " elements in all (up to key " + GgufCursor.show(key)
-                                + "). The file is broken: get it anew.");
+                                + "). The file is broken: download it again.");
             }
             return new GgufValue(GgufType.ARRAY, type, elements(key, type, n, depth));
         }
@@ -239,7 +239,7 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
                 throw new ModelFormatException(
                         ErrorCode.GGUF_HEADER,
                         "Metadata key " + ALIGNMENT_KEY + " in " + source + " is a value of type " + value.type()
-                                + "; expected an integer. The file is broken: get it anew.");
+                                + "; expected an integer. The file is broken: download it again.");
             }
             long alignment = (Long) value.value();
             if (alignment < 1 || alignment > MAX_ALIGNMENT || Long.bitCount(alignment) != 1) {
@@ -247,7 +247,7 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
                         ErrorCode.GGUF_HEADER,
                         "Metadata key " + ALIGNMENT_KEY + " in " + source + " is " + alignment
                                 + "; expected a power of two up to " + MAX_ALIGNMENT
-                                + ". The file is broken: get it anew.");
+                                + ". The file is broken: download it again.");
             }
             return (int) alignment;
         }
@@ -261,7 +261,7 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
                     throw new ModelFormatException(
                             ErrorCode.GGUF_NAME,
                             "Tensor " + GgufCursor.show(tensor.name()) + " appears twice in " + source
-                                    + ". The file is broken: get it anew.");
+                                    + ". The file is broken: download it again.");
                 }
                 relative.add(tensor);
             }
@@ -328,7 +328,7 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
                         "Tensor " + GgufCursor.show(name) + " in " + source + " starts at offset "
                                 + Long.toUnsignedString(offset)
                                 + ", which is not a multiple of the alignment " + alignment
-                                + ". The file is broken: get it anew.");
+                                + ". The file is broken: download it again.");
             }
             return new TensorInfo(name, type.number(), shape, part, offset, blocks * type.blockBytes());
         }
@@ -337,7 +337,7 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
             return new ModelFormatException(
                     ErrorCode.GGUF_SHAPE,
                     "Tensor " + GgufCursor.show(name) + " in " + source + " " + found
-                            + ". The file is broken: get it anew.");
+                            + ". The file is broken: download it again.");
         }
     }
 }

@@ -111,7 +111,7 @@ public final class GgufReader {
         long foundNumber = integer(header, path, SPLIT_NUMBER, part);
         if (foundCount != count || foundNumber != part) {
             throw split(path + " says that it is part " + (foundNumber + 1) + " of " + foundCount + "; expected part "
-                    + (part + 1) + " of " + count + ". Parts were renamed or mixed: get them anew.");
+                    + (part + 1) + " of " + count + ". Parts were renamed or mixed: download them again.");
         }
     }
 
@@ -126,7 +126,7 @@ public final class GgufReader {
                             ErrorCode.GGUF_NAME,
                             "Tensor " + GgufCursor.show(tensor.name()) + " is in part " + (other.part() + 1)
                                     + " and in part " + (tensor.part() + 1) + " of " + path
-                                    + ". Parts of different models were mixed: get them anew.");
+                                    + ". Parts of different models were mixed: download them again.");
                 }
             }
         }
@@ -135,7 +135,7 @@ public final class GgufReader {
             if (expected != tensors.size()) {
                 throw split("The " + headers.size() + " parts of " + path + " have " + tensors.size()
                         + " tensors; expected " + expected + " (" + SPLIT_TENSORS
-                        + "). Parts of different models were mixed: get them anew.");
+                        + "). Parts of different models were mixed: download them again.");
             }
         }
         return new MappedGgufFile(
@@ -150,12 +150,12 @@ public final class GgufReader {
         if (!value.type().isInteger() || (Long) value.value() < 0 || (Long) value.value() > Integer.MAX_VALUE) {
             throw split("Metadata key " + key + " in " + path + " is "
                     + (value.type().isInteger() ? value.value() : "a value of type " + value.type())
-                    + "; expected an integer from 0 to 2147483647. The file is broken: get it anew.");
+                    + "; expected an integer from 0 to 2147483647. The file is broken: download it again.");
         }
         long number = (Long) value.value();
         if (key.equals(SPLIT_COUNT) && number > 99_999) {
             throw split("Metadata key " + key + " in " + path + " is " + number
-                    + "; expected at most 99999. The file is broken: get it anew.");
+                    + "; expected at most 99999. The file is broken: download it again.");
         }
         return number;
     }

@@ -74,7 +74,8 @@ final class MappedGgufFile implements GgufFile {
         }
         if (!arena.scope().isAlive()) {
             throw new TenonException(
-                    ErrorCode.CLOSED, path + " is closed, so the data of " + tensor.name() + " is gone. Open it anew.");
+                    ErrorCode.CLOSED,
+                    path + " is closed, so the data of " + tensor.name() + " is gone. Open it again.");
         }
         return parts.get(tensor.part()).asSlice(tensor.offsetBytes(), tensor.sizeBytes());
     }

@@ -28,7 +28,7 @@ final class DataCheck {
                     throw new ModelFormatException(
                             ErrorCode.MODEL_DATA,
                             "Tensor " + name + " in " + source + " holds " + row[c] + " at row " + r + ", column " + c
-                                    + "; expected finite numbers. The file is damaged: get it anew.");
+                                    + "; expected finite numbers. The file is damaged: download it again.");
                 }
             }
         }

@@ -124,7 +124,7 @@ final class Decision implements AutoCloseable {
                         ErrorCode.MODEL_TENSOR_SHAPE,
                         file.path().getFileName() + " has " + tokens.length + " tokens in its vocabulary and "
                                 + defined.config().vocabSize() + " rows in token_embd.weight; expected equal"
-                                + " numbers. Get the file again.");
+                                + " numbers. Download the file again.");
             }
         });
         return defined;

@@ -71,7 +71,7 @@ public final class ModelWeights implements Weights {
                     file.path().getFileName() + " does not fit its architecture " + graph.name() + ": "
                             + broken.stream().limit(8).map(Issue::message).collect(Collectors.joining("; "))
                             + (broken.size() > 8 ? "; and " + (broken.size() - 8) + " more" : "")
-                            + ". Get the file anew, or convert the model anew.");
+                            + ". Download the file again, or convert the model again.");
         }
         if (!unsupported.isEmpty()) {
             throw new UnsupportedModelException(file.path().getFileName() + " cannot be loaded", unsupported);

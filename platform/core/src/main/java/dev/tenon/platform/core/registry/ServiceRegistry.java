@@ -80,7 +80,7 @@ public final class ServiceRegistry {
         }
     }
 
-    /// Removes a service, then tells the removal listeners, which return when nothing uses it any more.
+    /// Removes a service, then calls the removal listeners, which return when nothing uses it any more.
     ///
     /// @param service the service
     public void remove(Object service) {
@@ -154,14 +154,14 @@ public final class ServiceRegistry {
 
     /// Registers a listener that ends the use of a removed service before it returns.
     ///
-    /// @param listener hears the service
+    /// @param listener gets the service
     public void onRemoval(Consumer<Object> listener) {
         removalListeners.add(listener);
     }
 
     /// Registers a listener for new services.
     ///
-    /// @param listener hears each service after it was added; not those of bundles that are held
+    /// @param listener gets each service after it was added; not those of bundles that are held
     public void onAddition(Consumer<Object> listener) {
         additionListeners.add(listener);
     }

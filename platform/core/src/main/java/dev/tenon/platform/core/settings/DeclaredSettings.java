@@ -52,7 +52,7 @@ public final class DeclaredSettings {
     ///
     /// @param registry what is installed
     /// @param config file and environment
-    /// @param request values by name that go over all others
+    /// @param request values by name that override all others
     public static List<SettingValue> values(
             ServiceRegistry registry, EngineConfig config, Map<String, String> request) {
         check(request, registry);

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// The engine's settings: from the environment (`TENON_*`), else from configuration, else defaults.
-/// A request's own values go before all of them. What backends read is looked up by what they
-/// declare.
+/// The engine's settings. The strongest first: a request's own values, the environment (`TENON_*`),
+/// the configuration, defaults ([SettingValue#find]). The settings of backends are looked up by
+/// what they declare.
 ///
 /// @param backend backend id or `auto`
 /// @param device device id, or empty for the first
@@ -156,7 +156,7 @@ public record EngineConfig(
     /// checked; of others what stands in request, configuration and environment}
     ///
     /// @param declared the backend's settings
-    /// @param request values by name that go over all others
+    /// @param request values by name that override all others
     /// @throws TenonException (`CFG-001`) if a value is not allowed
     public Map<String, String> backendSettings(List<Setting> declared, Map<String, String> request) {
         Map<String, String> values = new HashMap<>(file);
@@ -174,7 +174,7 @@ public record EngineConfig(
     ///
     /// @param owner who reads it
     /// @param setting what was declared
-    /// @param request values by name that go over all others
+    /// @param request values by name that override all others
     public SettingValue find(String owner, Setting setting, Map<String, String> request) {
         return SettingValue.find(owner, setting, request, environment, file, FILE);
     }

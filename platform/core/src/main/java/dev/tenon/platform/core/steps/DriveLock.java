@@ -3,9 +3,9 @@ package dev.tenon.platform.core.steps;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// The lock of a [StepLoop], and whether somebody drives the loop. Who drives holds the lock only
-/// between steps; who has a change to make waits until nobody drives, and then holds the lock, so
-/// that no step begins before the change is made.
+/// The lock of a [StepLoop], and whether a thread drives the loop. The driving thread holds the lock
+/// between steps only. A thread with a change to make waits until nobody drives, and then holds the
+/// lock, so that no step begins before the change is made.
 final class DriveLock {
     private final ReentrantLock lock = new ReentrantLock();
     /// Signalled when there may be something to run.
@@ -90,7 +90,7 @@ final class DriveLock {
         try {
             work.awaitNanos(nanos);
         } catch (InterruptedException e) {
-            // Nobody has the loop's thread to interrupt it; the loop looks again in any case.
+            // Nobody else has the loop's thread to interrupt it; the loop looks for work in any case.
         }
     }
 }

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/// Knows which sequences have just been evaluated and are expected back at once, so that callers
-/// that evaluate in parallel share steps. Whoever came late the last time is not waited for.
-/// Guarded by the lock of the [StepLoop].
+/// The sequences that were just evaluated and are expected back at once. A step waits a moment for
+/// them, so that callers that evaluate in parallel share steps; not for a sequence that came too
+/// late the last time. Guarded by the lock of the [StepLoop].
 final class Evaluators {
     /// Of the last step's time, what the next one may wait for: an eighth.
     private static final int WAIT_SHARE = 8;

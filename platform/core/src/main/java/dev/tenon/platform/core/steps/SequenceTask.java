@@ -84,8 +84,8 @@ public abstract class SequenceTask {
         return false;
     }
 
-    /// Hears that the task has ended; called once, with the loop's lock held. Returns soon and
-    /// throws nothing.
+    /// Called once when the task has ended, with the loop's lock held. Returns soon and throws
+    /// nothing.
     ///
     /// @param why why it failed; null if it was cancelled or has all it wanted
     protected abstract void ended(RuntimeException why);

@@ -50,7 +50,7 @@ class DeviceGenerationTests {
     }
 
     @Test
-    void aRunGoesOverPagesAndTheSessionGoesOnBehindIt() {
+    void aRunGoesOverPagesAndTheSessionGoesOnAfterIt() {
         int[] prompt = {5, 6, 7, 8, 9, 10, 11};
         try (LoadedModel model =
                         engine.load(request().toBuilder().contextLength(160).build());
@@ -69,7 +69,7 @@ class DeviceGenerationTests {
     }
 
     @Test
-    void behindAPromptOfOneTokenTheDeviceChoosesFromTheFirstOn() {
+    void afterAPromptOfOneTokenTheDeviceChoosesFromTheFirstOn() {
         try (LoadedModel model = engine.load(request());
                 Session session = model.newSession()) {
             List<String> heard = new ArrayList<>();
@@ -105,7 +105,7 @@ class DeviceGenerationTests {
     }
 
     @Test
-    void aStopEndsARunAndWhatTheDeviceChoseBehindItIsForgotten() {
+    void aStopEndsARunAndWhatTheDeviceSampledAfterItIsForgotten() {
         try (LoadedModel model = engine.load(request());
                 Session session = model.newSession()) {
             int[] prompt = model.tokenizer().encode("!", false, false);

@@ -246,7 +246,7 @@ class EngineTests {
                         .contextLength(64)
                         .build());
                 var threads = Executors.newFixedThreadPool(sessions)) {
-            // Nobody goes on behind the first token before all have one: else they might come one after the other.
+            // Nobody goes on after the first token before all have one: else they might come one after the other.
             Phaser together = new Phaser(sessions);
             List<Future<List<Integer>>> results = new ArrayList<>();
             for (int s = 0; s < sessions; s++) {

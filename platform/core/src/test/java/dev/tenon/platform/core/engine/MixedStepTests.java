@@ -135,7 +135,7 @@ class MixedStepTests {
     }
 
     @Test
-    void aRunMayBeginBehindTheLastTokenOfAPrompt() {
+    void aRunMayBeginAfterTheLastTokenOfAPrompt() {
         try (LoadedModel model =
                         engine.load(request().toBuilder().maxBatchTokens(3).build());
                 Session session = model.newSession()) {
@@ -343,7 +343,7 @@ class MixedStepTests {
     }
 
     @Test
-    void nothingIsChosenBehindAPromptThatNothingShallFollow() {
+    void nothingIsSampledAfterAPromptThatNothingShallFollow() {
         try (LoadedModel model =
                         engine.load(request().toBuilder().contextLength(8).build());
                 Session session = model.newSession()) {
