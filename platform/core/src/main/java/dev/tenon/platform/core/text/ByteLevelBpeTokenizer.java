@@ -1,6 +1,8 @@
 package dev.tenon.platform.core.text;
 
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.platform.core.text.words.PreTokenizer;
+import dev.tenon.platform.core.text.words.PreTokenizers;
 import org.slf4j.LoggerFactory;
 
 /// Byte-level byte-pair encoding, as GPT-2, Llama 3 and Qwen use it (`tokenizer.ggml.model` = `gpt2`).

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.InTime;
+import dev.tenon.platform.core.text.words.PreTokenizer;
+import dev.tenon.platform.core.text.words.PreTokenizers;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

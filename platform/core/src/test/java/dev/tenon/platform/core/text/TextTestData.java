@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Random;
 
 /// Where the tests of this package find their data.
-final class TextTestData {
+public final class TextTestData {
     static final List<TokenizerProvider> PROVIDERS = List.of(new ByteLevelBpeProvider(), new SentencePieceProvider());
 
     private TextTestData() {}
@@ -86,7 +86,7 @@ final class TextTestData {
     }
 
     /// {@return a text of up to `most` characters that likes the borders between the kinds of characters}
-    static String randomText(Random random, int most) {
+    public static String randomText(Random random, int most) {
         String likely = "  \t\n\r'aAzZ09.,!/-_<|>'s'T'll\u00a0\u2028\u3000\u0085"
                 + "éÉßǅʰ\u0301\u0903ªº²Ⅷ½一あ가«»…€😀𝐀𐐀ſ\u0000\u200b";
         int[] points = likely.codePoints().toArray();

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.text;
+package dev.tenon.platform.core.text.words;
 
 /// The kinds of characters that pre-tokenizers tell apart.
 ///

@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.text;
+package dev.tenon.platform.core.text.words;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.UnsupportedModelException;
@@ -7,13 +7,13 @@ import dev.tenon.api.error.UnsupportedModelException;
 /// for it.
 ///
 /// Rules come from the `tokenizer.json` of the models, names from the GGUF files in use.
-final class PreTokenizers {
+public final class PreTokenizers {
     /// How the words of a model are made and merged.
     ///
     /// @param splitter cuts text into words
     /// @param wholeWords whether a word that is a token is taken as it is, without regard to merges
     /// @param addBos whether BOS is added when the file does not say
-    record Rules(PreTokenizer splitter, boolean wholeWords, boolean addBos) {}
+    public record Rules(PreTokenizer splitter, boolean wholeWords, boolean addBos) {}
 
     private static final String KNOWN =
             "default, llama-bpe, llama3, llama-v3, falcon3, falcon-h1, pixtral, midm-2.0, lfm2, smaug-bpe, dbrx, glm4, "
@@ -31,7 +31,7 @@ final class PreTokenizers {
     /// @param source what error messages call the file
     /// @return the rules
     /// @throws UnsupportedModelException (`MODEL-008`) if the name is unknown
-    static Rules of(String name, String source) {
+    public static Rules of(String name, String source) {
         return switch (name) {
             case "llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2" ->
                 new Rules(new WordScanner.Cl100k(3), true, true);

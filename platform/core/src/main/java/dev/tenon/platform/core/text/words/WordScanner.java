@@ -1,9 +1,9 @@
-package dev.tenon.platform.core.text;
+package dev.tenon.platform.core.text.words;
 
-import static dev.tenon.platform.core.text.CharKinds.LETTER;
-import static dev.tenon.platform.core.text.CharKinds.NEWLINE;
-import static dev.tenon.platform.core.text.CharKinds.NUMBER;
-import static dev.tenon.platform.core.text.CharKinds.OTHER;
+import static dev.tenon.platform.core.text.words.CharKinds.LETTER;
+import static dev.tenon.platform.core.text.words.CharKinds.NEWLINE;
+import static dev.tenon.platform.core.text.words.CharKinds.NUMBER;
+import static dev.tenon.platform.core.text.words.CharKinds.OTHER;
 
 /// Base of the pre-tokenizers that are written by hand: in linear time, without recursion.
 abstract class WordScanner implements PreTokenizer {

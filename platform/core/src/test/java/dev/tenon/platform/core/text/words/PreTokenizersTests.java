@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.text;
+package dev.tenon.platform.core.text.words;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.platform.core.text.TextTestData;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -1,7 +1,7 @@
-package dev.tenon.platform.core.text;
+package dev.tenon.platform.core.text.words;
 
 /// Cuts a text into words; tokens never cross their borders. Immutable and safe for any thread.
-interface PreTokenizer {
+public interface PreTokenizer {
     /// Cuts a part of a text. The words together are the whole part, in order.
     ///
     /// @param text text without lone surrogates

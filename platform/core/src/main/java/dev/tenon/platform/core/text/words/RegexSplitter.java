@@ -1,4 +1,4 @@
-package dev.tenon.platform.core.text;
+package dev.tenon.platform.core.text.words;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
