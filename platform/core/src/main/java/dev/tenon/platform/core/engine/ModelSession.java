@@ -117,7 +117,8 @@ final class ModelSession implements Session, MeasuredSession {
         append(request.prompt());
         if (sequence.length() == sequence.computed()) {
             throw new TenonException(
-                    ErrorCode.ARGUMENT, "There is nothing to continue: the prompt is empty. Give a prompt (-p).");
+                    ErrorCode.ARGUMENT,
+                    "The prompt is empty, and the session has no tokens to continue from. Give a prompt (-p).");
         }
         try {
             GenerationTask task =
@@ -279,8 +280,8 @@ final class ModelSession implements Session, MeasuredSession {
             if (token < 0 || token >= model.config().vocabSize()) {
                 throw new TenonException(
                         ErrorCode.ARGUMENT,
-                        "Token id " + token + " is out of range; the model has "
-                                + model.config().vocabSize() + " tokens");
+                        "Token id " + token + " is not one of the model's; expected 0 to "
+                                + (model.config().vocabSize() - 1));
             }
         }
         for (int token : tokens) {

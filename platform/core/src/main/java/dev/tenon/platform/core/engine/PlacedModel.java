@@ -192,7 +192,7 @@ final class PlacedModel implements LoadedModel {
         return registry.samplerProviders().stream()
                 .findFirst()
                 .orElseThrow(() -> new TenonException(
-                        ErrorCode.ENV_PLATFORM, "No sampler is installed; the platform is incomplete"))
+                        ErrorCode.ENV_PLATFORM, "No bundle that runs samples tokens. Install the distribution again"))
                 .create(params, config.vocabSize());
     }
 
@@ -259,9 +259,9 @@ final class PlacedModel implements LoadedModel {
             if (found.vocabSize() != config.vocabSize()) {
                 throw new UnsupportedModelException(
                         ErrorCode.MODEL_ARCHITECTURE,
-                        "The architecture's new version reads a vocabulary of " + found.vocabSize()
-                                + " tokens from " + file.path().getFileName() + ", the one before "
-                                + config.vocabSize() + ". Sessions cannot go on with it; load the model again.");
+                        "The new version of the architecture reads " + found.vocabSize() + " tokens from "
+                                + file.path().getFileName() + "; the version before read " + config.vocabSize()
+                                + ". Its sessions cannot continue: load the model again.");
             }
             last = Description.of(next);
             return next;

@@ -199,7 +199,7 @@ public final class TenonEngine implements Engine {
     }
 
     private static TenonException closedError() {
-        return new TenonException(ErrorCode.CLOSED, "The engine was closed");
+        return new TenonException(ErrorCode.CLOSED, "The engine was closed; create another one");
     }
 
     @Override

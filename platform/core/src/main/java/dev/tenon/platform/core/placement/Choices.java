@@ -14,8 +14,8 @@ import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.control.Choice.Candidate;
-import dev.tenon.platform.core.placement.Decision.Outcome;
-import dev.tenon.platform.core.placement.Decision.Verdict;
+import dev.tenon.platform.core.placement.BackendSelection.Outcome;
+import dev.tenon.platform.core.placement.BackendSelection.Verdict;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,11 +26,13 @@ import java.util.regex.Pattern;
 /// Puts a [Decision] into words: each choice with all candidates. Decides nothing.
 final class Choices {
     private final Decision decision;
+    private final BackendSelection selection;
     private final ServiceRegistry registry;
     private final List<Choice> choices = new ArrayList<>();
 
     Choices(Decision decision) {
         this.decision = decision;
+        this.selection = decision.selection();
         this.registry = decision.registry();
     }
 
@@ -38,17 +40,17 @@ final class Choices {
         architecture();
         decision.file().tensors().forEach(this::format);
         ModelArchitecture architecture = decision.architecture();
-        if (architecture != null && decision.weights() == null) {
+        if (architecture != null && selection == null) {
             Candidate refused = new Candidate(architecture.id(), architecture.getClass(), false, failure());
             choices.add(new Choice("model", decision.file().path().getFileName().toString(), List.of(refused)));
         } else if (architecture != null) {
             backend();
         }
-        if (decision.device() != null) {
+        if (selection != null && selection.device() != null) {
             devices();
             List<Op> ops = decision.definition().graph().ops();
             for (int i = 0; i < ops.size(); i++) {
-                kernels(ops.get(i), decision.supports().get(i));
+                kernels(ops.get(i), selection.supports().get(i));
             }
         }
         return choices;
@@ -126,7 +128,7 @@ final class Choices {
     private void backend() {
         String wanted = decision.config().backend();
         List<Candidate> candidates = new ArrayList<>();
-        for (Verdict verdict : decision.verdicts()) {
+        for (Verdict verdict : selection.verdicts()) {
             Backend backend = verdict.backend();
             candidates.add(new Candidate(
                     backend.id(), backend.getClass(), verdict.outcome() == Outcome.TAKEN, verdict.reason()));
@@ -162,12 +164,12 @@ final class Choices {
 
     private Candidate device(Backend backend, DeviceInfo info) {
         String asked = decision.config().device();
-        DeviceInfo open = decision.device().info();
-        boolean taken = backend == decision.backend() && info.id().equals(open.id());
+        DeviceInfo open = selection.device().info();
+        boolean taken = backend == selection.backend() && info.id().equals(open.id());
         String reason;
         if (taken) {
             reason = asked.isEmpty() ? "the first of " + backend.id() : "setting device=" + asked;
-        } else if (backend != decision.backend()) {
+        } else if (backend != selection.backend()) {
             reason = "backend " + backend.id() + " is not taken";
         } else {
             reason = "the choice is " + open.id();
@@ -179,7 +181,7 @@ final class Choices {
         List<Candidate> candidates = new ArrayList<>();
         candidates.add(new Candidate(
                 support.level().name().toLowerCase(Locale.ROOT),
-                decision.device().compiler().getClass(),
+                selection.device().compiler().getClass(),
                 support.level() != Support.Level.NONE,
                 support.reason()));
         boolean used = false;
@@ -205,7 +207,7 @@ final class Choices {
 
     /// Why a kernel is not what the backend takes, or null.
     private String refusal(Kernel kernel, Op op, Support support, boolean used) {
-        Device device = decision.device();
+        Device device = selection.device();
         List<String> formats = op.weights().stream()
                 .map(weight -> decision.weights().format(weight.name()).id())
                 .distinct()

@@ -9,7 +9,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.platform.core.control.Choice;
-import dev.tenon.platform.core.placement.Decision.Verdict;
+import dev.tenon.platform.core.placement.BackendSelection.Verdict;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
 import java.util.Collections;
@@ -57,7 +57,7 @@ public final class Placer {
     /// @param config settings of the moment
     public String backend(EngineConfig config) {
         try (Decision decision = decide(config).required()) {
-            return decision.backend().id();
+            return decision.selection().backend().id();
         }
     }
 
@@ -79,23 +79,25 @@ public final class Placer {
             DataCheck.run(decision.weights(), file.path().getFileName().toString());
         }
         ModelDefinition definition = decision.definition();
-        Plan plan = decision.device()
+        Plan plan = decision.selection()
+                .device()
                 .compiler()
                 .compile(new CompileRequest(
                         definition.graph(), decision.weights(), planOptions(decision), decision.kernels()));
         log(decision);
         Set<Object> services = Collections.newSetFromMap(new IdentityHashMap<>());
-        services.add(decision.backend());
+        services.add(decision.selection().backend());
         services.add(decision.architecture());
         services.addAll(decision.weights().formats());
         services.addAll(decision.kernels());
-        return new Placement(decision.backend(), decision.takeDevice(), plan, definition, services);
+        return new Placement(
+                decision.selection().backend(), decision.selection().takeDevice(), plan, definition, services);
     }
 
     /// That a machine lacks some hardware is told; that hardware is there and cannot be used is a warning.
     private static void log(Decision decision) {
-        String taken = decision.backend().id();
-        for (Verdict verdict : decision.verdicts()) {
+        String taken = decision.selection().backend().id();
+        for (Verdict verdict : decision.selection().verdicts()) {
             switch (verdict.outcome()) {
                 case TAKEN -> {
                     return; // those after it were not asked
@@ -154,6 +156,6 @@ public final class Placer {
                 config.keyType(),
                 config.valueType(),
                 request.fuse(),
-                decision.settings());
+                decision.selection().settings());
     }
 }
