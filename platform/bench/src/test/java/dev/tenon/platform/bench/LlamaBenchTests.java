@@ -101,6 +101,7 @@ class LlamaBenchTests {
                 "1,2",
                 "--bandwidth-mib",
                 "0",
+                "--no-warmup",
                 "--llama-bench",
                 path);
         assertEquals(0, status, console.errors.toString());
@@ -129,7 +130,20 @@ class LlamaBenchTests {
         FakeConsole console = new FakeConsole();
         String path = script(SCRIPT);
         assertEquals(
-                0, console.run(new FakeModel(), "-p", "8", "-n", "0", "-r", "2", "-d", "4", "--llama-bench", path));
+                0,
+                console.run(
+                        new FakeModel(),
+                        "-p",
+                        "8",
+                        "-n",
+                        "0",
+                        "-r",
+                        "2",
+                        "-d",
+                        "4",
+                        "--no-warmup",
+                        "--llama-bench",
+                        path));
         console.out().flush();
         String[] lines = console.text.toString().split("\n");
         assertTrue(lines[0].endsWith("|        llama.cpp t/s | fa |        ratio |"), lines[0]);
@@ -171,7 +185,7 @@ class LlamaBenchTests {
         }) {
             FakeModel model = new FakeModel();
             FakeConsole console = new FakeConsole();
-            assertEquals(1, console.run(model, "-p", "4", "-n", "0", "--llama-bench", bad[0]));
+            assertEquals(1, console.run(model, "-p", "4", "-n", "0", "--no-warmup", "--llama-bench", bad[0]));
             assertTrue(console.errors.toString().contains(bad[1]), console.errors.toString());
             assertEquals(0, model.loads.size());
         }
@@ -195,6 +209,7 @@ class LlamaBenchTests {
                         "q8_0",
                         "-o",
                         "json",
+                        "--no-warmup",
                         "--llama-bench",
                         path));
         List<String> calls = Files.readAllLines(folder.resolve("calls"));

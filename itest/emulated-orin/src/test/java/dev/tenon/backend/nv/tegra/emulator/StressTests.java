@@ -22,9 +22,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// Many submissions through small rings. Oracle: belief.
+///
+/// Long: ten thousand emulated launches.
+@Tag("long")
 class StressTests {
     /// B4 edge: 1200 submissions through a ring of 1024.
     @Test

@@ -1,0 +1,77 @@
+package dev.tenon.platform.launcher;
+
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// The cache that shortens a start.
+///
+/// Long: each making of it records a run and takes the JVM some ten seconds.
+@Tag("long")
+class StartCacheIT extends LauncherHome {
+    private static final String KERNEL = "dev.tenon.api.kernel.cpu.Kernel";
+    private static final String KERNEL_SOURCE = """
+            package dev.tenon.api.kernel.cpu;
+            @interface ForceInline {}
+            class Kernel { @ForceInline void part() {} }
+            """;
+
+    @Test
+    void startUpCacheIsMadeUsedAndMadeAgainWhenAJarChanges() throws Exception {
+        Files.writeString(home.resolve("bin/aot-training"), "# comment\nexit 3\necho trained\n");
+        Path cache = home.resolve("cache/tenon.aot");
+        Path making = Files.createDirectories(cache.getParent()).resolve("making");
+        try (FileChannel other = FileChannel.open(making, CREATE, WRITE)) {
+            FileLock lock = other.lock();
+            assertEquals(
+                    1, finish(start(List.of(script()), "", "TENON_AOT=make")).code(), "another process makes it");
+            lock.release();
+        }
+        assertFalse(Files.exists(cache));
+        new FakeBundle("fake.kernels").type(KERNEL, KERNEL_SOURCE).write(home.resolve("deploy/kernels.jar"));
+        assertEquals(0, finish(start(List.of(script()), "", "TENON_AOT=make")).code());
+        assertTrue(Files.size(cache) > 1_000_000);
+        List<String> classes = Files.readAllLines(home.resolve("cache/classes"));
+        assertEquals("echo", classes.getFirst());
+        assertTrue(classes.stream().anyMatch(line -> line.startsWith("fake-cli.jar ")), classes::toString);
+        var made = Files.getLastModifiedTime(cache);
+
+        Result used = finish(start(List.of(script(), "echo", "x"), "", "TENON_AOT="));
+        assertEquals(List.of("echo|x"), used.out());
+        assertEquals(List.of(), used.messages());
+        assertEquals(made, Files.getLastModifiedTime(cache));
+        List<String> options =
+                finish(start(List.of(script(), "options"), "", "TENON_AOT=")).out();
+        assertTrue(options.contains("-XX:CompileCommand=inline," + KERNEL + "::part"), options::toString);
+        Result vector = finish(start(List.of(script(), "vector"), "", "TENON_AOT="));
+        assertEquals(0, vector.code(), vector::toString);
+        assertFalse(vector.err().contains(INCUBATOR), "with a cache, the launcher loads the module");
+
+        Path jar = home.resolve("bundles/fake-cli.jar");
+        var date = Files.getLastModifiedTime(jar);
+        Files.delete(jar);
+        cliBundle().header("Bundle-Name", "changed").write(jar);
+        Files.setLastModifiedTime(jar, date); // a stale cache must be noticed even though the date says nothing
+        assertEquals(
+                List.of("echo|x"),
+                finish(start(List.of(script(), "echo", "x"), "", "TENON_AOT=")).out());
+        // In the background with the least priority: that may take a while beside others.
+        for (int i = 0; i < 12_000 && made.equals(Files.getLastModifiedTime(cache)); i++) {
+            Thread.sleep(100);
+        }
+        assertFalse(made.equals(Files.getLastModifiedTime(cache)));
+        try (FileChannel other = FileChannel.open(making, WRITE)) {
+            other.lock(); // the process that makes it has ended
+        }
+    }
+}
