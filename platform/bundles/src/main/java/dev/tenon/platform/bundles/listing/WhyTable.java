@@ -7,31 +7,31 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.text.Json;
 import dev.tenon.platform.cli.text.Origins;
-import dev.tenon.platform.core.control.Choice;
+import dev.tenon.platform.core.control.Selection;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// The choices for a model, as JSON and as a table.
+/// The selections for a model, as JSON and as a table.
 public final class WhyTable {
     private WhyTable() {}
 
-    /// {@return the choices as JSON}
+    /// {@return the selections as JSON}
     ///
-    /// @param choices what was chosen
+    /// @param selections what was selected
     /// @param bundles all bundles; those that do not run are candidates that nobody could take
-    public static String json(List<Choice> choices, List<OsgiBundles.Info> bundles) {
+    public static String json(List<Selection> selections, List<OsgiBundles.Info> bundles) {
         return Json.pretty(json -> {
             json.writeStartObject();
             json.writeArrayFieldStart("choices");
-            for (Choice choice : choices) {
+            for (Selection selection : selections) {
                 json.writeStartObject();
-                json.writeStringField("kind", choice.kind());
-                json.writeStringField("subject", choice.subject());
+                json.writeStringField("kind", selection.kind());
+                json.writeStringField("subject", selection.subject());
                 json.writeArrayFieldStart("candidates");
-                for (Choice.Candidate candidate : choice.candidates()) {
+                for (Selection.Candidate candidate : selection.candidates()) {
                     json.writeStartObject();
                     json.writeStringField("name", candidate.name());
                     json.writeStringField(
@@ -58,7 +58,7 @@ public final class WhyTable {
         });
     }
 
-    /// Prints the choices; those with the same candidates and reasons stand together.
+    /// Prints the selections; those with the same candidates and reasons stand together.
     ///
     /// @param text what [#json] gave
     /// @param out where to

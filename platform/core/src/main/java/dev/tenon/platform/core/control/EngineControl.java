@@ -47,10 +47,10 @@ public interface EngineControl {
     /// Explains where a model would run now, and why, without loading it.
     ///
     /// @param request the model, and how it is to be placed
-    /// @return the choices: architecture, the format of each tensor, backend, device, and the kernel of each
-    ///     op; those after a choice without a candidate that can be taken are left out
+    /// @return the selections: architecture, the format of each tensor, backend, device, and the kernel of each
+    ///     op; those after a selection without a candidate that can be taken are left out
     /// @throws TenonException if the file cannot be read
-    List<Choice> explain(LoadRequest request);
+    List<Selection> explain(LoadRequest request);
 
     /// Lists the settings that the platform's engine, the installed backends and the kernel providers declare, with
     /// their values.

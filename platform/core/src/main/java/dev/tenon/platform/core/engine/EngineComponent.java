@@ -11,8 +11,8 @@ import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.core.check.SelfCheck;
-import dev.tenon.platform.core.control.Choice;
 import dev.tenon.platform.core.control.EngineControl;
+import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
@@ -181,7 +181,7 @@ public final class EngineComponent implements Engine, EngineControl {
     }
 
     @Override
-    public List<Choice> explain(LoadRequest request) {
+    public List<Selection> explain(LoadRequest request) {
         return engine.explain(request);
     }
 

@@ -12,7 +12,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.core.control.Choice;
+import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
@@ -141,9 +141,9 @@ public final class TenonEngine implements Engine {
     /// Explains where a model would run now, and why.
     ///
     /// @param request the model, and how it is to be placed
-    /// @return the choices in the order in which they are taken
+    /// @return the selections in the order in which they are made
     /// @throws TenonException if the file cannot be read
-    public List<Choice> explain(LoadRequest request) {
+    public List<Selection> explain(LoadRequest request) {
         config.checked();
         DeclaredSettings.check(request.settings(), registry);
         try (GgufFile file = GgufReader.open(request.path(), TensorTypes.of(registry.formats()))) {

@@ -11,7 +11,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
-import dev.tenon.platform.core.control.Choice;
+import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
 import java.util.List;
@@ -69,8 +69,8 @@ final class Decision implements AutoCloseable {
     }
 
     /// {@return what was decided, with all candidates}
-    List<Choice> choices() {
-        return new Choices(this).all();
+    List<Selection> selections() {
+        return new Explanation(this).selections();
     }
 
     private ModelArchitecture findArchitecture() {

@@ -8,7 +8,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.model.ModelDefinition;
-import dev.tenon.platform.core.control.Choice;
+import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.placement.BackendSelection.Verdict;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
@@ -64,9 +64,9 @@ public final class Placer {
     /// {@return what placing the model decides, with all candidates; nothing is compiled}
     ///
     /// @param config settings of the moment
-    public List<Choice> explain(EngineConfig config) {
+    public List<Selection> explain(EngineConfig config) {
         try (Decision decision = decide(config)) {
-            return decision.choices();
+            return decision.selections();
         }
     }
 

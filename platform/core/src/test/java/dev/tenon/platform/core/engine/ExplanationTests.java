@@ -13,8 +13,8 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
-import dev.tenon.platform.core.control.Choice;
-import dev.tenon.platform.core.control.Choice.Candidate;
+import dev.tenon.platform.core.control.Selection;
+import dev.tenon.platform.core.control.Selection.Candidate;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import dev.tenon.platform.core.settings.EngineConfig;
@@ -41,12 +41,12 @@ class ExplanationTests {
 
     private List<String> explain(String kind, Map<String, String> settings) {
         TenonEngine engine = new TenonEngine(registry, EngineConfig.of(settings, Map.of()));
-        List<Choice> choices = engine.explain(LoadRequest.of(file()));
+        List<Selection> selections = engine.explain(LoadRequest.of(file()));
         assertEquals(0, slow.open.get() + fast.open.get(), "open devices");
-        return choices.stream()
-                .filter(choice -> choice.kind().equals(kind))
+        return selections.stream()
+                .filter(selection -> selection.kind().equals(kind))
                 .findFirst()
-                .map(Choice::candidates)
+                .map(Selection::candidates)
                 .orElse(List.of())
                 .stream()
                 .map(ExplanationTests::text)
@@ -200,7 +200,7 @@ class ExplanationTests {
         fast.support = new Support(Support.Level.FAST, "kernel f16.wide for token_embd.weight");
         // The first op is the embedding, which no kernel is for.
         TenonEngine engine = new TenonEngine(registry, EngineConfig.of(Map.of(), Map.of()));
-        Choice linear = linear(engine);
+        Selection linear = linear(engine);
         assertEquals(
                 List.of(
                         "+ fast: kernel f16.wide for token_embd.weight",
@@ -212,10 +212,10 @@ class ExplanationTests {
                 linear.candidates().stream().map(ExplanationTests::text).toList());
     }
 
-    private static Choice linear(TenonEngine engine) {
+    private static Selection linear(TenonEngine engine) {
         return engine.explain(LoadRequest.of(file())).stream()
-                .filter(choice ->
-                        choice.kind().equals("kernel") && choice.subject().startsWith("linear"))
+                .filter(selection ->
+                        selection.kind().equals("kernel") && selection.subject().startsWith("linear"))
                 .findFirst()
                 .orElseThrow();
     }

@@ -12,8 +12,8 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.platform.core.control.Choice;
-import dev.tenon.platform.core.control.Choice.Candidate;
+import dev.tenon.platform.core.control.Selection;
+import dev.tenon.platform.core.control.Selection.Candidate;
 import dev.tenon.platform.core.placement.BackendSelection.Outcome;
 import dev.tenon.platform.core.placement.BackendSelection.Verdict;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -23,26 +23,27 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/// Puts a [Decision] into words: each choice with all candidates. Decides nothing.
-final class Choices {
+/// Puts a [Decision] into words: each selection with all candidates. Decides nothing.
+final class Explanation {
     private final Decision decision;
     private final BackendSelection selection;
     private final ServiceRegistry registry;
-    private final List<Choice> choices = new ArrayList<>();
+    private final List<Selection> selections = new ArrayList<>();
 
-    Choices(Decision decision) {
+    Explanation(Decision decision) {
         this.decision = decision;
         this.selection = decision.selection();
         this.registry = decision.registry();
     }
 
-    List<Choice> all() {
+    List<Selection> selections() {
         architecture();
         decision.file().tensors().forEach(this::format);
         ModelArchitecture architecture = decision.architecture();
         if (architecture != null && selection == null) {
             Candidate refused = new Candidate(architecture.id(), architecture.getClass(), false, failure());
-            choices.add(new Choice("model", decision.file().path().getFileName().toString(), List.of(refused)));
+            selections.add(
+                    new Selection("model", decision.file().path().getFileName().toString(), List.of(refused)));
         } else if (architecture != null) {
             backend();
         }
@@ -53,7 +54,7 @@ final class Choices {
                 kernels(ops.get(i), selection.supports().get(i));
             }
         }
-        return choices;
+        return selections;
     }
 
     private String failure() {
@@ -83,7 +84,7 @@ final class Choices {
                         decision.architecture() == null ? failure() : null))
                 .toList();
         boolean present = registry.architectures().stream().anyMatch(a -> a.id().equals(id));
-        choices.add(new Choice(
+        selections.add(new Selection(
                 "architecture",
                 "general.architecture " + id,
                 orAbsent(candidates, present, id, "the architecture '" + id + "'")));
@@ -110,7 +111,8 @@ final class Choices {
                 .toList();
         boolean present = registry.formats().stream().anyMatch(f -> f.ggmlType() == tensor.ggmlType());
         String type = "type " + tensor.ggmlType();
-        choices.add(new Choice("format", tensor.name(), orAbsent(candidates, present, type, "a format of " + type)));
+        selections.add(
+                new Selection("format", tensor.name(), orAbsent(candidates, present, type, "a format of " + type)));
     }
 
     /// A service that is looked up by its id.
@@ -134,7 +136,7 @@ final class Choices {
                     backend.id(), backend.getClass(), verdict.outcome() == Outcome.TAKEN, verdict.reason()));
         }
         boolean present = wanted.equals("auto") || registry.backends().stream().anyMatch(b -> b.id().equals(wanted));
-        choices.add(new Choice(
+        selections.add(new Selection(
                 "backend",
                 "setting backend=" + wanted,
                 orAbsent(candidates, present, wanted, "the backend '" + wanted + "'")));
@@ -144,7 +146,7 @@ final class Choices {
         List<Candidate> candidates = new ArrayList<>();
         registry.backends().forEach(backend -> candidates.addAll(devices(backend)));
         String asked = decision.config().device();
-        choices.add(new Choice("device", asked.isEmpty() ? "the first" : "setting device=" + asked, candidates));
+        selections.add(new Selection("device", asked.isEmpty() ? "the first" : "setting device=" + asked, candidates));
     }
 
     private List<Candidate> devices(Backend backend) {
@@ -172,7 +174,7 @@ final class Choices {
         } else if (backend != selection.backend()) {
             reason = "backend " + backend.id() + " is not taken";
         } else {
-            reason = "the choice is " + open.id();
+            reason = "the device is " + open.id();
         }
         return new Candidate(info.id() + " " + info.name(), backend.getClass(), taken, reason);
     }
@@ -202,7 +204,7 @@ final class Choices {
                 op.weights().isEmpty() ? "" : " " + op.weights().getFirst().name();
         String output =
                 op.outputs().isEmpty() ? "" : " -> " + op.outputs().getFirst().name();
-        choices.add(new Choice("kernel", op.kind() + weight + output, candidates));
+        selections.add(new Selection("kernel", op.kind() + weight + output, candidates));
     }
 
     /// Why a kernel is not what the backend takes, or null.
