@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// What the operating system tells about the processor and its memory.
+/// What the operating system reports about the processor and its memory.
 final class CpuFacts {
     private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
     private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
 
     private CpuFacts() {}
 
-    /// {@return the processor's name, or the architecture where the system does not tell}
+    /// {@return the processor's name, or the architecture where it is not known}
     static String processorName() {
         return field(CPU_INFO, "model name").orElse(System.getProperty("os.arch", "unknown"));
     }

@@ -26,12 +26,11 @@ import org.slf4j.LoggerFactory;
 ///
 /// The setting `tenon.kernels.x86` (system property, or `TENON_KERNELS_X86` in the environment) is
 /// `auto`, `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.attention` (or
-/// `TENON_KERNELS_X86_ATTENTION`) is
-/// `off` to leave attention to the backend, `tenon.kernels.x86.elements` (or
-/// `TENON_KERNELS_X86_ELEMENTS`) to leave norms and activations to it. `tenon.kernels.x86.prefetch`
-/// is described at `Prefetch`. Stopping the bundle frees the code after running calls have
-/// returned; kernels that somebody still holds then throw [dev.tenon.api.error.BackendException]
-/// with [dev.tenon.api.error.ErrorCode#CLOSED].
+/// `TENON_KERNELS_X86_ATTENTION`) is `off` to leave attention to the backend,
+/// `tenon.kernels.x86.elements` (or `TENON_KERNELS_X86_ELEMENTS`) to leave norms and activations to
+/// it. `tenon.kernels.x86.prefetch` is described at `Prefetch`. Stopping the bundle frees the code
+/// after running calls have returned; kernels that are still in use then throw
+/// [dev.tenon.api.error.BackendException] with [dev.tenon.api.error.ErrorCode#CLOSED].
 @Component(service = KernelProvider.class, property = "kernels.id=x86")
 @ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
 public final class X86KernelProvider implements KernelProvider, AutoCloseable {

@@ -10,7 +10,8 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
-/// What the packed formats share: vectors for unpacking, and the 6-bit scales and minimums of Q4_K and Q5_K.
+/// What formats with several levels in a byte share: vectors for unpacking, and the 6-bit scales
+/// and minimums of Q4_K and Q5_K.
 @ForceInline
 public final class Unpacking {
     /// Vectors for unpacking: 32 bytes, or 16 where that is the widest.

@@ -118,7 +118,8 @@ public final class CpuAllocator implements Allocator {
                 limitBytes);
     }
 
-    /// Off-heap memory that is allocated piece by piece; [#close] frees all of it. Not safe for several threads.
+    /// Off-heap memory that is allocated piece by piece; [#close] frees all of it. Not safe for
+    /// several threads.
     public final class Reservation implements AutoCloseable {
         private final Arena arena = Arena.ofShared();
         private final long sizeBytes;
@@ -157,7 +158,7 @@ public final class CpuAllocator implements Allocator {
         }
     }
 
-    /// A buffer; `arena` is null for memory that somebody else owns.
+    /// A buffer; `arena` is null for memory that is borrowed.
     private record Buffer(Arena arena, MemorySegment memory, long sizeBytes, AtomicLong counter, AtomicBoolean closed)
             implements DeviceBuffer {
         Buffer(Arena arena, MemorySegment memory, long sizeBytes, AtomicLong counter) {

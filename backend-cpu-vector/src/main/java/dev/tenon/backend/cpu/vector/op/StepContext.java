@@ -21,8 +21,8 @@ public final class StepContext {
     static final int PANEL_ROWS = 64;
     private static final int LEAST_ROWS = 16;
 
-    /// From how many tokens on rows take so long that a thread should not come late with many of them, and how
-    /// many it takes at once then.
+    /// Tokens from which on rows take so long that threads claim few of them at once: otherwise all
+    /// wait for the last one. The number of rows that a thread claims then is [#MANY_TOKENS_ROWS].
     static final int MANY_TOKENS = 32;
 
     public static final int MANY_TOKENS_ROWS = 128;
@@ -105,8 +105,8 @@ public final class StepContext {
         return selected ? input.logitRows() : input.tokenCount();
     }
 
-    /// {@return whether a value has one row in this step: then each thread norms and packs it for itself, instead of
-    /// waiting for the one that did}
+    /// {@return whether a value has one row in this step: then each thread norms and packs it for
+    /// itself, instead of waiting for the one that did}
     ///
     /// @param value the value
     boolean single(Activations value) {
@@ -180,8 +180,8 @@ public final class StepContext {
         return Math.max(1, total / (4 * team.size()));
     }
 
-    /// Takes the next rows of a phase's matrices: fewer at once near the end, so that no thread waits long for
-    /// another; of many tokens panels one by one.
+    /// Takes the next rows of a phase's matrices: fewer at once near the end, so that no thread
+    /// waits long for another; of many tokens panels one by one.
     ///
     /// @param rows all rows
     /// @param tokens how many each row is multiplied with
@@ -208,8 +208,9 @@ public final class StepContext {
         return Math.min(from + (from < earlyRows(rows, tokens, late, grain) ? grain : late), rows);
     }
 
-    /// {@return how many rows are taken at once near the end: of few tokens a quarter of `grain`, whole panels;
-    /// claims that are small already stay, because each begins with waiting for memory}
+    /// {@return how many rows are taken at once near the end: of few tokens a quarter of `grain`,
+    /// whole panels; claims that are small already stay, because each begins with waiting for
+    /// memory}
     private static int lateGrain(int tokens, int panel, int grain) {
         if (tokens >= MANY_TOKENS) {
             return panel;

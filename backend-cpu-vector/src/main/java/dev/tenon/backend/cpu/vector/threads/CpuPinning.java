@@ -153,7 +153,7 @@ public final class CpuPinning {
         try {
             return Files.readString(list).strip();
         } catch (IOException | SecurityException e) {
-            // Not told in this container: every processor then counts as a core of its own.
+            // Not readable in this container: every processor then counts as a core of its own.
             return "cpu " + cpu;
         }
     }

@@ -12,14 +12,15 @@ import java.util.function.IntSupplier;
 /// A fixed team of threads: the caller and a number of daemon workers, with a barrier and a work counter.
 ///
 /// Waiting spins for a moment and then parks; at once where another thread of the team was seen on the
-/// same processor, because that one cannot come while this one spins. Nothing is allocated while a job
+/// same processor, which cannot arrive while this one spins. Nothing is allocated while a job
 /// runs, but for what the first parking inside one takes. Jobs of several callers run one after the other.
 /// Whoever created the team closes it.
 public final class CpuThreads implements AutoCloseable {
     /// How long a waiting thread spins before it parks: several times what waking it takes. With less,
     /// a thread that was late once makes the others park, which are late then, and so on.
     private static final long SPIN_NANOS = 500_000;
-    /// The same in a team with more threads than processors, where who spins is in the way.
+    /// The same in a team with more threads than processors, where a spinning thread keeps another
+    /// one from running.
     private static final long CROWDED_SPIN_NANOS = 40_000;
     /// Spins between two looks at the clock.
     private static final int SPINS = 64;
@@ -208,7 +209,7 @@ public final class CpuThreads implements AutoCloseable {
 
     /// Spins for a moment and then parks, until a condition no longer holds.
     ///
-    /// @param still the condition; whoever ends it wakes the thread if that has parked
+    /// @param still the condition; who ends it wakes the thread if that has parked
     /// @param since what the condition compares with
     /// @param thread the calling thread's index
     private void await(Still still, int since, int thread) {
@@ -274,8 +275,8 @@ public final class CpuThreads implements AutoCloseable {
             place(thread);
             current.run(thread);
         } catch (Throwable t) {
-            // Everything is caught, errors included: the other threads must be released and the caller
-            // told.
+            // Everything is caught, errors included: the other threads must be released, and the caller gets the
+            // failure.
             if (t != ABANDONED) {
                 failure.compareAndSet(null, t);
             }

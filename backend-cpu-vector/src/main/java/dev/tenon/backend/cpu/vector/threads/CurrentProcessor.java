@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 ///
 /// Loading this class looks for the function. Safe for any thread.
 final class CurrentProcessor {
-    /// What [#index()] says where the system does not tell.
+    /// What [#index()] returns where the processor is not known.
     static final int UNKNOWN = -1;
 
     private static final Logger LOG = LoggerFactory.getLogger(CurrentProcessor.class);

@@ -19,16 +19,16 @@ import org.slf4j.LoggerFactory;
 /// It touches neither the KV cache nor activations, scratch or packed rows of the plan, and reads weights
 /// only. The plan owns it: [#close] returns when the thread has ended, so it never outlives what it reads.
 ///
-/// It makes way for steps. Up to [#GRACE_NANOS] after its start it leaves the processors to whoever loads
-/// the model; it stands still during prompts of up to [#SHORT_STEP] tokens, whose answer somebody waits for
-/// and which plain Java computes fast enough; it works a tenth of the time while tokens are decoded, be it of
-/// one sequence or of many, and all of it during longer prompts, which gain more from compiled kernels than
-/// they lose.
+/// Steps have precedence. Up to [#GRACE_NANOS] after its start it leaves the processors to the
+/// loading of the model; it pauses during prompts of up to [#SHORT_STEP] tokens, which plain Java
+/// computes fast enough; it works a tenth of the time while tokens are decoded, of one sequence or
+/// of many, and all of it during longer prompts, which gain more from compiled kernels than they
+/// lose.
 public final class Warmup implements AutoCloseable {
     /// Tokens of a step during which nothing is done.
     static final int SHORT_STEP = 64;
 
-    /// How long loading and the first step have the processors for themselves.
+    /// How long loading and the first step have the processors to themselves.
     static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
     /// Work after which a kernel counts as compiled even where it was never seen to be fast.
@@ -40,8 +40,8 @@ public final class Warmup implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Warmup.class);
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final long SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /// How long it rests after a slice of work while tokens are decoded. At 3 the first twenty tokens of a 1B model
-    /// came at 0.62 to 0.67 of the later speed, without any warm-up at 0.79 to 0.97 (two cores).
+    /// How long it rests after a slice of work while tokens are decoded. With a rest of 3 the first
+    /// tokens come later than without any warm-up.
     private static final int REST_PER_WORK = 9;
     private static final int ROUNDS_IN_A_ROW = 3;
 
@@ -70,8 +70,8 @@ public final class Warmup implements AutoCloseable {
     /// @param layers attention ops of the plan that no other bundle's kernel computes
     /// @param activations whether this backend computes some of the plan's activations and norms itself
     /// @param options types of the cache
-    /// @param tasks makes tasks for the linear kernels and other bundles' kernels for attention, with memory of
-    ///     an arena that one thread uses; what they read must live until [#close]
+    /// @param tasks makes tasks for the linear kernels and other bundles' kernels for attention, with
+    ///     memory of an arena that one thread uses; what they read must live until [#close]
     public Warmup(
             AttentionMath attentionMath,
             ElementMath elementMath,

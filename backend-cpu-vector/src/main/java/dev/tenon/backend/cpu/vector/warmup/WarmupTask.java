@@ -26,7 +26,8 @@ import java.util.function.Consumer;
 ///
 /// @param vector runs the form that has to be compiled
 /// @param plain runs the form to compare with, the same work in plain Java; null where there is none
-/// @param generatesCode whether the first call makes code that lasts, rather than leaving that to the JIT compiler
+/// @param generatesCode whether the first call makes code that lasts, rather than leaving that to
+/// the JIT compiler
 public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode) {
     /// {@return the task of arithmetic in two forms}
     ///
@@ -46,7 +47,7 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
         List<WarmupTask> tasks(WarmAttention forms) {
             int tile = AttentionMath.TILE;
             List<WarmupTask> tasks = new ArrayList<>();
-            // Both row counts that kernels tell apart: groups of four, and what is left.
+            // Both row counts that kernels distinguish: groups of four, and what is left.
             Set<Integer> counts = new HashSet<>();
             counts.add(group >= 4 ? 4 : 1);
             if (group % 4 != 0) {

@@ -28,7 +28,7 @@ public final class CodeMemory implements AutoCloseable {
     private static final int MAP_PRIVATE = 2;
     private static final int MAP_ANONYMOUS_LINUX = 0x20;
     private static final int MAP_ANONYMOUS_MAC = 0x1000;
-    /// Between two looks whether a call has returned.
+    /// Time between two checks whether a call has returned.
     private static final long LOOK_NANOS = 50_000;
     /// Calls take milliseconds at most: a longer one is logged.
     private static final long TELL_SECONDS = 1;
@@ -65,15 +65,15 @@ public final class CodeMemory implements AutoCloseable {
         return code.asSlice(offset);
     }
 
-    /// Unmaps the memory after the calls that run in it have returned; calls from then on fail. How
-    /// long it waits is up to those calls: a thread in one of them may stand still for any time,
-    /// and go on. That it waits is logged. Interrupts do not end the wait.
+    /// Unmaps the memory after the calls that run in it have returned; calls from then on fail. A
+    /// thread in one of them may be suspended for any time, so this may wait for any time. Waiting
+    /// is logged. Interrupts do not end the wait.
     @Override
     public void close() {
         close(
                 System::nanoTime,
                 seconds -> LOG.warn(
-                        "The code of {} is to be freed, and a call of it has not returned for {} s. It is waited for",
+                        "The code of {} is freed when its last call returns, which has taken {} s so far",
                         name,
                         seconds));
     }

@@ -12,7 +12,7 @@ import java.lang.invoke.MethodHandle;
 /// The native signature of generated functions: three pointers, then eight numbers; and that of
 /// attention.
 ///
-/// Each memory segment passed is held while the call runs, so that nobody unmaps it meanwhile.
+/// Each memory segment passed is held while the call runs, so that it is not unmapped meanwhile.
 public final class NativeCall {
     private static final ValueLayout.OfLong L = JAVA_LONG;
     private static final MethodHandle PLAIN = Linker.nativeLinker()

@@ -16,7 +16,7 @@ import java.util.Set;
 ///
 /// @param name the processor's name for people
 /// @param sets the feature sets whose instructions and registers are usable; unmodifiable use only
-/// @param firstLevelBytes size of the first-level data cache; 0 if the processor does not tell
+/// @param firstLevelBytes size of the first-level data cache; 0 if not known
 public record CpuFeatures(String name, Set<FeatureSet> sets, int firstLevelBytes) {
     private static final int XCR0_AVX = 0x6;
     private static final int XCR0_AVX512 = 0xE6;

@@ -40,8 +40,8 @@ import jdk.incubator.vector.IntVector;
 /// Q8_0, whose blocks are 32 weights, has one even and one odd vector a block and no sums, which
 /// is the order of `Strands`. It is packed for the sake of aligned loads, and of the panel.
 ///
-/// The parts that are compiled by themselves call nothing but the Vector API: beyond C2's limit
-/// of nodes it still inlines what the JDK asks it to, but no method of ours.
+/// The parts that are compiled by themselves call nothing but the Vector API: beyond C2's limit of
+/// nodes it still inlines what the JDK asks it to, but no other method.
 public abstract class PermutedLinear implements PackedKernel {
     /// Weights of a K format's block.
     static final int BLOCK = 256;
@@ -166,8 +166,8 @@ public abstract class PermutedLinear implements PackedKernel {
         return (wordVectors() + 16L * sums) * wordBytes(blocks) + strands + wordVectors() * LANE_BYTES;
     }
 
-    /// {@return bytes of a word, or a number, of all blocks: a vector more than needed, because first-level caches hold
-    /// few lines that lie a power of two apart}
+    /// {@return bytes of a word, or a number, of all blocks: a vector more than needed, because
+    /// first-level caches hold few lines that lie a power of two apart}
     private static long wordBytes(int blocks) {
         return (long) blocks * PermutedPanel.WIDTH + LANE_BYTES;
     }

@@ -35,7 +35,7 @@ class PermutedPacking {
     private final int[] elements;
     private final float[] factors;
 
-    /// Creates an order, to be told by [#put].
+    /// Creates an order, which [#put] fills.
     ///
     /// @param block weights of a block, a multiple of 32
     /// @param sums vectors of sums that a block has, 0 or 1
@@ -43,7 +43,7 @@ class PermutedPacking {
         this(block, sums, false);
     }
 
-    /// Creates an order, to be told by [#put].
+    /// Creates an order, which [#put] fills.
     ///
     /// @param block weights of a block, a multiple of 32
     /// @param sums vectors of sums that a block has, 0 or 1

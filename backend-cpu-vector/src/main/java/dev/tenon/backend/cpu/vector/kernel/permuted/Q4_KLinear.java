@@ -100,7 +100,7 @@ public final class Q4_KLinear extends PermutedLinear {
             }
         }
 
-        /// Minima are multiplied with the sums of 32 activations.
+        /// Minimums are multiplied with the sums of 32 activations.
         @Override
         float sum(float[] x, int at, int number) {
             return number < 8 ? 0 : total(x, at + 32 * (number - 8), 32);

@@ -87,7 +87,7 @@ public abstract class RowLoop {
     /// Keeps the stack pointer, where memory of the stack is used.
     void emitFrame() {}
 
-    /// Gives the stack back.
+    /// Restores the stack pointer.
     void emitFrameEnd() {}
 
     /// Loads the arguments and constants that the rows need.

@@ -32,9 +32,7 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 /// With streams the arguments mean something else: rows are those of one stream, and bytes between
 /// packed rows is what lies between the streams; bytes between tokens in out is too.
 public final class RowLoop512 extends BlockRowLoop {
-    /// Streams of rows of the function for one token. Against a single one (one thread, cold
-    /// weights, medians of 31 in turns on a Sapphire Rapids machine): Q6_K 11.8 instead of 10.6
-    /// GB/s, Q8_0 12.5 instead of 11.7, Q4_K 11.5 instead of 11.2.
+    /// Streams of rows of the function for one token. More of them than one hide more of memory's latency.
     public static final int STREAMS = 4;
 
     private static final Vec LEVELS = zmm(16);
