@@ -7,8 +7,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -108,6 +110,7 @@ class DocsIT {
     @Test
     void pagesThatHaveALimitKeepIt() throws IOException {
         List<String> wrong = new ArrayList<>();
+        Set<String> numbers = new HashSet<>();
         for (Path page : pages()) {
             String path = ROOT.relativize(page).toString();
             String text = Files.readString(page);
@@ -122,6 +125,9 @@ class DocsIT {
                     };
             if (words > limit) {
                 wrong.add(path + " has " + words + " words, at most " + limit + " are meant");
+            }
+            if (decision && !numbers.add(page.getFileName().toString().substring(0, 4))) {
+                wrong.add(path + " has the number of another decision");
             }
             if (decision
                     && !(text.contains("**Context.**") && text.contains("**Cost.**") && text.contains("**Undo.**"))) {
