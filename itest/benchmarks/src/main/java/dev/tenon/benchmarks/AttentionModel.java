@@ -5,7 +5,7 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.itest.testkit.RandomModels;
+import dev.tenon.itest.testkit.models.RandomModels;
 import dev.tenon.itest.testkit.reference.KvStore;
 import dev.tenon.itest.testkit.reference.Reference;
 import java.util.Optional;

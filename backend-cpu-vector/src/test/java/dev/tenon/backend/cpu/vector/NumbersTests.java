@@ -4,7 +4,7 @@ import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.BackendNumbersContract;
-import dev.tenon.itest.testkit.TestFormats;
+import dev.tenon.itest.testkit.models.TestFormats;
 import dev.tenon.quant.formats.Q8_0Format;
 import java.util.Collection;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.tenon.backend.nv.tegra;
 
 import dev.tenon.api.config.Setting;
-import dev.tenon.backend.nv.tegra.gpu.AddressLayout;
+import dev.tenon.backend.nv.tegra.command.AddressLayout;
 import java.util.Map;
 
 /// Choices of how the GPU of an Orin is opened.

@@ -11,7 +11,7 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.backend.nv.tegra.gpu.GpuWait;
-import dev.tenon.backend.nv.tegra.gpu.NvErrors;
+import dev.tenon.backend.nv.tegra.sys.NvErrors;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

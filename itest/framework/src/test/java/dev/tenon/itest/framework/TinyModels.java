@@ -2,7 +2,7 @@ package dev.tenon.itest.framework;
 
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
-import dev.tenon.itest.testkit.TinyGguf;
+import dev.tenon.itest.testkit.models.TinyGguf;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.AttentionRows;
+import dev.tenon.itest.testkit.reference.PlainAttention;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -13,7 +13,7 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
-import dev.tenon.itest.testkit.RandomModels.Model;
+import dev.tenon.itest.testkit.models.RandomModels.Model;
 import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
 import java.util.Collections;

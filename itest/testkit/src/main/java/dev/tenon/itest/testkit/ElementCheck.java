@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.kernel.cpu.ElementKernel;
+import dev.tenon.itest.testkit.reference.PlainElements;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

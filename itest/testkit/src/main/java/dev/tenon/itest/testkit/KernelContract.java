@@ -16,6 +16,7 @@ import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.kernel.cpu.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.models.RandomModels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.itest.testkit.ReferenceBackend.Fault;
+import dev.tenon.itest.testkit.models.TestFormats;
+import dev.tenon.itest.testkit.reference.ReferenceBackend;
+import dev.tenon.itest.testkit.reference.ReferenceBackend.Fault;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

@@ -11,6 +11,8 @@ import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.kernel.cpu.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.models.TestFormats;
+import dev.tenon.itest.testkit.reference.PlainAttention;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Collection;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
+import dev.tenon.itest.testkit.models.TestFormats;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;

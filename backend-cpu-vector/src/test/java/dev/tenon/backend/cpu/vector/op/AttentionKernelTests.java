@@ -21,7 +21,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.backend.cpu.vector.TestWeights;
-import dev.tenon.itest.testkit.PlainAttention;
+import dev.tenon.itest.testkit.reference.PlainAttention;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

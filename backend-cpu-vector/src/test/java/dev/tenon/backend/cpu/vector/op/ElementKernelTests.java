@@ -17,7 +17,7 @@ import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.backend.cpu.vector.TestWeights;
 import dev.tenon.backend.cpu.vector.TinyModel;
-import dev.tenon.itest.testkit.PlainElements;
+import dev.tenon.itest.testkit.reference.PlainElements;
 import dev.tenon.quant.formats.Q6_KFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package dev.tenon.backend.nv.tegra.check;
 
-import dev.tenon.backend.nv.tegra.gpu.AddressLayout;
-import dev.tenon.backend.nv.tegra.gpu.Arguments;
+import dev.tenon.backend.nv.tegra.code.Arguments;
+import dev.tenon.backend.nv.tegra.code.Cubin;
+import dev.tenon.backend.nv.tegra.command.AddressLayout;
+import dev.tenon.backend.nv.tegra.command.Geometry;
 import dev.tenon.backend.nv.tegra.gpu.CommandList;
-import dev.tenon.backend.nv.tegra.gpu.Cubin;
-import dev.tenon.backend.nv.tegra.gpu.Geometry;
 import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
 import dev.tenon.backend.nv.tegra.gpu.GpuInterface;
 import dev.tenon.backend.nv.tegra.gpu.GpuMemory;

@@ -2,7 +2,7 @@ package dev.tenon.backend.nv.tegra.device;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.backend.nv.tegra.gpu.Cubin;
+import dev.tenon.backend.nv.tegra.code.Cubin;
 import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
 import dev.tenon.backend.nv.tegra.gpu.LoadedKernel;
 import dev.tenon.backend.nv.tegra.gpu.LoadedModule;

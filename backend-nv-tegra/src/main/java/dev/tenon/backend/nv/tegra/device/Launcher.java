@@ -1,8 +1,8 @@
 package dev.tenon.backend.nv.tegra.device;
 
-import dev.tenon.backend.nv.tegra.gpu.Arguments;
+import dev.tenon.backend.nv.tegra.code.Arguments;
+import dev.tenon.backend.nv.tegra.command.Geometry;
 import dev.tenon.backend.nv.tegra.gpu.CommandList;
-import dev.tenon.backend.nv.tegra.gpu.Geometry;
 import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
 import dev.tenon.backend.nv.tegra.gpu.LoadedKernel;
 import dev.tenon.kernels.nvidia.Argument;

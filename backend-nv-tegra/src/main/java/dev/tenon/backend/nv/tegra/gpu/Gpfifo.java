@@ -1,5 +1,6 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
+import dev.tenon.backend.nv.tegra.command.PushBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;

@@ -1,5 +1,13 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
+import dev.tenon.backend.nv.tegra.code.Arguments;
+import dev.tenon.backend.nv.tegra.code.Cubin;
+import dev.tenon.backend.nv.tegra.command.Commands;
+import dev.tenon.backend.nv.tegra.command.Geometry;
+import dev.tenon.backend.nv.tegra.command.Methods;
+import dev.tenon.backend.nv.tegra.command.PushBuffer;
+import dev.tenon.backend.nv.tegra.command.Qmd;
+import dev.tenon.backend.nv.tegra.command.QmdFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,10 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
+import dev.tenon.backend.nv.tegra.command.AddressLayout;
 /// A GPU behind some driver: memory, an address space, channels and a doorbell. Everything above it
 /// is the same for all drivers. Safe for any thread. Whoever opened it closes it, after its memory
 /// and channels.
+
 public interface GpuInterface extends AutoCloseable {
     /// The engines that a channel can be for.
     enum Engine {

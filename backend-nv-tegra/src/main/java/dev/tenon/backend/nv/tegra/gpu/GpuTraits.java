@@ -1,5 +1,6 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
+import dev.tenon.backend.nv.tegra.command.QmdFormat;
 /// What the core needs to know of a GPU.
 ///
 /// @param name for people
@@ -10,6 +11,7 @@ package dev.tenon.backend.nv.tegra.gpu;
 /// @param warpsPerMultiprocessor most warps on one
 /// @param qmd version of launch descriptors
 /// @param sharedMemory whether the processor reads all memory as fast as the GPU does
+
 public record GpuTraits(
         String name,
         int computeClass,

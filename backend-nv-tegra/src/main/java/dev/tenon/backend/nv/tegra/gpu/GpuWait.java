@@ -2,6 +2,7 @@ package dev.tenon.backend.nv.tegra.gpu;
 
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.error.BackendException;
+import dev.tenon.backend.nv.tegra.sys.NvErrors;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;

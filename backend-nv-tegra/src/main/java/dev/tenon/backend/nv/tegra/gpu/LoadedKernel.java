@@ -4,6 +4,14 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import dev.tenon.backend.nv.tegra.code.Arguments;
+import dev.tenon.backend.nv.tegra.code.Cubin;
+import dev.tenon.backend.nv.tegra.code.CubinKernel;
+import dev.tenon.backend.nv.tegra.command.AddressLayout;
+import dev.tenon.backend.nv.tegra.command.Geometry;
+import dev.tenon.backend.nv.tegra.command.KernelResources;
+import dev.tenon.backend.nv.tegra.command.Qmd;
+import dev.tenon.backend.nv.tegra.command.QmdFormat;
 import java.lang.foreign.MemorySegment;
 
 /// A kernel whose code is in the GPU's memory. Immutable; safe for any thread.

@@ -1,5 +1,7 @@
 package dev.tenon.backend.nv.tegra.gpu;
 
+import dev.tenon.backend.nv.tegra.code.Cubin;
+import dev.tenon.backend.nv.tegra.command.AddressLayout;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -1,5 +1,4 @@
-/// What a GPU of NVIDIA is told, whichever driver is in between: methods, launch descriptors, code,
-/// queues.
+/// A GPU behind some driver: memory, channels, their rings, and lists of launches.
 @Version("0.1.0")
 @Export
 package dev.tenon.backend.nv.tegra.gpu;

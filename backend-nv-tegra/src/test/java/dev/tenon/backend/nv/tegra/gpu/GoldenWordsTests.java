@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.backend.nv.tegra.Golden;
+import dev.tenon.backend.nv.tegra.command.Commands;
+import dev.tenon.backend.nv.tegra.command.Methods;
+import dev.tenon.backend.nv.tegra.command.PushBuffer;
+import dev.tenon.backend.nv.tegra.command.QmdFormat;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -3,7 +3,7 @@ package ${package};
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.BackendContract;
-import dev.tenon.itest.testkit.TestFormats;
+import dev.tenon.itest.testkit.models.TestFormats;
 import java.util.Collection;
 import java.util.List;
 

@@ -115,7 +115,7 @@ record RmObjects(RmDriver driver, int control, int client) {
         if (!parameters.isIntact()) {
             Struct struct = parameters.struct();
             throw new dev.tenon.api.error.BackendException(
-                    dev.tenon.backend.nv.tegra.gpu.NvErrors.BOARD,
+                    dev.tenon.backend.nv.tegra.sys.NvErrors.BOARD,
                     "The driver wrote outside of " + struct + " (" + what
                             + "): its interface is not that of branch 580.");
         }

@@ -1,7 +1,7 @@
 package dev.tenon.backend.nv.rm;
 
 import dev.tenon.api.error.BackendException;
-import dev.tenon.backend.nv.tegra.gpu.NvErrors;
+import dev.tenon.backend.nv.tegra.sys.NvErrors;
 import java.util.Map;
 
 /// Statuses (`NV_STATUS`) of the resource manager and of UVM.

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.tenon.backend.nv.tegra.abi.Record;
 import dev.tenon.backend.nv.tegra.abi.Struct;
-import dev.tenon.backend.nv.tegra.gpu.Methods;
+import dev.tenon.backend.nv.tegra.command.Methods;
 import dev.tenon.backend.nv.tegra.sys.Linux;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
 import java.lang.foreign.Arena;

@@ -13,6 +13,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.DeviceFormat;
+import dev.tenon.kernels.nvidia.launch.AttentionLaunches;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;

@@ -13,6 +13,7 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.kernels.nvidia.MvSchedule;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

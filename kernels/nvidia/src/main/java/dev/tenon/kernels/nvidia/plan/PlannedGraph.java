@@ -6,6 +6,8 @@ import dev.tenon.kernels.nvidia.Constant;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.Launch;
+import dev.tenon.kernels.nvidia.launch.LaunchPlan;
+import dev.tenon.kernels.nvidia.launch.PlannedOp;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;

@@ -10,6 +10,7 @@ import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.Constant;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceWeight;
+import dev.tenon.kernels.nvidia.launch.BufferList;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -21,6 +21,7 @@ import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.Launch;
+import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import dev.tenon.kernels.nvidia.step.TokenRing;

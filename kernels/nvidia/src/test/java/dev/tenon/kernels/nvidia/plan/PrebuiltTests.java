@@ -10,6 +10,7 @@ import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.Launch;
+import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.source.KernelCatalogue;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepShape;

@@ -13,6 +13,7 @@ import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.quant.formats.BF16Format;
 import dev.tenon.quant.formats.F16Format;
 import dev.tenon.quant.formats.F32Format;
@@ -60,7 +61,7 @@ public final class TestGraphs implements Weights {
     private final Map<String, QuantFormat> formats = new HashMap<>();
     private final Arena arena = Arena.ofAuto();
 
-    static QuantFormat named(String id) {
+    public static QuantFormat named(String id) {
         return FORMATS.get(id);
     }
 

@@ -9,7 +9,7 @@ import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.graph.Fusion;
-import dev.tenon.kernels.nvidia.plan.MvSchedule;
+import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.plan.TestGraphs;
 import dev.tenon.kernels.nvidia.step.StepShape;

@@ -12,7 +12,7 @@ import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.AttentionRows;
-import dev.tenon.itest.testkit.PlainAttention;
+import dev.tenon.itest.testkit.reference.PlainAttention;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.cpu.Here;
 import java.lang.foreign.Arena;

@@ -14,7 +14,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.KernelContract;
-import dev.tenon.itest.testkit.PlainElements;
+import dev.tenon.itest.testkit.reference.PlainElements;
 import dev.tenon.kernels.x86.cpu.Here;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

@@ -1,9 +1,14 @@
 package dev.tenon.backend.nv.tegra.emulator;
 
+import dev.tenon.backend.nv.tegra.code.Cubin;
+import dev.tenon.backend.nv.tegra.emulator.board.EmulatedBoard;
+import dev.tenon.backend.nv.tegra.emulator.board.EmulatorOptions;
 import dev.tenon.backend.nv.tegra.emulator.kernels.NvidiaKernels;
+import dev.tenon.backend.nv.tegra.emulator.launch.GpuFault;
+import dev.tenon.backend.nv.tegra.emulator.launch.KernelLibrary;
+import dev.tenon.backend.nv.tegra.emulator.launch.StandIn;
 import dev.tenon.backend.nv.tegra.emulator.stream.StreamFile;
 import dev.tenon.backend.nv.tegra.emulator.stream.StreamRecorder;
-import dev.tenon.backend.nv.tegra.gpu.Cubin;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
 import java.io.BufferedOutputStream;

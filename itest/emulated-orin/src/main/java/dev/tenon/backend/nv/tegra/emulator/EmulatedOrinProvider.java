@@ -3,6 +3,7 @@ package dev.tenon.backend.nv.tegra.emulator;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.config.Setting;
+import dev.tenon.backend.nv.tegra.emulator.board.EmulatorOptions;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import java.io.IOException;

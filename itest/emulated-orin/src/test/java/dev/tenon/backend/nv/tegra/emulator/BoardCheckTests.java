@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.backend.nv.tegra.check.BoardCheck;
 import dev.tenon.backend.nv.tegra.check.Finding;
 import dev.tenon.backend.nv.tegra.check.Finding.Level;
+import dev.tenon.backend.nv.tegra.emulator.board.EmulatorOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,11 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.Device;
+import dev.tenon.backend.nv.tegra.emulator.board.EmulatorOptions;
 import dev.tenon.backend.nv.tegra.emulator.stream.StreamRecorder;
-import dev.tenon.itest.testkit.PlanDriver;
-import dev.tenon.itest.testkit.PlanDriver.Chunk;
-import dev.tenon.itest.testkit.PlanDriver.Settings;
-import dev.tenon.itest.testkit.RandomModels.Model;
+import dev.tenon.itest.testkit.models.PlanDriver;
+import dev.tenon.itest.testkit.models.PlanDriver.Chunk;
+import dev.tenon.itest.testkit.models.PlanDriver.Settings;
+import dev.tenon.itest.testkit.models.RandomModels.Model;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

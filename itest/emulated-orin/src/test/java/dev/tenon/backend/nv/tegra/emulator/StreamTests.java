@@ -5,10 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.backend.nv.tegra.command.Geometry;
+import dev.tenon.backend.nv.tegra.emulator.board.Orin;
 import dev.tenon.backend.nv.tegra.emulator.stream.Disassembler;
 import dev.tenon.backend.nv.tegra.emulator.stream.StreamFile;
 import dev.tenon.backend.nv.tegra.gpu.CommandList;
-import dev.tenon.backend.nv.tegra.gpu.Geometry;
 import dev.tenon.backend.nv.tegra.gpu.GpuMemory;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

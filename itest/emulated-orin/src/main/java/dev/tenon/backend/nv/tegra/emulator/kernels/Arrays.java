@@ -1,6 +1,6 @@
 package dev.tenon.backend.nv.tegra.emulator.kernels;
 
-import dev.tenon.backend.nv.tegra.emulator.KernelLaunch;
+import dev.tenon.backend.nv.tegra.emulator.launch.KernelLaunch;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

@@ -3,7 +3,7 @@ package dev.tenon.backend.nv.tegra.emulator.kernels;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.floats;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.ints;
 
-import dev.tenon.backend.nv.tegra.emulator.KernelLaunch;
+import dev.tenon.backend.nv.tegra.emulator.launch.KernelLaunch;
 import java.util.stream.IntStream;
 
 /// `attention.cu`, `attention_prefill.cu`, and `rope_append` of `small.cu`.

@@ -1,6 +1,6 @@
 package dev.tenon.backend.nv.tegra.emulator.kernels;
 
-import dev.tenon.backend.nv.tegra.emulator.KernelLaunch;
+import dev.tenon.backend.nv.tegra.emulator.launch.KernelLaunch;
 
 /// What happens to a query or key head before attention: a norm, then a rotation, each if there is
 /// one.

@@ -6,7 +6,7 @@ import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.INT;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.SHORT;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.half;
 
-import dev.tenon.backend.nv.tegra.emulator.KernelLaunch;
+import dev.tenon.backend.nv.tegra.emulator.launch.KernelLaunch;
 import java.lang.foreign.MemorySegment;
 
 /// Keys or values of a layer, `[page][kvHead][64][row]`, found through page tables,

@@ -1,6 +1,6 @@
 package dev.tenon.backend.nv.tegra.emulator.kernels;
 
-import dev.tenon.backend.nv.tegra.emulator.KernelReference;
+import dev.tenon.backend.nv.tegra.emulator.launch.KernelReference;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;

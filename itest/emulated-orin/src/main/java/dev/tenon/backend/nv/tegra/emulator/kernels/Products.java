@@ -4,7 +4,7 @@ import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.activated;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.floats;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.halves;
 
-import dev.tenon.backend.nv.tegra.emulator.KernelLaunch;
+import dev.tenon.backend.nv.tegra.emulator.launch.KernelLaunch;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
 

@@ -3,7 +3,7 @@ package dev.tenon.backend.nv.tegra.emulator.kernels;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.floats;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.write;
 
-import dev.tenon.backend.nv.tegra.emulator.KernelLaunch;
+import dev.tenon.backend.nv.tegra.emulator.launch.KernelLaunch;
 import java.lang.foreign.MemorySegment;
 
 /// `small.cu` and `rows.cu`: norms, rotations, element by element, choosing rows.

@@ -1,6 +1,6 @@
 package dev.tenon.backend.nv.tegra.emulator.kernels;
 
-import dev.tenon.backend.nv.tegra.emulator.KernelLaunch;
+import dev.tenon.backend.nv.tegra.emulator.launch.KernelLaunch;
 import java.lang.foreign.MemorySegment;
 
 /// `embedding.cu`: rows of a table, and whole tensors into the layout of the device.

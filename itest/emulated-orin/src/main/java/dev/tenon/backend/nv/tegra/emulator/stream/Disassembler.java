@@ -1,8 +1,8 @@
 package dev.tenon.backend.nv.tegra.emulator.stream;
 
-import dev.tenon.backend.nv.tegra.gpu.Methods;
-import dev.tenon.backend.nv.tegra.gpu.Qmd;
-import dev.tenon.backend.nv.tegra.gpu.QmdFormat;
+import dev.tenon.backend.nv.tegra.command.Methods;
+import dev.tenon.backend.nv.tegra.command.Qmd;
+import dev.tenon.backend.nv.tegra.command.QmdFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,0 +1,97 @@
+package dev.tenon.itest.testkit.reference;
+
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.StepResult;
+import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.device.TokenGenerator;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+/// Chooses tokens step by step from a plan's logits, as [TokenGenerator] describes it.
+///
+/// @param plan runs the steps
+/// @param vocab number of tokens
+public record HostGenerator(Plan plan, int vocab) implements TokenGenerator {
+    @Override
+    public boolean supports(TokenChoice choice) {
+        return true;
+    }
+
+    @Override
+    public void generate(StepInput input, List<TokenChoice> choices, int steps, TokenSink sink) {
+        int count = input.tokenCount();
+        if (count != choices.size() || count != input.sequenceCount() || count != input.logitRows()) {
+            throw new IllegalArgumentException("expected a token, a row of logits and a choice for each sequence");
+        }
+        int perPage = plan.kvPages().tokensPerPage();
+        int[] tokens = new int[count];
+        for (int s = 0; s < count; s++) {
+            tokens[s] = input.token(s);
+            if ((input.position(s) + steps - 1) / perPage >= input.pageTable(s).length) {
+                throw new IllegalArgumentException("sequence " + s + " has no pages for " + steps + " steps");
+            }
+        }
+        boolean more = true;
+        for (int step = 0; step < steps && more; step++) {
+            StepInput next = new StepInput();
+            for (int s = 0; s < count; s++) {
+                next.addSequence(input.pageTable(s));
+                next.addToken(tokens[s], input.position(s) + step, true);
+            }
+            StepResult result = plan.run(next);
+            float[] logits = new float[vocab];
+            for (int s = 0; s < count; s++) {
+                result.logits(s, logits);
+                tokens[s] = choose(logits, choices.get(s), step);
+            }
+            more = sink.accept(tokens.clone());
+        }
+    }
+
+    /// Chooses a token of a row, some steps behind the choice.
+    static int choose(float[] logits, TokenChoice choice, int step) {
+        List<Integer> best = IntStream.range(0, logits.length)
+                .boxed()
+                .sorted(Comparator.comparingDouble((Integer id) -> -logits[id]).thenComparing(id -> id))
+                .toList();
+        if (choice.temperature() == 0) {
+            return best.getFirst();
+        }
+        if (choice.topK() > 0) {
+            best = best.subList(0, Math.min(choice.topK(), best.size()));
+        }
+        float top = logits[best.getFirst()];
+        double sum = 0;
+        for (int id : best) {
+            sum += Math.exp(logits[id] - top);
+        }
+        int kept = 0;
+        double reached = 0;
+        while (kept < best.size() && (kept == 0 || choice.topP() >= 1 || reached < choice.topP())) {
+            reached += Math.exp(logits[best.get(kept++)] - top) / sum;
+        }
+        while (kept > 1 && choice.minP() > 0 && logits[best.get(kept - 1)] < top + Math.log(choice.minP())) {
+            kept--;
+        }
+        best = best.subList(0, kept);
+        double total = 0;
+        for (int id : best) {
+            total += Math.exp((logits[id] - top) / choice.temperature());
+        }
+        SplittableRandom random = new SplittableRandom(choice.seed());
+        for (long i = 0; i < choice.drawn() + step; i++) {
+            random.nextLong();
+        }
+        double left = random.nextDouble() * total;
+        for (int id : best) {
+            left -= Math.exp((logits[id] - top) / choice.temperature());
+            if (left < 0) {
+                return id;
+            }
+        }
+        return best.getFirst();
+    }
+}

@@ -1,0 +1,266 @@
+package dev.tenon.kernels.nvidia.launch;
+
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.BufferSpec;
+import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.kernels.nvidia.KvBuffer;
+import dev.tenon.kernels.nvidia.step.StepShape;
+
+/// Writes down the launches of one attention op: append to the cache, then attend, in one kernel
+/// where it can.
+///
+/// @param op the op
+/// @param q queries; raw where `heads` is not null
+/// @param k keys, likewise
+/// @param v values
+/// @param out result
+/// @param heads how raw queries and keys become final ones; null where they are final
+/// @param cache element types of the cache
+/// @param keys the layer's keys
+/// @param values the layer's values
+/// @param pages the page tables
+/// @param maxPages entries of a page table
+/// @param maxContext positions that a sequence can have
+/// @param f16Out whether everything that reads the result takes float16 in steps of many rows
+public record AttentionLaunches(
+        CoreOp.Attention op,
+        Slot q,
+        Slot k,
+        Slot v,
+        Slot out,
+        Heads heads,
+        CacheTypes cache,
+        KvBuffer keys,
+        KvBuffer values,
+        BufferSpec pages,
+        int maxPages,
+        long maxContext,
+        boolean f16Out) {
+    /// Longest head that there is a kernel for.
+    public static final int LONGEST_HEAD = 256;
+
+    static final int BLOCK = 128;
+    /// Threads of a block in the kernel for long sequences with heads of 64 elements.
+    static final int DEEP_BLOCK = 384;
+    /// First positions at which that kernel is the faster one, with heads of 64 and of 128 elements.
+    private static final int DEEP_FROM = 256;
+
+    private static final int DEEP_FROM_OF_LONG_HEADS = 128;
+    /// Most pieces that it has been seen to join on a device; with more, models keep the other one.
+    private static final int DEEP_PIECES = 16;
+    private static final int APPEND_BLOCK = 32;
+    static final int MAX_SPLITS = 64;
+    private static final int WARP = 32;
+    /// Most times that a warp has 16 keys and values under way.
+    static final int MOST_STAGES = 2;
+    /// What a block declares itself: at most so much, and so much for each element of a head.
+    private static final int STATIC_BYTES = 1024;
+
+    private static final int STATIC_BYTES_OF_ELEMENT = 80;
+    /// What is set aside for each block, and what a residual product takes beyond half of the memory.
+    private static final int SET_ASIDE = 2048;
+    static final int HEADS_A_BLOCK = 4;
+    private static final int TILE_ROWS = 64;
+    /// Shared memory of a tile for each element of a head: two pages of keys and values.
+    static final int TILE_BYTES = 512;
+
+    /// What happens to the heads of raw queries and keys.
+    ///
+    /// @param qNorm weight of the queries' norm, or null address
+    /// @param kNorm weight of the keys' norm, or null address
+    /// @param eps of both norms
+    /// @param table cosines and sines of the step's positions
+    /// @param rope how they are rotated
+    public record Heads(Argument.Address qNorm, Argument.Address kNorm, float eps, BufferSpec table, RopeParams rope) {}
+
+    /// {@return rows of a tile of the kernel for many rows; 0 if that kernel does not take such
+    ///     heads, or the device has not enough shared memory for it}
+    public static int tileRows(CoreOp.Attention op, DeviceTraits traits) {
+        int length = op.keyLength();
+        if (length * TILE_BYTES > traits.sharedBytes()) {
+            return 0;
+        }
+        boolean fits = length == op.valueLength() && (length == 64 || length == 96 || length == 128 || length == 256);
+        int group = op.headCount() / op.headCountKv();
+        return fits && group <= TILE_ROWS ? TILE_ROWS / group : 0;
+    }
+
+    public void emit(Emission e) {
+        int rows = e.rows(q);
+        if (rows <= StepShape.FEW && heads != null) {
+            attend(e, true);
+            return;
+        }
+        append(e);
+        if (rows > StepShape.FEW && !e.shape.decode() && f16Out && tileRows(op, e.traits) > 0) {
+            attendTiles(e);
+        } else {
+            attend(e, false);
+        }
+    }
+
+    /// Writes keys and values to the cache; raw queries become final in place.
+    private void append(Emission e) {
+        int own = heads == null ? 0 : op.headCount();
+        e.launch(
+                cache.module(Emission.SMALL),
+                "rope_append_" + cache.entry(),
+                own + 2 * op.headCountKv(),
+                e.rows(q),
+                1,
+                APPEND_BLOCK,
+                0,
+                heads == null ? Argument.Address.NULL : e.at(q),
+                e.at(k),
+                e.at(v),
+                heads == null ? Argument.Address.NULL : heads.qNorm,
+                heads == null ? Argument.Address.NULL : heads.kNorm,
+                heads == null ? 0f : heads.eps,
+                heads == null ? Argument.Address.NULL : heads.table.at(0),
+                e.stepAt(e.layout.positions()),
+                e.stepAt(e.layout.sequences()),
+                pages.at(0),
+                maxPages,
+                keys.buffer().at(0),
+                values.buffer().at(0),
+                own,
+                op.headCountKv(),
+                op.keyLength(),
+                op.valueLength(),
+                ropeDim(),
+                pairing());
+    }
+
+    /// {@return the first position from which on the step should be [StepShape#deep]; none if there is no
+    ///     other kernel for such}
+    public int deepFrom(DeviceTraits traits) {
+        if (heads == null
+                || !onTensorCores()
+                || !traits.programmaticLaunch()
+                || traits.multiprocessors() / groups() > DEEP_PIECES) {
+            return Integer.MAX_VALUE;
+        }
+        return op.keyLength() == 64 ? DEEP_FROM : DEEP_FROM_OF_LONG_HEADS;
+    }
+
+    /// {@return blocks of a row and piece: a kv head with up to [#HEADS_A_BLOCK] of its query heads each}
+    private int groups() {
+        return op.headCountKv() * ((op.headCount() / op.headCountKv() + HEADS_A_BLOCK - 1) / HEADS_A_BLOCK);
+    }
+
+    /// The kernel that splits the positions of a sequence among blocks; with `raw`, it appends too.
+    private void attend(Emission e, boolean raw) {
+        int rows = e.rows(q);
+        int groups = groups();
+        int splits = splits(e, groups, rows);
+        boolean deep = raw && e.shape.deep() && deepFrom(e.traits) < Integer.MAX_VALUE;
+        int block = deep && op.keyLength() == 64 ? DEEP_BLOCK : block();
+        Argument.Address none = Argument.Address.NULL;
+        e.launch(
+                cache.module(Emission.ATTENTION),
+                (deep ? "attention_deep_" : "attention_") + cache.entry() + "_d" + variant(),
+                splits,
+                groups,
+                rows,
+                block,
+                sharedBytes(e.traits, block),
+                e.at(q),
+                raw ? e.at(k) : none,
+                raw ? e.at(v) : none,
+                raw ? heads.qNorm : none,
+                raw ? heads.kNorm : none,
+                raw ? heads.eps : 0f,
+                raw ? heads.table.at(0) : none,
+                e.stepAt(e.layout.positions()),
+                e.stepAt(e.layout.sequences()),
+                pages.at(0),
+                maxPages,
+                keys.buffer().at(0),
+                values.buffer().at(0),
+                e.out(out),
+                e.need(
+                        deep ? e.scratch.attentionWords() : e.scratch.attention(),
+                        4L * rows * op.headCount() * splits * (op.valueLength() + 2)),
+                e.need(e.scratch.attentionCounters(), 4L * rows * groups * HEADS_A_BLOCK),
+                op.headCount(),
+                op.headCountKv(),
+                op.keyLength(),
+                op.valueLength(),
+                raw ? ropeDim() : 0,
+                raw ? pairing() : 0,
+                op.scale(),
+                op.slidingWindow(),
+                op.softCap());
+    }
+
+    private void attendTiles(Emission e) {
+        int length = op.keyLength();
+        e.launch(
+                cache.module(Emission.ATTENTION_PREFILL),
+                "attention_prefill_" + cache.entry() + "_d" + length,
+                e.layout.tileCount(),
+                op.headCountKv(),
+                1,
+                BLOCK,
+                length * TILE_BYTES,
+                e.at(q),
+                e.stepAt(e.layout.tiles()),
+                pages.at(0),
+                maxPages,
+                keys.buffer().at(0),
+                values.buffer().at(0),
+                e.outF16(out),
+                op.headCount(),
+                op.headCountKv(),
+                op.scale(),
+                op.slidingWindow(),
+                op.softCap());
+    }
+
+    /// As many pieces as there is room for blocks: on tensor cores one on each multiprocessor where
+    /// the kernel in front is still there, else two.
+    private int splits(Emission e, int groups, int rows) {
+        int multiprocessors = e.traits.multiprocessors();
+        long blocks = (long) groups * rows;
+        long wanted = onTensorCores() && e.traits.programmaticLaunch()
+                ? multiprocessors / blocks
+                : (2L * multiprocessors + blocks - 1) / blocks;
+        long pagesAtMost = (maxContext + KvBuffer.TOKENS - 1) / KvBuffer.TOKENS;
+        return (int) Math.max(1, Math.min(MAX_SPLITS, Math.min(wanted, pagesAtMost)));
+    }
+
+    private int block() {
+        return variant().equals("any") ? BLOCK : 2 * BLOCK;
+    }
+
+    private boolean onTensorCores() {
+        return !variant().equals("any") && cache.onTensorCores();
+    }
+
+    /// Dynamic shared memory of [#attend]: keys and values under way, as many as leave room for a block
+    /// of the residual product that follows.
+    private int sharedBytes(DeviceTraits traits, int block) {
+        if (!onTensorCores()) {
+            return 0;
+        }
+        int length = op.keyLength();
+        int stage = block / WARP * cache.tileBytes(length);
+        int room = traits.sharedBytes() / 2 - SET_ASIDE - STATIC_BYTES - STATIC_BYTES_OF_ELEMENT * length;
+        return Math.clamp(room / stage, 1, MOST_STAGES) * stage;
+    }
+
+    private String variant() {
+        boolean equal = op.keyLength() == op.valueLength();
+        return equal && (op.keyLength() == 64 || op.keyLength() == 128) ? Integer.toString(op.keyLength()) : "any";
+    }
+
+    private int ropeDim() {
+        return heads == null ? 0 : heads.rope.ropeDim();
+    }
+
+    private int pairing() {
+        return heads == null ? 0 : KernelCodes.of(heads.rope.pairing());
+    }
+}

@@ -1,0 +1,363 @@
+package dev.tenon.kernels.nvidia.launch;
+
+import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.DeviceFormat;
+import dev.tenon.kernels.nvidia.DeviceWeight;
+import dev.tenon.kernels.nvidia.MvSchedule;
+import dev.tenon.kernels.nvidia.source.KernelModule;
+import dev.tenon.kernels.nvidia.step.StepShape;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/// Writes down the launches of matrix products: matrix-vector kernels for up to 4 rows, tensor core
+/// kernels for more.
+///
+/// A product may be normed before (`norm`), and biased and added to a residual after it.
+public final class LinearLaunches {
+    /// Elements of a row that the tensor core kernels take at once.
+    private static final int MATMUL_COLS = 32;
+
+    /// Shared memory of a tensor core block: a fixed part, and bytes for each row of activations.
+    static final int MATMUL_BYTES = 33792;
+
+    static final int MATMUL_ROW_BYTES = 384;
+    private static final int MOST_SPLITS = 8;
+    static final int TILE_ROWS = 128;
+    static final int BLOCK = 256;
+
+    private final MvSchedule schedule;
+    private final boolean tensorCores;
+
+    /// @param schedule knobs of the kernels for few rows
+    /// @param tensorCores whether tensor core kernels may be used
+    public LinearLaunches(MvSchedule schedule, boolean tensorCores) {
+        this.schedule = schedule;
+        this.tensorCores = tensorCores;
+    }
+
+    /// A norm before a product.
+    ///
+    /// @param weight float32, as long as a row
+    /// @param eps added to the mean square
+    public record Norm(Argument.Address weight, float eps) {
+        static Argument.Address weight(Norm norm) {
+            return norm == null ? Argument.Address.NULL : norm.weight;
+        }
+
+        static float eps(Norm norm) {
+            return norm == null ? 0 : norm.eps;
+        }
+    }
+
+    /// One product of several that share their input.
+    ///
+    /// @param weight the matrix
+    /// @param bias float32, or null address
+    /// @param residual float32 rows to add, or null
+    /// @param out float32 rows
+    public record Product(DeviceWeight weight, Argument.Address bias, Slot residual, Slot out) {}
+
+    /// {@return whether a product can run on tensor cores; float32 weights stay exact and do not}
+    public boolean matmul(DeviceWeight weight) {
+        return tensorCores
+                && weight.cols() % MATMUL_COLS == 0
+                && !weight.format().id().equals("F32");
+    }
+
+    /// `out = norm(x) weight + bias + residual`, for each product.
+    public void products(Emission e, Slot x, Norm norm, List<Product> products) {
+        int rows = e.rows(x);
+        boolean many = rows > StepShape.FEW && products.stream().allMatch(p -> matmul(p.weight));
+        if (!many) {
+            products.forEach(p -> vector(e, x, norm, p));
+            return;
+        }
+        Argument.Address f16 = f16(e, x, norm);
+        for (int from = 0; from < products.size(); ) {
+            int to = from + 1;
+            while (to < products.size()
+                    && to - from < 3
+                    && products.get(from).residual == null
+                    && products.get(to).residual == null
+                    && products.get(to)
+                            .weight
+                            .format()
+                            .equals(products.get(from).weight.format())) {
+                to++;
+            }
+            matrix(e, f16, rows, products.subList(from, to));
+            from = to;
+        }
+    }
+
+    /// The rows of a slot in float16, normed if asked for.
+    private static Argument.Address f16(Emission e, Slot x, Norm norm) {
+        int rows = e.rows(x);
+        if (norm == null && e.isF16(x)) {
+            return e.at(x);
+        }
+        Argument.Address f16 = e.need(e.scratch.f16(), 2L * rows * x.width);
+        if (norm == null) {
+            e.toF16(e.at(x), f16, (long) rows * x.width);
+        } else {
+            e.launch(Emission.ROWS, "norm_f16", rows, 1, 1, BLOCK, 0, e.at(x), norm.weight, norm.eps, f16, x.width);
+        }
+        return f16;
+    }
+
+    private void vector(Emission e, Slot x, Norm norm, Product p) {
+        DeviceWeight w = p.weight;
+        int rows = e.rows(x);
+        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, w.cols(), schedule.rows(), w.rows(), w.format());
+        int tile = g.tile();
+        Argument.Address out = e.out(p.out);
+        for (int row = 0; row < rows; row += tile) {
+            Argument.Address residual = p.residual == null ? Argument.Address.NULL : e.at(p.residual);
+            e.launch(
+                    module("linear.cu", w.format(), g),
+                    "linear_" + w.format().id() + "_t" + tile,
+                    Math.min(e.traits.multiprocessors(), w.rows()),
+                    1,
+                    1,
+                    g.block(),
+                    // a residual: the product after attention, and the one at the end of a layer
+                    p.residual == null ? g.sharedBytes() : g.aloneBytes(e.traits),
+                    w.at(),
+                    e.at(x).plus(4L * row * w.cols()),
+                    Norm.weight(norm),
+                    Norm.eps(norm),
+                    p.bias,
+                    residual.plus(4L * row * w.rows()),
+                    out.plus(4L * row * w.rows()),
+                    w.rows(),
+                    w.cols(),
+                    g.threadsPerRow());
+        }
+    }
+
+    /// Query, key and value projections of a step of few rows in one launch each 8 rows; q and k
+    /// share a format.
+    public void qkv(Emission e, Slot x, Norm norm, Product q, Product k, Product v) {
+        int rows = e.rows(x);
+        int cols = q.weight.cols();
+        DeviceFormat format = q.weight.format();
+        DeviceFormat other = v.weight.format();
+        int outRows = q.weight.rows() + k.weight.rows() + v.weight.rows();
+        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, cols, schedule.rows(), outRows, format, other);
+        int tile = g.tile();
+        Argument.Address outQ = e.out(q.out);
+        Argument.Address outK = e.out(k.out);
+        Argument.Address outV = e.out(v.out);
+        for (int row = 0; row < rows; row += tile) {
+            e.launch(
+                    pair(format, other, g),
+                    "qkv_" + format.id() + "_" + other.id() + "_t" + tile,
+                    Math.max(2, Math.min(e.traits.multiprocessors(), outRows)),
+                    1,
+                    1,
+                    g.block(),
+                    g.sharedBytes(),
+                    q.weight.at(),
+                    k.weight.at(),
+                    v.weight.at(),
+                    e.at(x).plus(4L * row * cols),
+                    Norm.weight(norm),
+                    Norm.eps(norm),
+                    q.bias,
+                    k.bias,
+                    v.bias,
+                    outQ.plus(4L * row * q.weight.rows()),
+                    outK.plus(4L * row * k.weight.rows()),
+                    outV.plus(4L * row * v.weight.rows()),
+                    q.weight.rows(),
+                    k.weight.rows(),
+                    v.weight.rows(),
+                    cols,
+                    g.threadsPerRow());
+        }
+    }
+
+    /// `out = activation(norm(x) gate) * (norm(x) up)`; in steps of many rows, `out` is float16 if
+    /// `f16Out` allows it.
+    public void gateUp(
+            Emission e,
+            Slot x,
+            Norm norm,
+            DeviceWeight gate,
+            DeviceWeight up,
+            int activation,
+            Slot out,
+            boolean f16Out) {
+        int rows = e.rows(x);
+        int cols = gate.cols();
+        if (rows > StepShape.FEW && matmul(gate) && f16Out) {
+            Argument.Address f16 = f16(e, x, norm);
+            Grid grid = grid(e, (gate.rows() + TILE_ROWS / 2 - 1) / (TILE_ROWS / 2), rows, cols);
+            e.cluster(grid.cluster(e))
+                    .launch(
+                            new KernelModule("matmul.cu", gate.format().macros()),
+                            "matmul_gate_up_" + gate.format().id() + "_n" + grid.tokens,
+                            grid.tokenTiles,
+                            grid.rowTiles,
+                            grid.splits,
+                            BLOCK,
+                            grid.sharedBytes(),
+                            f16,
+                            rows,
+                            cols,
+                            gate.at(),
+                            up.at(),
+                            gate.rows(),
+                            activation,
+                            e.outF16(out),
+                            grid.partial(e),
+                            grid.counters(e),
+                            grid.splits);
+            return;
+        }
+        Argument.Address to = e.out(out);
+        int pairs = 2 * Math.max(1, schedule.rows() / 2);
+        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, cols, pairs, 2 * gate.rows(), gate.format());
+        int tile = g.tile();
+        for (int row = 0; row < rows; row += tile) {
+            e.launch(
+                    module("linear.cu", gate.format(), g),
+                    "gate_up_" + gate.format().id() + "_t" + tile,
+                    Math.min(e.traits.multiprocessors(), gate.rows()),
+                    1,
+                    1,
+                    g.block(),
+                    g.sharedBytes(),
+                    gate.at(),
+                    up.at(),
+                    e.at(x).plus(4L * row * cols),
+                    Norm.weight(norm),
+                    Norm.eps(norm),
+                    to.plus(4L * row * gate.rows()),
+                    gate.rows(),
+                    cols,
+                    g.threadsPerRow(),
+                    activation);
+        }
+    }
+
+    private void matrix(Emission e, Argument.Address f16, int rows, List<Product> products) {
+        DeviceFormat format = products.getFirst().weight.format();
+        int cols = products.getFirst().weight.cols();
+        int rowTiles = 0;
+        Argument[] weights = new Argument[3];
+        Argument[] biases = new Argument[3];
+        Argument[] outs = new Argument[3];
+        Integer[] counts = new Integer[3];
+        Arrays.fill(weights, Argument.Address.NULL);
+        Arrays.fill(biases, Argument.Address.NULL);
+        Arrays.fill(outs, Argument.Address.NULL);
+        Arrays.fill(counts, 0);
+        for (int i = 0; i < products.size(); i++) {
+            Product p = products.get(i);
+            rowTiles += (p.weight.rows() + TILE_ROWS - 1) / TILE_ROWS;
+            weights[i] = p.weight.at();
+            biases[i] = p.bias;
+            outs[i] = e.out(p.out);
+            counts[i] = p.weight.rows();
+        }
+        Slot residual = products.getFirst().residual;
+        Grid grid = grid(e, rowTiles, rows, cols);
+        e.cluster(grid.cluster(e))
+                .launch(
+                        new KernelModule("matmul.cu", format.macros()),
+                        "matmul_" + format.id() + "_n" + grid.tokens,
+                        grid.tokenTiles,
+                        grid.rowTiles,
+                        grid.splits,
+                        BLOCK,
+                        grid.sharedBytes(),
+                        f16,
+                        rows,
+                        cols,
+                        weights[0],
+                        weights[1],
+                        weights[2],
+                        counts[0],
+                        counts[1],
+                        counts[2],
+                        biases[0],
+                        biases[1],
+                        biases[2],
+                        residual == null ? Argument.Address.NULL : e.at(residual),
+                        outs[0],
+                        outs[1],
+                        outs[2],
+                        grid.partial(e),
+                        grid.counters(e),
+                        grid.splits);
+    }
+
+    /// The geometry of a tensor core launch.
+    ///
+    /// @param rowTiles tiles of weight rows
+    /// @param tokens rows of activations in a tile
+    /// @param tokenTiles tiles of activations
+    /// @param splits blocks that share a tile, each with a part of the columns
+    private record Grid(int rowTiles, int tokens, int tokenTiles, int splits) {
+        /// Whether the blocks of a tile add up through distributed shared memory.
+        boolean clustered(Emission e) {
+            return splits > 1 && e.traits.capability() >= 90;
+        }
+
+        int cluster(Emission e) {
+            return clustered(e) ? splits : 1;
+        }
+
+        int sharedBytes() {
+            return MATMUL_BYTES + MATMUL_ROW_BYTES * tokens;
+        }
+
+        Argument.Address partial(Emission e) {
+            return splits == 1 || clustered(e)
+                    ? Argument.Address.NULL
+                    : e.need(e.scratch.partial(), 4L * splits * tokenTiles * tokens * rowTiles * TILE_ROWS);
+        }
+
+        Argument.Address counters(Emission e) {
+            return splits == 1 || clustered(e)
+                    ? Argument.Address.NULL
+                    : e.need(e.scratch.counters(), 4L * rowTiles * tokenTiles);
+        }
+    }
+
+    private static Grid grid(Emission e, int rowTiles, int rows, int cols) {
+        int multiprocessors = e.traits.multiprocessors();
+        int tokens = Math.max(16, Math.min(128, rows));
+        boolean wide = rows > 128
+                && 4 * rowTiles * ((rows + 255) / 256) >= 7 * multiprocessors
+                && MATMUL_BYTES + MATMUL_ROW_BYTES * 256 <= e.traits.sharedBytes();
+        if (wide) {
+            tokens = 256;
+        }
+        int tokenTiles = (rows + tokens - 1) / tokens;
+        long tiles = (long) rowTiles * tokenTiles;
+        long blocks = rows <= 128 ? 2L * multiprocessors : 3L * multiprocessors / 2;
+        int splits = 1;
+        while (2 * splits <= MOST_SPLITS && 2 * splits * tiles <= blocks && 2 * splits <= (cols + 255) / 256) {
+            splits *= 2;
+        }
+        return new Grid(rowTiles, tokens, tokenTiles, splits);
+    }
+
+    private KernelModule module(String file, DeviceFormat format, MvGeometry geometry) {
+        Map<String, String> macros = format.macros();
+        macros.putAll(schedule.macros());
+        macros.putAll(geometry.macros());
+        return new KernelModule(file, macros);
+    }
+
+    private KernelModule pair(DeviceFormat format, DeviceFormat other, MvGeometry geometry) {
+        Map<String, String> macros = format.macros();
+        macros.put("TENON_FORMAT_V", other.id());
+        macros.putAll(schedule.macros());
+        macros.putAll(geometry.macros());
+        return new KernelModule("qkv.cu", macros);
+    }
+}
