@@ -11,7 +11,6 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.backend.nv.tegra.NvTegraBackend;
-import dev.tenon.backend.nv.tegra.sys.NvErrors;
 import dev.tenon.backend.nv.tegra.emulator.board.EmulatedProcess;
 import dev.tenon.backend.nv.tegra.emulator.board.EmulatorOptions;
 import dev.tenon.backend.nv.tegra.sys.Board;
