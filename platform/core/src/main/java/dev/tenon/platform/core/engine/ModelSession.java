@@ -66,15 +66,15 @@ final class ModelSession implements Session, MeasuredSession {
 
     private Usage deliver(EventQueue events, GenerationListener listener) {
         boolean interrupted = false;
-        RuntimeException thrown = null;
+        Throwable thrown = null;
         try {
             for (GenerationEvent event = events.take(true); event != null; event = events.take(true)) {
                 event.tell(listener);
             }
         } catch (InterruptedException e) {
             interrupted = true;
-        } catch (RuntimeException e) {
-            thrown = e;
+        } catch (RuntimeException | Error e) {
+            thrown = e; // thrown again when no step uses the sequence any more
         } finally {
             if (!events.finished()) {
                 cancel();
@@ -82,10 +82,11 @@ final class ModelSession implements Session, MeasuredSession {
         }
         try {
             Usage usage = settle(events.result());
-            if (thrown != null) {
-                throw thrown;
-            }
-            return usage;
+            return switch (thrown) {
+                case null -> usage;
+                case RuntimeException e -> throw e;
+                case Throwable e -> throw (Error) e;
+            };
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

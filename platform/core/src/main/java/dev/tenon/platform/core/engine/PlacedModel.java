@@ -236,7 +236,7 @@ final class PlacedModel implements LoadedModel {
         }
     }
 
-    /// Places the model by the settings of the moment, if they would choose another backend than
+    /// Places the model by the settings of the moment, if they select another backend than
     /// the current one.
     void reconfigure() {
         Placement current = loop.placed().placement();

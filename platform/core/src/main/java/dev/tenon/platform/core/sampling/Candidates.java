@@ -4,7 +4,7 @@ import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import java.util.Arrays;
 
-/// The tokens that may still be chosen, as parallel arrays of ids and logits.
+/// The tokens that may still be sampled, as parallel arrays of ids and logits.
 ///
 /// All arrays are made once for a vocabulary and reused, so a token needs no allocation. The fields
 /// are open to the steps of this package: entries `0` to `count - 1` are valid. A step that
@@ -308,13 +308,13 @@ final class Candidates {
                         + " file's checksum, then try another backend.");
     }
 
-    /// {@return the error for a row in which no token can be chosen}
+    /// {@return the error for a row in which no token can be sampled}
     ///
     /// @param n number of tokens before
     static BackendException noneLeft(int n) {
         return new BackendException(
                 ErrorCode.MODEL_DATA,
-                "All " + n + " logits are negative infinity, so no token can be chosen. Check the logit bias and the"
+                "All " + n + " logits are negative infinity, so no token can be sampled. Check the logit bias and the"
                         + " model's weights.");
     }
 }

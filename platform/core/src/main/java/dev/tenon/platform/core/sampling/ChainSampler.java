@@ -13,7 +13,7 @@ import java.util.SplittableRandom;
 /// Steps that would change nothing are left out. Random numbers come from [SplittableRandom] (SplitMix64)
 /// started with the seed, so the same seed, parameters and logits give the same tokens on every machine;
 /// each token that is not greedy uses one number, so that a device can go on where the host stopped.
-/// Greedy choice without penalties or bias is one scan of the logits.
+/// Greedy sampling without penalties or bias is one scan of the logits.
 final class ChainSampler implements Sampler {
     private final int vocabularySize;
     private final SamplingParams params;
@@ -28,7 +28,7 @@ final class ChainSampler implements Sampler {
 
     /// Makes the sampler of one sequence.
     ///
-    /// @param params how to choose
+    /// @param params how to sample
     /// @param vocabularySize number of tokens; above 0
     ChainSampler(SamplingParams params, int vocabularySize) {
         if (vocabularySize <= 0) {

@@ -2,7 +2,7 @@ package dev.tenon.platform.core.sampling;
 
 import java.util.Map;
 
-/// Adds a fixed amount to the logits of chosen tokens; negative infinity bans a token.
+/// Adds a fixed amount to the logits of given tokens; negative infinity bans a token.
 final class LogitBias implements SamplingStep {
     private final int[] ids;
     private final float[] amounts;

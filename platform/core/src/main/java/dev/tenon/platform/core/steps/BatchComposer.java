@@ -14,7 +14,7 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
     /// whose pages cannot be had fails, and none of its tokens run.
     ///
     /// @param waiting in the order of their arrival
-    /// @param batch receives the chosen ones
+    /// @param batch receives the tasks that take part
     /// @param input receives their tokens
     /// @param tokensPerPage tokens of a page of the plan's cache
     /// @param pool its free pages

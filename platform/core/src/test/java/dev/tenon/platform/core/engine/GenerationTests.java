@@ -339,6 +339,27 @@ class GenerationTests {
     }
 
     @Test
+    void anErrorOfAListenerEndsItsGenerationBeforeItIsThrown() {
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            List<Integer> tokens = new ArrayList<>();
+            AssertionError thrown = assertThrows(
+                    AssertionError.class,
+                    () -> session.generate(greedy(MANY, PROMPT), GenerationListener.ofTokens(token -> {
+                        tokens.add(token.id());
+                        while (device.steps.get() < 20) {
+                            Thread.onSpinWait(); // the generation is ahead of its listener
+                        }
+                        throw new AssertionError("the consumer's own");
+                    })));
+            assertEquals("the consumer's own", thrown.getMessage());
+            assertEquals(PROMPT.length + 1, session.length());
+            tokens.addAll(generate(session, greedy(5)));
+            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 6), tokens);
+        }
+    }
+
+    @Test
     void aBusySessionRefusesASecondGeneration() throws Exception {
         try (LoadedModel model = model(1);
                 Session session = model.newSession()) {
