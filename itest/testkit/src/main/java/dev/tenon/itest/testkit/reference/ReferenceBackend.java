@@ -1,9 +1,5 @@
 package dev.tenon.itest.testkit.reference;
 
-import static java.nio.file.StandardOpenOption.DELETE_ON_CLOSE;
-import static java.nio.file.StandardOpenOption.READ;
-import static java.nio.file.StandardOpenOption.WRITE;
-
 import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.CompileRequest;
@@ -17,6 +13,7 @@ import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Probe;
+import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
@@ -35,71 +32,27 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.kernel.KernelProvider;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 
 /// A backend made of [Reference] and paged lists, for tests that need some backend: of a bundle
 /// that wraps another backend, or of a plan's users.
 ///
 /// It keeps the whole contract and is slow on purpose. Every cache type is accepted and means
-/// float64. Its one device has the id `0` and the kind `interpreter`. The testkit's own tests let
-/// it break the contract in one named way.
+/// float64. Its one device has the id `0` and the kind `interpreter`.
 public final class ReferenceBackend implements Backend {
-    /// Ways to break the contract, each the kind of mistake that a real backend makes.
-    public enum Fault {
-        NONE,
-        PAGES_TAKEN_AS_CONSECUTIVE,
-        COPY_LOSES_ROWS,
-        LOGITS_OF_EVERY_ROW,
-        TOKENS_NOT_CHECKED,
-        LIMITS_NOT_CHECKED,
-        CLOSE_KEEPS_MEMORY,
-        FAILED_COMPILE_KEEPS_MEMORY,
-        CLOSED_PLAN_RUNS,
-        LATE_ROWS_MISS_THE_FIRST,
-        A_THREAD_STAYS,
-        A_FILE_STAYS_OPEN,
-        A_MAPPING_STAYS,
-        PLANS_SHARE_THEIR_SCRATCH,
-        TOKENS_OF_THE_FIRST_ROW,
-        TOKENS_UNASKED_FOR,
-        SUPPORTS_SAYS_YES_TO_ALL,
-        NOISE
-    }
-
     private static final int PER_PAGE = 4;
     private static final long LIMIT = 1L << 32;
 
-    /// What faults leave behind; kept from the garbage collector, which would close it.
-    private static final List<Object> LEAKED = Collections.synchronizedList(new ArrayList<>());
-
-    private static volatile int shared;
-
-    private final Fault fault;
-
-    /// Creates a backend that keeps the contract.
-    public ReferenceBackend() {
-        this(Fault.NONE);
-    }
-
-    public ReferenceBackend(Fault fault) {
-        this.fault = fault;
-    }
+    /// Creates the backend; it has no state.
+    public ReferenceBackend() {}
 
     @Override
     public String id() {
@@ -132,38 +85,6 @@ public final class ReferenceBackend implements Backend {
     private final class SlowDevice implements Device, Compiler, Allocator {
         private final AtomicLong allocated = new AtomicLong();
         private final AtomicLong bound = new AtomicLong();
-
-        SlowDevice() {
-            if (fault == Fault.A_THREAD_STAYS) {
-                Thread thread = new Thread(() -> {
-                    try {
-                        Thread.sleep(Duration.ofHours(1)); // longer than a test may stand still
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                    }
-                });
-                thread.setDaemon(true);
-                thread.start();
-            }
-            if (fault == Fault.A_FILE_STAYS_OPEN || fault == Fault.A_MAPPING_STAYS) {
-                leak();
-            }
-        }
-
-        private void leak() {
-            try {
-                Path file = Files.createTempFile("leak", null);
-                FileChannel channel = FileChannel.open(file, READ, WRITE, DELETE_ON_CLOSE);
-                if (fault == Fault.A_FILE_STAYS_OPEN) {
-                    LEAKED.add(channel);
-                } else {
-                    LEAKED.add(channel.map(FileChannel.MapMode.READ_WRITE, 0, 4096, Arena.global()));
-                    channel.close();
-                }
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
 
         @Override
         public DeviceInfo info() {
@@ -215,7 +136,7 @@ public final class ReferenceBackend implements Backend {
         @Override
         public Support supports(Op op, Weights weights, Collection<KernelProvider> kernels) {
             boolean known = op instanceof CustomOp || op instanceof CoreOp || op instanceof ExpertOp;
-            return known || fault == Fault.SUPPORTS_SAYS_YES_TO_ALL
+            return known
                     ? new Support(Support.Level.GENERIC, "interpreted")
                     : new Support(Support.Level.NONE, "unknown op " + op.kind());
         }
@@ -280,6 +201,7 @@ public final class ReferenceBackend implements Backend {
         private final double[][][] keys;
 
         private final double[][][] values;
+        private final StepCheck check;
         private boolean closed;
 
         SlowPlan(SlowDevice device, CompileRequest request) {
@@ -291,49 +213,24 @@ public final class ReferenceBackend implements Backend {
             int layers = graph.attentionLayers().size();
             bytes = Math.max(1, pages * pageBytes());
             device.take(bytes);
-            if (fault == Fault.FAILED_COMPILE_KEEPS_MEMORY) {
-                graph.weights().forEach(weight -> request.weights().data(weight.name()));
-            }
             keys = new double[layers][pages * PER_PAGE][];
             values = new double[layers][pages * PER_PAGE][];
             vocab = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
-        }
-
-        /// Long enough for another plan's step to come in, on a busy machine too.
-        private static int throughScratch(int token) {
-            shared = token;
-            LockSupport.parkNanos(200_000);
-            return shared;
-        }
-
-        private void check(StepInput in) {
-            if (closed && fault != Fault.CLOSED_PLAN_RUNS) {
-                throw new TenonException(ErrorCode.CLOSED, "the plan is closed");
-            }
-            boolean ok = in.tokenCount() <= request.options().maxTokens()
-                    && in.sequenceCount() <= request.options().maxSequences();
-            for (int t = 0; t < in.tokenCount(); t++) {
-                int[] table = in.pageTable(in.sequence(t));
-                int index = in.position(t) / PER_PAGE;
-                ok &= in.position(t) >= 0 && index < table.length && table[index] >= 0 && table[index] < pages;
-                if (fault != Fault.TOKENS_NOT_CHECKED) {
-                    ok &= in.token(t) >= 0 && in.token(t) < vocab;
-                }
-            }
-            if (!ok && fault != Fault.LIMITS_NOT_CHECKED) {
-                throw new IllegalArgumentException("the step exceeds the plan's limits");
-            }
+            check = new StepCheck(request.options(), PER_PAGE, pages, vocab);
         }
 
         @Override
         public StepResult run(StepInput in) {
-            check(in);
+            if (closed) {
+                throw new TenonException(ErrorCode.CLOSED, "the plan is closed");
+            }
+            check.check(in);
             List<TokenChoice> choices = new ArrayList<>();
             List<double[]> rows = new ArrayList<>();
             for (int from = 0; from < in.tokenCount(); from = end(in, from)) {
                 double[][] computed = rows(in, from, end(in, from));
                 for (int t = from; t < from + computed.length; t++) {
-                    if (in.wantsLogits(t) || fault == Fault.LOGITS_OF_EVERY_ROW) {
+                    if (in.wantsLogits(t)) {
                         rows.add(computed[t - from]);
                         choices.add(in.choice(t));
                     }
@@ -349,7 +246,7 @@ public final class ReferenceBackend implements Backend {
                 public void logits(int row, float[] target) {
                     double[] source = rows.get(row);
                     for (int i = 0; i < source.length; i++) {
-                        target[i] = (float) (source[i] * (fault == Fault.NOISE ? 1 + 0.02 * Math.sin(i) : 1));
+                        target[i] = (float) source[i];
                     }
                 }
 
@@ -357,10 +254,10 @@ public final class ReferenceBackend implements Backend {
                 public int token(int row) {
                     TokenChoice choice = choices.get(row);
                     if (choice == null) {
-                        return fault == Fault.TOKENS_UNASKED_FOR ? 0 : -1;
+                        return -1;
                     }
                     float[] logits = new float[vocab];
-                    logits(fault == Fault.TOKENS_OF_THE_FIRST_ROW ? 0 : row, logits);
+                    logits(row, logits);
                     return HostGenerator.choose(logits, choice, 0);
                 }
             };
@@ -369,9 +266,7 @@ public final class ReferenceBackend implements Backend {
         /// {@return the token after those that are computed together: one sequence's}
         private int end(StepInput in, int from) {
             int end = from + 1;
-            while (fault != Fault.LATE_ROWS_MISS_THE_FIRST
-                    && end < in.tokenCount()
-                    && in.sequence(end) == in.sequence(from)) {
+            while (end < in.tokenCount() && in.sequence(end) == in.sequence(from)) {
                 end++;
             }
             return end;
@@ -381,12 +276,10 @@ public final class ReferenceBackend implements Backend {
             int[] tokens = new int[to - from];
             int[] positions = new int[to - from];
             for (int t = from; t < to; t++) {
-                int token = fault == Fault.PLANS_SHARE_THEIR_SCRATCH ? throughScratch(in.token(t)) : in.token(t);
-                tokens[t - from] = Math.floorMod(token, vocab);
+                tokens[t - from] = in.token(t);
                 positions[t - from] = in.position(t);
             }
-            boolean late = fault == Fault.LATE_ROWS_MISS_THE_FIRST && from > 8;
-            return reference.evaluate(tokens, positions, new PagedStore(in.pageTable(in.sequence(from)), late));
+            return reference.evaluate(tokens, positions, new PagedStore(in.pageTable(in.sequence(from))));
         }
 
         @Override
@@ -396,18 +289,13 @@ public final class ReferenceBackend implements Backend {
 
         private final class PagedStore implements KvStore {
             private final int[] table;
-            private final boolean late;
 
-            PagedStore(int[] table, boolean late) {
+            PagedStore(int[] table) {
                 this.table = table;
-                this.late = late;
             }
 
             private int slot(int position) {
-                int page = fault == Fault.PAGES_TAKEN_AS_CONSECUTIVE
-                        ? (table[0] + position / PER_PAGE) % pages
-                        : table[position / PER_PAGE];
-                return page * PER_PAGE + position % PER_PAGE;
+                return table[position / PER_PAGE] * PER_PAGE + position % PER_PAGE;
             }
 
             @Override
@@ -418,7 +306,7 @@ public final class ReferenceBackend implements Backend {
 
             @Override
             public double[] key(int layer, int position) {
-                return keys[layer][slot(late ? Math.max(1, position) : position)];
+                return keys[layer][slot(position)];
             }
 
             @Override
@@ -467,7 +355,7 @@ public final class ReferenceBackend implements Backend {
             for (double[][][] all : List.of(keys, values)) {
                 for (double[][] layer : all) {
                     for (int i = 0; i < PER_PAGE; i++) {
-                        layer[to * PER_PAGE + i] = fault == Fault.COPY_LOSES_ROWS ? null : layer[from * PER_PAGE + i];
+                        layer[to * PER_PAGE + i] = layer[from * PER_PAGE + i];
                     }
                 }
             }
@@ -475,7 +363,7 @@ public final class ReferenceBackend implements Backend {
 
         @Override
         public void close() {
-            if (!closed && fault != Fault.CLOSE_KEEPS_MEMORY) {
+            if (!closed) {
                 device.allocated.addAndGet(-bytes);
             }
             closed = true;
