@@ -24,6 +24,6 @@ public interface Compiler {
     /// @throws dev.tenon.api.error.UnsupportedModelException (`BACKEND-002`) listing all ops that are not
     ///     supported
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-003`) if memory does not
-    ///     suffice; everything taken so far has been given back
+    ///     suffice; everything taken so far has been released
     Plan compile(CompileRequest request);
 }

@@ -14,7 +14,7 @@ public interface Device extends AutoCloseable {
     /// {@return its compiler}
     Compiler compiler();
 
-    /// Gives back everything the device holds (threads, memory, driver handles). Calling it twice does
+    /// Releases everything the device holds (threads, memory, driver handles). Calling it twice does
     /// nothing.
     @Override
     void close();

@@ -7,7 +7,7 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// between platform and backend: one call a step.
 ///
 /// One step at a time: calls of [#run] come one after the other, from any thread. The plan owns its
-/// device memory and gives it back in [#close()]; it borrows the weights until then.
+/// device memory and releases it in [#close()]; it borrows the weights until then.
 @ConsumerType
 public interface Plan extends AutoCloseable {
     /// Runs one step: appends keys and values of all tokens to their pages and computes the wanted logits.

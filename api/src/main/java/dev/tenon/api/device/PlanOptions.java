@@ -3,23 +3,8 @@ package dev.tenon.api.device;
 import java.util.Map;
 import java.util.Objects;
 
-/// Limits and choices of a plan.
-///
-/// @param maxTokens most tokens in one step
-/// @param maxSequences most sequences in one step
-/// @param kvTokens positions that the KV cache holds, over all sequences; rounded up to whole pages
-/// @param keyType element type of cached keys
-/// @param valueType element type of cached values
-/// @param fuse whether the compiler may fuse ops; false helps to find a wrong kernel
-/// @param settings further settings by name; unknown names are ignored; unmodifiable
-public record PlanOptions(
-        int maxTokens,
-        int maxSequences,
-        int kvTokens,
-        KvType keyType,
-        KvType valueType,
-        boolean fuse,
-        Map<String, String> settings) {
+/// Limits of a plan, and how it is compiled. Immutable; made by [#builder(int)].
+public final class PlanOptions {
     /// Element types of the KV cache.
     public enum KvType {
         /// IEEE float32.
@@ -30,14 +15,159 @@ public record PlanOptions(
         Q8_0
     }
 
-    /// Checks the limits and copies the map.
-    public PlanOptions {
-        if (maxTokens < 1 || maxSequences < 1 || kvTokens < 1) {
-            throw new IllegalArgumentException(
-                    "plan limits " + maxTokens + ", " + maxSequences + ", " + kvTokens + "; expected at least 1 each");
+    private final int maxBatchTokens;
+    private final int maxSequences;
+    private final int kvTokens;
+    private final KvType keyType;
+    private final KvType valueType;
+    private final boolean fuse;
+    private final Map<String, String> settings;
+
+    private PlanOptions(Builder builder) {
+        this.maxBatchTokens = builder.maxBatchTokens;
+        this.maxSequences = builder.maxSequences;
+        this.kvTokens = builder.kvTokens;
+        this.keyType = builder.keyType;
+        this.valueType = builder.valueType;
+        this.fuse = builder.fuse;
+        this.settings = builder.settings;
+    }
+
+    /// {@return a builder of options: steps of 512 tokens and one sequence, float16 keys and values,
+    /// fusion, no settings}
+    ///
+    /// @param kvTokens positions that the KV cache holds, over all sequences, at least 1
+    public static Builder builder(int kvTokens) {
+        return new Builder(kvTokens);
+    }
+
+    /// {@return a builder that starts with the values of these options}
+    public Builder toBuilder() {
+        Builder builder = new Builder(kvTokens);
+        builder.maxBatchTokens = maxBatchTokens;
+        builder.maxSequences = maxSequences;
+        builder.keyType = keyType;
+        builder.valueType = valueType;
+        builder.fuse = fuse;
+        builder.settings = settings;
+        return builder;
+    }
+
+    /// {@return the most tokens in one step}
+    public int maxBatchTokens() {
+        return maxBatchTokens;
+    }
+
+    /// {@return the most sequences in one step}
+    public int maxSequences() {
+        return maxSequences;
+    }
+
+    /// {@return how many positions the KV cache holds, over all sequences; a backend rounds up to
+    /// whole pages}
+    public int kvTokens() {
+        return kvTokens;
+    }
+
+    /// {@return the element type of cached keys}
+    public KvType keyType() {
+        return keyType;
+    }
+
+    /// {@return the element type of cached values}
+    public KvType valueType() {
+        return valueType;
+    }
+
+    /// {@return whether the compiler may fuse ops}
+    public boolean fuse() {
+        return fuse;
+    }
+
+    /// {@return values of [Backend#settings()] by name; a backend ignores names that it does not
+    /// know; unmodifiable}
+    public Map<String, String> settings() {
+        return settings;
+    }
+
+    /// Builds options. Not safe for several threads.
+    public static final class Builder {
+        private final int kvTokens;
+        private int maxBatchTokens = 512;
+        private int maxSequences = 1;
+        private KvType keyType = KvType.F16;
+        private KvType valueType = KvType.F16;
+        private boolean fuse = true;
+        private Map<String, String> settings = Map.of();
+
+        private Builder(int kvTokens) {
+            this.kvTokens = kvTokens;
         }
-        Objects.requireNonNull(keyType, "keyType");
-        Objects.requireNonNull(valueType, "valueType");
-        settings = Map.copyOf(settings);
+
+        /// Sets the most tokens in one step; 512 by default.
+        ///
+        /// @param tokens how many, at least 1
+        /// @return this
+        public Builder maxBatchTokens(int tokens) {
+            this.maxBatchTokens = tokens;
+            return this;
+        }
+
+        /// Sets the most sequences in one step; 1 by default.
+        ///
+        /// @param sequences how many, at least 1
+        /// @return this
+        public Builder maxSequences(int sequences) {
+            this.maxSequences = sequences;
+            return this;
+        }
+
+        /// Sets the element type of cached keys; float16 by default.
+        ///
+        /// @param type the type
+        /// @return this
+        public Builder keyType(KvType type) {
+            this.keyType = Objects.requireNonNull(type, "keyType");
+            return this;
+        }
+
+        /// Sets the element type of cached values; float16 by default.
+        ///
+        /// @param type the type
+        /// @return this
+        public Builder valueType(KvType type) {
+            this.valueType = Objects.requireNonNull(type, "valueType");
+            return this;
+        }
+
+        /// Sets whether the compiler may fuse ops; true by default. Without fusion a wrong kernel is
+        /// easier to find.
+        ///
+        /// @param allowed whether
+        /// @return this
+        public Builder fuse(boolean allowed) {
+            this.fuse = allowed;
+            return this;
+        }
+
+        /// Sets values of the backend's settings; none by default.
+        ///
+        /// @param values by name; copied
+        /// @return this
+        public Builder settings(Map<String, String> values) {
+            this.settings = Map.copyOf(values);
+            return this;
+        }
+
+        /// {@return the options}
+        ///
+        /// @throws IllegalArgumentException if a limit is below 1
+        public PlanOptions build() {
+            if (maxBatchTokens < 1 || maxSequences < 1 || kvTokens < 1) {
+                throw new IllegalArgumentException("maxBatchTokens " + maxBatchTokens + ", maxSequences " + maxSequences
+                        + ", kvTokens " + kvTokens + "; expected at least 1 each");
+            }
+            return new PlanOptions(this);
+        }
     }
 }

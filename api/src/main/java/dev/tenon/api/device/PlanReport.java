@@ -4,13 +4,13 @@ import java.util.List;
 
 /// How a graph was compiled, for listings, the coverage test and the byte count of benchmarks.
 ///
-/// @param steps the flat list of kernels, in order
+/// @param kernels the flat list of kernels, in order
 /// @param weightBytesPerToken weight bytes that decoding one token reads
 /// @param memory memory held by the plan
-public record PlanReport(List<Step> steps, long weightBytesPerToken, MemoryUse memory) {
+public record PlanReport(List<Kernel> kernels, long weightBytesPerToken, MemoryUse memory) {
     /// Copies the list.
     public PlanReport {
-        steps = List.copyOf(steps);
+        kernels = List.copyOf(kernels);
     }
 
     /// One kernel of the plan.
@@ -19,5 +19,5 @@ public record PlanReport(List<Step> steps, long weightBytesPerToken, MemoryUse m
     /// @param name which one, such as `blk.3.attn_q.weight`
     /// @param kernel the kernel's name, such as `q6_k.vector512`
     /// @param level whether it is a fast one
-    public record Step(String op, String name, String kernel, Support.Level level) {}
+    public record Kernel(String op, String name, String kernel, Support.Level level) {}
 }

@@ -6,8 +6,8 @@ package dev.tenon.api.device;
 /// @param options limits of the plan
 /// @param tokensPerPage positions that a page of the KV cache holds
 /// @param pageCount pages of the cache
-/// @param vocabulary number of token ids
-public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, int vocabulary) {
+/// @param vocabularySize number of token ids
+public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, int vocabularySize) {
     /// Checks the input of a step.
     ///
     /// @param input the batch
@@ -24,8 +24,8 @@ public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, i
     /// @throws IllegalArgumentException as for one step, for any of them
     public void check(StepInput input, int steps) {
         int tokens = input.tokenCount();
-        if (tokens > options.maxTokens()) {
-            throw refusal("a step of " + tokens + " tokens; the plan takes at most " + options.maxTokens());
+        if (tokens > options.maxBatchTokens()) {
+            throw refusal("a step of " + tokens + " tokens; the plan takes at most " + options.maxBatchTokens());
         }
         if (input.sequenceCount() > options.maxSequences()) {
             throw refusal("a step of " + input.sequenceCount() + " sequences; the plan takes at most "
@@ -41,8 +41,9 @@ public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, i
 
     private void checkToken(StepInput input, int t) {
         int token = input.token(t);
-        if (token < 0 || token >= vocabulary) {
-            throw refusal("token " + token + " at index " + t + "; the vocabulary has ids 0 to " + (vocabulary - 1));
+        if (token < 0 || token >= vocabularySize) {
+            throw refusal(
+                    "token " + token + " at index " + t + "; the vocabulary has ids 0 to " + (vocabularySize - 1));
         }
         int sequence = input.sequence(t);
         if (sequence < 0) {

@@ -1,22 +1,23 @@
 package dev.tenon.api.device;
 
+import dev.tenon.api.text.TokenSampling;
 import java.util.Arrays;
 import java.util.Objects;
 
 /// A flat batch of tokens of one or more sequences: prefill chunks and decode rows mixed.
 ///
 /// Tokens of one sequence stand together, in the order of their positions. The object is filled
-/// anew for each step and reused, so that a decode loop allocates nothing; arrays may be longer
+/// again for each step, so that a decode loop allocates nothing; arrays may be longer
 /// than what is in use. Not safe for several threads.
 public final class StepInput {
     private int[] tokens = new int[16];
     private int[] positions = new int[16];
     private int[] sequences = new int[16];
     private boolean[] wantsLogits = new boolean[16];
-    private TokenChoice[] choices = new TokenChoice[16];
+    private TokenSampling[] samplings = new TokenSampling[16];
     private int tokenCount;
     private int logitRows;
-    private int choiceCount;
+    private int samplingCount;
     private int[][] pageTables = new int[4][0];
     private int sequenceCount;
 
@@ -27,7 +28,7 @@ public final class StepInput {
     public void clear() {
         tokenCount = 0;
         logitRows = 0;
-        choiceCount = 0;
+        samplingCount = 0;
         sequenceCount = 0;
     }
 
@@ -48,37 +49,36 @@ public final class StepInput {
     ///
     /// @param token token id
     /// @param position its position in the sequence, 0-based
-    /// @param logits whether the logits behind this token are wanted
+    /// @param logits whether the logits after this token are wanted
     public void addToken(int token, int position, boolean logits) {
         add(token, position, logits, null);
     }
 
-    /// Adds a token, behind which the next one is wanted, to the sequence that was begun last. A
-    /// plan that can choose as it is said here gives [the token][StepResult#token]; any other gives
-    /// logits.
+    /// Adds a token to the sequence that was begun last, and asks for the next one. A plan that can
+    /// sample as described returns [the token][StepResult#token]; any other returns logits.
     ///
     /// @param token token id
     /// @param position its position in the sequence, 0-based
-    /// @param choice how the next token is chosen
-    public void addToken(int token, int position, TokenChoice choice) {
-        add(token, position, true, Objects.requireNonNull(choice, "choice"));
+    /// @param sampling how the next token is sampled; not null
+    public void addToken(int token, int position, TokenSampling sampling) {
+        add(token, position, true, Objects.requireNonNull(sampling, "sampling"));
     }
 
-    private void add(int token, int position, boolean logits, TokenChoice choice) {
+    private void add(int token, int position, boolean logits, TokenSampling sampling) {
         if (tokenCount == tokens.length) {
             tokens = Arrays.copyOf(tokens, 2 * tokenCount);
             positions = Arrays.copyOf(positions, 2 * tokenCount);
             sequences = Arrays.copyOf(sequences, 2 * tokenCount);
             wantsLogits = Arrays.copyOf(wantsLogits, 2 * tokenCount);
-            choices = Arrays.copyOf(choices, 2 * tokenCount);
+            samplings = Arrays.copyOf(samplings, 2 * tokenCount);
         }
         tokens[tokenCount] = token;
         positions[tokenCount] = position;
         sequences[tokenCount] = sequenceCount - 1;
         wantsLogits[tokenCount] = logits;
-        choices[tokenCount] = choice;
+        samplings[tokenCount] = sampling;
         logitRows += logits ? 1 : 0;
-        choiceCount += choice == null ? 0 : 1;
+        samplingCount += sampling == null ? 0 : 1;
         tokenCount++;
     }
 
@@ -92,10 +92,9 @@ public final class StepInput {
         return logitRows;
     }
 
-    /// {@return number of rows, of those that want logits, for which it is said how to choose a
-    /// token}
-    public int choiceCount() {
-        return choiceCount;
+    /// {@return number of rows, of those that want logits, that ask for a sampled token}
+    public int samplingCount() {
+        return samplingCount;
     }
 
     /// {@return number of sequences}
@@ -131,12 +130,11 @@ public final class StepInput {
         return wantsLogits[t];
     }
 
-    /// {@return how the token behind a token is chosen; null if that is not said, and its logits
-    /// are wanted or nothing is}
+    /// {@return how the token after a token is sampled; null where no sampled token is asked for}
     ///
     /// @param t index in the batch
-    public TokenChoice choice(int t) {
-        return choices[t];
+    public TokenSampling sampling(int t) {
+        return samplings[t];
     }
 
     /// {@return the page table of a sequence; not copied}

@@ -2,8 +2,8 @@ package dev.tenon.api.device;
 
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// What a step gave: logits, and tokens where the plan chose some. Owned by the plan; valid until
-/// its next step.
+/// What a step computed: logits, sampled tokens where the plan sampled some, and named outputs. Owned
+/// by the plan; valid until its next step.
 @ConsumerType
 public interface StepResult {
     /// {@return number of rows with logits, in the order of their tokens}
@@ -12,16 +12,35 @@ public interface StepResult {
     /// Copies the logits of a row.
     ///
     /// @param row 0 to [#rows()] - 1
-    /// @param target receives `[nVocab]`
+    /// @param target receives `[vocabularySize]`
     void logits(int row, float[] target);
 
-    /// {@return the token that the plan chose behind a row in the way that [StepInput#choice] says;
-    /// -1 if it chose none, because nothing was said, it cannot choose in this way, or the logits
-    /// are no numbers to choose from: then the logits are there for it. A plan chooses for all
-    /// rows, for some or for none, and may do otherwise in the next step}
+    /// {@return the token that the plan sampled for a row as [StepInput#sampling] describes; -1 if it
+    /// sampled none, because none was asked for, it cannot sample like that, or the logits hold a NaN
+    /// or nothing above negative infinity: then the logits are there. A plan samples for all rows, for
+    /// some or for none, and may do otherwise in the next step}
     ///
     /// @param row 0 to [#rows()] - 1
     default int token(int row) {
         return -1;
+    }
+
+    /// {@return number of rows of a named output: of all tokens of the step, or of those whose logits
+    /// are wanted, as the graph has it}
+    ///
+    /// @param output its name, as in [dev.tenon.api.graph.Graph#outputs()]
+    /// @throws IllegalArgumentException if the plan's graph has no such output
+    default int rows(String output) {
+        throw new IllegalArgumentException("the plan has no output " + output);
+    }
+
+    /// Copies a row of a named output.
+    ///
+    /// @param output its name, as in [dev.tenon.api.graph.Graph#outputs()]
+    /// @param row 0 to [#rows(String)] - 1, in the order of the tokens
+    /// @param target receives `[width]`
+    /// @throws IllegalArgumentException if the plan's graph has no such output
+    default void output(String output, int row, float[] target) {
+        throw new IllegalArgumentException("the plan has no output " + output);
     }
 }

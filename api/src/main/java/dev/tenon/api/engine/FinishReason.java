@@ -6,6 +6,6 @@ public enum FinishReason {
     STOP,
     /// The token limit or the end of the context was reached.
     LENGTH,
-    /// [Session#cancel()] was called.
+    /// It was cancelled, by [Session#cancel()], [Generation#cancel()] or its subscription.
     CANCELLED
 }

@@ -1,11 +1,13 @@
 package dev.tenon.api.engine;
 
 import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.graph.Graph;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 
 /// Which model to load, and how to place it. Empty and zero values take the configured default.
 /// Immutable; made by [#builder(Path)].
@@ -21,6 +23,7 @@ public final class LoadRequest {
     private final KvType valueType;
     private final boolean fuse;
     private final boolean checkData;
+    private final List<String> outputs;
     private final Map<String, String> settings;
 
     private LoadRequest(Builder builder) {
@@ -35,6 +38,7 @@ public final class LoadRequest {
         this.valueType = builder.valueType;
         this.fuse = builder.fuse;
         this.checkData = builder.checkData;
+        this.outputs = builder.outputs;
         this.settings = builder.settings;
     }
 
@@ -65,6 +69,7 @@ public final class LoadRequest {
         builder.valueType = valueType;
         builder.fuse = fuse;
         builder.checkData = checkData;
+        builder.outputs = outputs;
         builder.settings = settings;
         return builder;
     }
@@ -105,14 +110,14 @@ public final class LoadRequest {
         return maxBatchTokens;
     }
 
-    /// {@return the element type of cached keys, or null for the configured one}
-    public KvType keyType() {
-        return keyType;
+    /// {@return the element type of cached keys, or empty for the configured one}
+    public Optional<KvType> keyType() {
+        return Optional.ofNullable(keyType);
     }
 
-    /// {@return the element type of cached values, or null for the configured one}
-    public KvType valueType() {
-        return valueType;
+    /// {@return the element type of cached values, or empty for the configured one}
+    public Optional<KvType> valueType() {
+        return Optional.ofNullable(valueType);
     }
 
     /// {@return whether ops may be fused}
@@ -125,7 +130,12 @@ public final class LoadRequest {
         return checkData;
     }
 
-    /// {@return further settings for the backend; unmodifiable}
+    /// {@return which outputs of the graph are computed, the default one first; unmodifiable}
+    public List<String> outputs() {
+        return outputs;
+    }
+
+    /// {@return values of the backend's settings by name; unmodifiable}
     public Map<String, String> settings() {
         return settings;
     }
@@ -158,6 +168,7 @@ public final class LoadRequest {
                 valueType,
                 fuse,
                 checkData,
+                outputs,
                 settings);
     }
 
@@ -174,117 +185,134 @@ public final class LoadRequest {
         private KvType valueType;
         private boolean fuse = true;
         private boolean checkData;
+        private List<String> outputs = List.of(Graph.LOGITS);
         private Map<String, String> settings = Map.of();
 
         private Builder(Path path) {
             this.path = Objects.requireNonNull(path, "path");
         }
 
-        /// Sets backend: the backend id, `auto`, or empty for the configured one.
+        /// Sets the backend; the configured one by default.
         ///
-        /// @param value the new value
+        /// @param id its id, `auto`, or an empty string for the configured one
         /// @return this
-        public Builder backend(String value) {
-            this.backend = Objects.requireNonNull(value, "backend");
+        public Builder backend(String id) {
+            this.backend = Objects.requireNonNull(id, "backend");
             return this;
         }
 
-        /// Sets device: the device id within the backend, or empty for the first.
+        /// Sets the device within the backend; its first by default.
         ///
-        /// @param value the new value
+        /// @param id its id, or an empty string for the first
         /// @return this
-        public Builder device(String value) {
-            this.device = Objects.requireNonNull(value, "device");
+        public Builder device(String id) {
+            this.device = Objects.requireNonNull(id, "device");
             return this;
         }
 
-        /// Sets threads: the number of CPU threads; 0 for the configured or the machine's number.
+        /// Sets the number of CPU threads.
         ///
-        /// @param value the new value
+        /// @param count how many; 0, the default, for the configured or the machine's number
         /// @return this
-        public Builder threads(int value) {
-            this.threads = value;
+        public Builder threads(int count) {
+            this.threads = count;
             return this;
         }
 
-        /// Sets contextLength: how many positions a sequence may have; 0 for the model's own,
-        /// capped by the configuration.
+        /// Sets how many positions a sequence may have.
         ///
-        /// @param value the new value
+        /// @param positions how many; 0, the default, for the model's own number, capped by the configuration
         /// @return this
-        public Builder contextLength(int value) {
-            this.contextLength = value;
+        public Builder contextLength(int positions) {
+            this.contextLength = positions;
             return this;
         }
 
-        /// Sets maxSequences: how many sequences may be active at once; 0 for 1.
+        /// Sets how many sequences may be active at once.
         ///
-        /// @param value the new value
+        /// @param sequences how many; 0, the default, for 1
         /// @return this
-        public Builder maxSequences(int value) {
-            this.maxSequences = value;
+        public Builder maxSequences(int sequences) {
+            this.maxSequences = sequences;
             return this;
         }
 
-        /// Sets maxBatchTokens: the most tokens in one step (prefill chunk); 0 for 512.
+        /// Sets the most tokens in one step, such as a chunk of a prompt.
         ///
-        /// @param value the new value
+        /// @param tokens how many; 0, the default, for 512
         /// @return this
-        public Builder maxBatchTokens(int value) {
-            this.maxBatchTokens = value;
+        public Builder maxBatchTokens(int tokens) {
+            this.maxBatchTokens = tokens;
             return this;
         }
 
-        /// Sets keyType: the element type of cached keys, or null for the configured one.
+        /// Sets the element type of cached keys; the configured one by default.
         ///
-        /// @param value the new value
+        /// @param type the type, or null for the configured one
         /// @return this
-        public Builder keyType(KvType value) {
-            this.keyType = value;
+        public Builder keyType(KvType type) {
+            this.keyType = type;
             return this;
         }
 
-        /// Sets valueType: the element type of cached values, or null for the configured one.
+        /// Sets the element type of cached values; the configured one by default.
         ///
-        /// @param value the new value
+        /// @param type the type, or null for the configured one
         /// @return this
-        public Builder valueType(KvType value) {
-            this.valueType = value;
+        public Builder valueType(KvType type) {
+            this.valueType = type;
             return this;
         }
 
-        /// Sets fuse: whether ops may be fused.
+        /// Sets whether ops may be fused; true by default. Without fusion a wrong kernel is easier to find.
         ///
-        /// @param value the new value
+        /// @param allowed whether
         /// @return this
-        public Builder fuse(boolean value) {
-            this.fuse = value;
+        public Builder fuse(boolean allowed) {
+            this.fuse = allowed;
             return this;
         }
 
-        /// Sets checkData: whether to scan all weights for NaN and infinity first, which reads the
-        /// whole file.
+        /// Sets whether to scan all weights for NaN and infinity first, which reads the whole file; false by
+        /// default.
         ///
-        /// @param value the new value
+        /// @param check whether
         /// @return this
-        public Builder checkData(boolean value) {
-            this.checkData = value;
+        public Builder checkData(boolean check) {
+            this.checkData = check;
             return this;
         }
 
-        /// Sets settings: further settings for the backend.
+        /// Sets which outputs of the graph are computed; by default the logits alone, which is what
+        /// generating needs.
         ///
-        /// @param value the new value
+        /// A model that is loaded with [Graph#HIDDEN] alone embeds texts, computes no logits, and cannot
+        /// generate. One that is loaded with [Graph#LOGITS] and [Graph#HIDDEN], in this order, does both,
+        /// on a backend that supports named outputs.
+        ///
+        /// @param names at least one; the first becomes the default output
         /// @return this
-        public Builder settings(Map<String, String> value) {
-            this.settings = Map.copyOf(value);
+        public Builder outputs(String... names) {
+            this.outputs = List.of(names);
+            return this;
+        }
+
+        /// Sets values of the backend's settings; the configured ones by default.
+        ///
+        /// @param values by name; copied
+        /// @return this
+        public Builder settings(Map<String, String> values) {
+            this.settings = Map.copyOf(values);
             return this;
         }
 
         /// {@return the request}
         ///
-        /// @throws IllegalArgumentException if a number is negative
+        /// @throws IllegalArgumentException if a number is negative, or no output is wanted
         public LoadRequest build() {
+            if (outputs.isEmpty()) {
+                throw new IllegalArgumentException("no output is asked for; expected at least one");
+            }
             if (threads < 0 || contextLength < 0 || maxSequences < 0 || maxBatchTokens < 0) {
                 throw new IllegalArgumentException("threads " + threads + ", contextLength " + contextLength
                         + ", maxSequences " + maxSequences + ", maxBatchTokens " + maxBatchTokens

@@ -7,6 +7,8 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Tokenizer;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ProviderType;
 
@@ -47,13 +49,28 @@ public interface LoadedModel extends AutoCloseable {
     /// {@return nanoseconds that loading took: mapping, checking, compiling}
     long loadNanos();
 
+    /// {@return the outputs that the model was loaded with and the number of elements in their rows, the
+    ///     default one first; unmodifiable}
+    Map<String, Integer> outputs();
+
+    /// Embeds texts: runs each on its own and makes one vector of its hidden states. Blocks. Uses as many
+    /// sequences as there are texts and are free, at least one, and releases them.
+    ///
+    /// @param request the texts as tokens, and how to pool
+    /// @return one vector for each text, `[embeddingLength]`, in their order; owned by the caller
+    /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model was loaded without
+    ///     [dev.tenon.api.graph.Graph#HIDDEN]
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if a text does not fit the context,
+    ///     (`LIMIT-002`) if all sequences are taken
+    List<float[]> embed(EmbeddingRequest request);
+
     /// Opens a session. The caller closes it.
     ///
     /// @return an empty sequence
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-002`) if all sequences are taken
     Session newSession();
 
-    /// Ends all sessions, then gives back device memory and mapping. Calling it twice does nothing.
+    /// Ends all sessions, then releases device memory and mapping. Calling it twice does nothing.
     @Override
     void close();
 }

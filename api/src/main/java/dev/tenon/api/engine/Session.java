@@ -33,39 +33,53 @@ public interface Session extends AutoCloseable {
     /// @throws dev.tenon.api.error.TenonException (`STATE-003`) if the session is busy
     Generation submit(GenerationRequest request);
 
-    /// Appends tokens and computes the logits after some or all of them, without sampling. Blocks.
+    /// Appends tokens and computes the default output of the graph, usually the logits, after some or all
+    /// of them, without sampling. Blocks.
     ///
     /// @param tokens token ids
-    /// @param which for which tokens logits are wanted
+    /// @param which for which tokens rows are wanted
     /// @param consumer called on the calling thread, in the order of the tokens
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the tokens do not fit
     ///     the context; the session is unchanged
-    void evaluate(int[] tokens, LogitRows which, LogitsConsumer consumer);
+    void evaluate(int[] tokens, Rows which, RowConsumer consumer);
 
-    /// For which tokens logits are wanted.
-    enum LogitRows {
+    /// Appends tokens and computes an output of the graph after some or all of them, without sampling.
+    /// Blocks.
+    ///
+    /// @param tokens token ids
+    /// @param which for which tokens rows are wanted
+    /// @param output one of [LoadedModel#outputs()], such as [dev.tenon.api.graph.Graph#HIDDEN]
+    /// @param consumer called on the calling thread, in the order of the tokens
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the tokens do not fit
+    ///     the context; the session is unchanged
+    /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model was loaded without the
+    ///     output; the session is unchanged
+    void evaluate(int[] tokens, Rows which, String output, RowConsumer consumer);
+
+    /// For which tokens rows are wanted.
+    enum Rows {
         /// None.
         NONE,
-        /// Only after the last token.
+        /// Only for the last token.
         LAST,
-        /// After each token.
+        /// For each token.
         ALL
     }
 
-    /// Receives logits.
+    /// Receives rows of an output.
     @FunctionalInterface
-    interface LogitsConsumer {
+    interface RowConsumer {
         /// Takes one row.
         ///
         /// @param index index of the token in the call
-        /// @param logits `[vocabularySize]`; reused for the next row
-        void accept(int index, float[] logits);
+        /// @param row `[width]`, of logits `[vocabularySize]`; reused for the next row
+        void accept(int index, float[] row);
     }
 
     /// {@return number of tokens in the session}
     int length();
 
-    /// Forgets all tokens from a position on; their pages are given back.
+    /// Forgets all tokens from a position on; their pages are released.
     ///
     /// @param length tokens to keep, 0 to [#length()]
     void truncate(int length);
@@ -74,7 +88,7 @@ public interface Session extends AutoCloseable {
     /// happens when none runs.
     void cancel();
 
-    /// Gives back the session's pages; cancels a running generation first. Calling it twice does
+    /// Releases the session's pages; cancels a running generation first. Calling it twice does
     /// nothing.
     @Override
     void close();

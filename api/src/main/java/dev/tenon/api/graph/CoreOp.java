@@ -30,7 +30,7 @@ public sealed interface CoreOp extends Op {
 
     /// Looks up the row of each token of the step: `out[t] = table[token[t]]`.
     ///
-    /// @param table `[nVocab, width]`
+    /// @param table `[vocabularySize, width]`
     /// @param out `[T, width]`
     record Embedding(Weight table, Value out) implements CoreOp {
         /// Checks the widths.
@@ -204,114 +204,47 @@ public sealed interface CoreOp extends Op {
     /// Appends this step's keys and values to the KV cache of a layer, then attends within each sequence.
     ///
     /// `out[t, h] = sum_p softmax_p(scale * q[t, h] . k[p, g]) * v[p, g]` with `g = h / (headCount /
-    /// headCountKv)`, over the positions `p` of the token's sequence that the token sees. With a soft cap
-    /// `c`, a score `s` becomes `c * tanh(s / c)` before the softmax. A sink is one more score of each head
-    /// in the denominator of the softmax, neither scaled nor capped, and without a value.
-    ///
-    /// A causal token sees the positions up to its own, the last `slidingWindow` of them, itself included,
-    /// if there is a window. A token of an encoder (not causal) sees all positions of its sequence up to the
-    /// last one of this step, with a window `w` those at most `w / 2` before or after its own: an encoder's
-    /// sequence has to be in one step, because nothing sees what a later step brings.
+    /// headCountKv)`, over the positions `p` of the token's sequence that the token sees;
+    /// [AttentionParams] defines which, and what soft caps and sinks do.
     ///
     /// @param q `[T, headCount * keyLength]`
     /// @param k `[T, headCountKv * keyLength]`
     /// @param v `[T, headCountKv * valueLength]`
     /// @param layer index of the KV cache layer, 0-based
-    /// @param headCount query heads, a multiple of `headCountKv`
-    /// @param headCountKv key and value heads
-    /// @param scale factor on scores, usually `1 / sqrt(keyLength)`
-    /// @param slidingWindow how many positions a token sees; 0 sees all
-    /// @param softCap cap on scores; 0 for none
-    /// @param causal whether a token sees only what is before it
-    /// @param sinks `[headCount]` or empty
+    /// @param params how
     /// @param out `[T, headCount * valueLength]`
-    record Attention(
-            Value q,
-            Value k,
-            Value v,
-            int layer,
-            int headCount,
-            int headCountKv,
-            float scale,
-            int slidingWindow,
-            float softCap,
-            boolean causal,
-            Optional<Weight> sinks,
-            Value out)
-            implements CoreOp {
+    record Attention(Value q, Value k, Value v, int layer, AttentionParams params, Value out) implements CoreOp {
         /// Checks the widths.
         public Attention {
-            boolean fits = headCountKv > 0
-                    && headCount > 0
-                    && headCount % headCountKv == 0
-                    && q.width() % headCount == 0
+            int headCount = params.headCount();
+            int headCountKv = params.headCountKv();
+            boolean fits = q.width() % headCount == 0
                     && k.width() == q.width() / headCount * headCountKv
                     && v.width() % headCountKv == 0
                     && out.width() == v.width() / headCountKv * headCount;
             String inputs = headCount + "/" + headCountKv + " heads, which do not fit " + q + ", " + k + ", " + v;
             Shapes.check(fits, "attention", "has " + inputs, out);
-            Shapes.check(
-                    layer >= 0 && slidingWindow >= 0 && softCap >= 0,
-                    "attention",
-                    "has layer " + layer + ", window " + slidingWindow + ", soft cap " + softCap
-                            + "; expected none below 0",
-                    out);
-            sinks.ifPresent(s -> Shapes.vector("attention", s, headCount, out));
+            Shapes.check(layer >= 0, "attention", "has layer " + layer + "; expected 0 or more", out);
         }
 
-        /// Causal attention without sinks.
-        ///
-        /// @param q queries
-        /// @param k keys
-        /// @param v values
-        /// @param layer index of the KV cache layer
-        /// @param headCount query heads
-        /// @param headCountKv key and value heads
-        /// @param scale factor on scores
-        /// @param slidingWindow how many positions a token sees, itself included; 0 sees all
-        /// @param softCap cap on scores; 0 for none
-        /// @param out the result
-        public Attention(
-                Value q,
-                Value k,
-                Value v,
-                int layer,
-                int headCount,
-                int headCountKv,
-                float scale,
-                int slidingWindow,
-                float softCap,
-                Value out) {
-            this(q, k, v, layer, headCount, headCountKv, scale, slidingWindow, softCap, true, Optional.empty(), out);
+        /// {@return query heads}
+        public int headCount() {
+            return params.headCount();
+        }
+
+        /// {@return key and value heads}
+        public int headCountKv() {
+            return params.headCountKv();
         }
 
         /// {@return elements of a key head}
         public int keyLength() {
-            return q.width() / headCount;
+            return q.width() / headCount();
         }
 
         /// {@return elements of a value head}
         public int valueLength() {
-            return v.width() / headCountKv;
-        }
-
-        /// {@return the first position that a token sees}
-        ///
-        /// @param position the token's
-        public int firstSeen(int position) {
-            int before = causal ? slidingWindow - 1 : slidingWindow / 2;
-            return slidingWindow == 0 ? 0 : Math.max(0, position - before);
-        }
-
-        /// {@return the last position that a token sees}
-        ///
-        /// @param position the token's
-        /// @param last the last position of its sequence in the step
-        public int lastSeen(int position, int last) {
-            if (causal) {
-                return position;
-            }
-            return slidingWindow == 0 ? last : (int) Math.min(last, (long) position + slidingWindow / 2);
+            return v.width() / headCountKv();
         }
 
         @Override
@@ -326,7 +259,7 @@ public sealed interface CoreOp extends Op {
 
         @Override
         public List<Weight> weights() {
-            return sinks.map(List::of).orElse(List.of());
+            return params.sinks().map(List::of).orElse(List.of());
         }
     }
 

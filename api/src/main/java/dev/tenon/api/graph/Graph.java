@@ -2,20 +2,30 @@ package dev.tenon.api.graph;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /// An immutable list of ops in an order that can run: each value is defined once, before it is read.
 ///
 /// @param name what reports call it, such as `llama`
 /// @param ops the ops
-/// @param output the default output: the logits, `[L, nVocab]`, or an encoder's embeddings
+/// @param output the default output: the logits, `[L, vocabularySize]`, or an encoder's embeddings
 /// @param outputs further outputs by name, such as hidden states, in an order that stays; may hold rows of
-///     all tokens, `[T, width]`, or those of the default output
+///     all tokens, `[T, width]`, or those of the default output; unmodifiable
 public record Graph(String name, List<Op> ops, Value output, Map<String, Value> outputs) {
+    /// Name of the default output where outputs are named.
+    public static final String LOGITS = "logits";
+
+    /// Usual name of the last hidden states, `[L, embeddingLength]`: what the logits, or embeddings, are
+    /// made of, after the last norm.
+    public static final String HIDDEN = "hidden";
+
     /// Checks that each value is defined once and before its use, always with one width, that a tensor has one
     /// shape, and that the expansion of each [CustomOp] defines it.
     ///
@@ -44,6 +54,38 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
     /// @param others the ops
     public Graph withOps(List<Op> others) {
         return new Graph(name, others, output, outputs);
+    }
+
+    /// Keeps some outputs, and the ops that they need.
+    ///
+    /// @param names the first is the default output of the new graph, the others are named outputs;
+    ///     [#LOGITS] is this graph's default output
+    /// @return the graph
+    /// @throws IllegalArgumentException if there is no such output, or no name
+    public Graph withOutputs(List<String> names) {
+        if (names.isEmpty()) {
+            throw new IllegalArgumentException("graph " + name + ": no output is asked for; expected at least one");
+        }
+        Map<String, Value> kept = new LinkedHashMap<>();
+        for (String key : names) {
+            Value value = key.equals(LOGITS) ? output : outputs.get(key);
+            if (value == null) {
+                throw new IllegalArgumentException("graph " + name + " has no output " + key + "; it has " + LOGITS
+                        + outputs.keySet().stream().map(k -> ", " + k).collect(Collectors.joining()));
+            }
+            kept.put(key, value);
+        }
+        Set<Integer> needed = new HashSet<>();
+        kept.values().forEach(value -> needed.add(value.id()));
+        List<Op> live = new ArrayList<>();
+        for (Op op : ops.reversed()) {
+            if (op.outputs().stream().anyMatch(value -> needed.contains(value.id()))) {
+                op.inputs().forEach(value -> needed.add(value.id()));
+                live.add(op);
+            }
+        }
+        Value first = kept.remove(names.getFirst());
+        return new Graph(name, live.reversed(), first, kept);
     }
 
     /// {@return all tensors that are used, whole or in part, each once, in the order of their first use}

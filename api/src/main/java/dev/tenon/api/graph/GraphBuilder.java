@@ -41,7 +41,7 @@ public final class GraphBuilder {
     /// Adds an [CoreOp.Embedding].
     ///
     /// @param valueName name of the result
-    /// @param table `[nVocab, width]`
+    /// @param table `[vocabularySize, width]`
     /// @return `[T, width]`
     public Value embedding(String valueName, Weight table) {
         Value out = value(valueName, table.cols());
@@ -123,7 +123,22 @@ public final class GraphBuilder {
         return out;
     }
 
-    /// Adds a [CoreOp.Attention] without window and cap.
+    /// Adds a [CoreOp.Attention].
+    ///
+    /// @param valueName name of the result
+    /// @param q `[T, headCount * keyLength]`
+    /// @param k `[T, headCountKv * keyLength]`
+    /// @param v `[T, headCountKv * valueLength]`
+    /// @param layer KV cache layer
+    /// @param params how to attend
+    /// @return `[T, headCount * valueLength]`
+    public Value attention(String valueName, Value q, Value k, Value v, int layer, AttentionParams params) {
+        Value out = value(valueName, v.width() / params.headCountKv() * params.headCount());
+        add(new CoreOp.Attention(q, k, v, layer, params, out));
+        return out;
+    }
+
+    /// Adds a causal [CoreOp.Attention] without window, cap and sinks.
     ///
     /// @param valueName name of the result
     /// @param q `[T, headCount * keyLength]`
@@ -136,9 +151,13 @@ public final class GraphBuilder {
     /// @return `[T, headCount * valueLength]`
     public Value attention(
             String valueName, Value q, Value k, Value v, int layer, int headCount, int headCountKv, float scale) {
-        Value out = value(valueName, v.width() / headCountKv * headCount);
-        add(new CoreOp.Attention(q, k, v, layer, headCount, headCountKv, scale, 0, 0, out));
-        return out;
+        return attention(
+                valueName,
+                q,
+                k,
+                v,
+                layer,
+                AttentionParams.builder(headCount, headCountKv, scale).build());
     }
 
     /// Adds a [CoreOp.Add].

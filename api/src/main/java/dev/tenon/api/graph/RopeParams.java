@@ -1,33 +1,16 @@
 package dev.tenon.api.graph;
 
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
-/// How rotary position embedding (RoPE, Su et al. 2021) turns pairs of elements of each head.
+/// How rotary position embedding (RoPE, Su et al. 2021) turns pairs of elements of each head. Immutable; made by
+/// [#builder(int, Pairing, float)].
 ///
 /// Pair `i` of `ropeDim / 2` is rotated by `position * frequency(i) / factor[i]`, and both of its elements are
 /// multiplied by `attentionFactor`. [#frequency(int)] is `freqScale * freqBase^(-2i / ropeDim)`, changed by
 /// [Yarn] if that is there.
-///
-/// @param headDim elements in a head; a row holds whole heads
-/// @param ropeDim how many elements of each head are rotated, even, at most `headDim`; the rest pass
-///     unchanged
-/// @param pairing which two elements make a pair
-/// @param freqBase base of the frequencies, such as 10000
-/// @param freqScale factor on positions; 1 unless linear scaling is used
-/// @param freqFactors divisors, one a pair (`rope_freqs.weight`, or one of `rope_factors_long.weight` and
-///     `rope_factors_short.weight`), or empty
-/// @param yarn scaling of long contexts, or empty
-/// @param attentionFactor factor on sines and cosines (`rope.scaling.attn_factor`; with YaRN usually
-///     `1 + 0.1 ln(factor)`); 1 for none
-public record RopeParams(
-        int headDim,
-        int ropeDim,
-        Pairing pairing,
-        float freqBase,
-        float freqScale,
-        Optional<Weight> freqFactors,
-        Optional<Yarn> yarn,
-        float attentionFactor) {
+public final class RopeParams {
     /// Which two elements of a head are rotated together.
     public enum Pairing {
         /// Elements `2i` and `2i + 1` (llama; ggml calls it NORM).
@@ -55,29 +38,85 @@ public record RopeParams(
         }
     }
 
-    /// Checks the sizes.
-    public RopeParams {
-        if (headDim < 1 || ropeDim < 2 || ropeDim % 2 != 0 || ropeDim > headDim) {
-            throw new IllegalArgumentException("rope dimension " + ropeDim + " does not fit heads of " + headDim);
-        }
-        if (freqFactors.isPresent()
-                && (!freqFactors.get().isVector() || freqFactors.get().cols() != ropeDim / 2)) {
-            throw new IllegalArgumentException(
-                    "rope factors " + freqFactors.get() + " are not one for each of " + ropeDim / 2 + " pairs");
-        }
+    private final int headDim;
+    private final Pairing pairing;
+    private final float freqBase;
+    private final int ropeDim;
+    private final float freqScale;
+    private final Optional<Weight> freqFactors;
+    private final Optional<Yarn> yarn;
+    private final float attentionFactor;
+
+    private RopeParams(Builder builder) {
+        this.headDim = builder.headDim;
+        this.pairing = builder.pairing;
+        this.freqBase = builder.freqBase;
+        this.ropeDim = builder.ropeDim;
+        this.freqScale = builder.freqScale;
+        this.freqFactors = builder.freqFactors;
+        this.yarn = builder.yarn;
+        this.attentionFactor = builder.attentionFactor;
     }
 
-    /// Rotation without YaRN and attention factor.
+    /// {@return a builder of a rotation of whole heads, without scaling and factors}
     ///
-    /// @param headDim elements in a head
-    /// @param ropeDim how many of them are rotated
-    /// @param pairing which two make a pair
-    /// @param freqBase base of the frequencies
-    /// @param freqScale factor on positions
-    /// @param freqFactors divisors or empty
-    public RopeParams(
-            int headDim, int ropeDim, Pairing pairing, float freqBase, float freqScale, Optional<Weight> freqFactors) {
-        this(headDim, ropeDim, pairing, freqBase, freqScale, freqFactors, Optional.empty(), 1);
+    /// @param headDim elements in a head, at least 2
+    /// @param pairing which two elements make a pair
+    /// @param freqBase base of the frequencies, such as 10000
+    public static Builder builder(int headDim, Pairing pairing, float freqBase) {
+        return new Builder(headDim, pairing, freqBase);
+    }
+
+    /// {@return a builder that starts with these values}
+    public Builder toBuilder() {
+        Builder builder = new Builder(headDim, pairing, freqBase);
+        builder.ropeDim = ropeDim;
+        builder.freqScale = freqScale;
+        builder.freqFactors = freqFactors;
+        builder.yarn = yarn;
+        builder.attentionFactor = attentionFactor;
+        return builder;
+    }
+
+    /// {@return the elements in a head; a row holds whole heads}
+    public int headDim() {
+        return headDim;
+    }
+
+    /// {@return which two elements make a pair}
+    public Pairing pairing() {
+        return pairing;
+    }
+
+    /// {@return the base of the frequencies, such as 10000}
+    public float freqBase() {
+        return freqBase;
+    }
+
+    /// {@return how many elements of each head are rotated; the rest pass unchanged}
+    public int ropeDim() {
+        return ropeDim;
+    }
+
+    /// {@return the factor on positions; 1 unless linear scaling is used}
+    public float freqScale() {
+        return freqScale;
+    }
+
+    /// {@return divisors of the frequencies, one a pair (`rope_freqs.weight`, or one of
+    ///     `rope_factors_long.weight` and `rope_factors_short.weight`), or empty}
+    public Optional<Weight> freqFactors() {
+        return freqFactors;
+    }
+
+    /// {@return the scaling of long contexts, or empty}
+    public Optional<Yarn> yarn() {
+        return yarn;
+    }
+
+    /// {@return the factor on sines and cosines}
+    public float attentionFactor() {
+        return attentionFactor;
     }
 
     /// {@return the angle of a pair at position 1, not divided by its factor yet}
@@ -99,5 +138,103 @@ public record RopeParams(
         return ropeDim
                 * Math.log(yarn.get().originalContextLength() / (2 * Math.PI * turns))
                 / (2 * Math.log(freqBase));
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RopeParams that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "RopeParams" + values();
+    }
+
+    private List<Object> values() {
+        return List.of(headDim, pairing, freqBase, ropeDim, freqScale, freqFactors, yarn, attentionFactor);
+    }
+
+    /// Builds one. Not safe for several threads.
+    public static final class Builder {
+        private final int headDim;
+        private final Pairing pairing;
+        private final float freqBase;
+        private int ropeDim;
+        private float freqScale = 1;
+        private Optional<Weight> freqFactors = Optional.empty();
+        private Optional<Yarn> yarn = Optional.empty();
+        private float attentionFactor = 1;
+
+        private Builder(int headDim, Pairing pairing, float freqBase) {
+            this.headDim = headDim;
+            this.pairing = Objects.requireNonNull(pairing, "pairing");
+            this.freqBase = freqBase;
+            this.ropeDim = headDim;
+        }
+
+        /// Sets how many elements of each head are rotated; all by default.
+        ///
+        /// @param elements an even number, at most `headDim`
+        /// @return this
+        public Builder ropeDim(int elements) {
+            this.ropeDim = elements;
+            return this;
+        }
+
+        /// Sets the factor on positions; 1 by default.
+        ///
+        /// @param factor such as 0.25 for a context four times as long
+        /// @return this
+        public Builder freqScale(float factor) {
+            this.freqScale = factor;
+            return this;
+        }
+
+        /// Sets divisors of the frequencies; none by default.
+        ///
+        /// @param factors `[ropeDim / 2]`, or empty
+        /// @return this
+        public Builder freqFactors(Optional<Weight> factors) {
+            this.freqFactors = Objects.requireNonNull(factors, "freqFactors");
+            return this;
+        }
+
+        /// Sets the scaling of long contexts; none by default.
+        ///
+        /// @param scaling how, or empty
+        /// @return this
+        public Builder yarn(Optional<Yarn> scaling) {
+            this.yarn = Objects.requireNonNull(scaling, "yarn");
+            return this;
+        }
+
+        /// Sets the factor on sines and cosines; 1 by default.
+        ///
+        /// @param factor `rope.scaling.attn_factor`; with YaRN usually `1 + 0.1 ln(factor)`
+        /// @return this
+        public Builder attentionFactor(float factor) {
+            this.attentionFactor = factor;
+            return this;
+        }
+
+        /// {@return the parameters}
+        ///
+        /// @throws IllegalArgumentException if they do not fit together
+        public RopeParams build() {
+            if (headDim < 1 || ropeDim < 2 || ropeDim % 2 != 0 || ropeDim > headDim) {
+                throw new IllegalArgumentException("rope dimension " + ropeDim + " does not fit heads of " + headDim);
+            }
+            if (freqFactors.isPresent()
+                    && (!freqFactors.get().isVector() || freqFactors.get().cols() != ropeDim / 2)) {
+                throw new IllegalArgumentException(
+                        "rope factors " + freqFactors.get() + " are not one for each of " + ropeDim / 2 + " pairs");
+            }
+            return new RopeParams(this);
+        }
     }
 }

@@ -1,46 +1,149 @@
 package dev.tenon.api.model;
 
-import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.api.gguf.GgufMetadata;
-import dev.tenon.api.gguf.TensorInfo;
+import java.util.List;
+import java.util.Objects;
 
-/// The hyperparameters of a decoder; named as in GGUF.
-///
-/// @param architecture `general.architecture`
-/// @param name `general.name`, or the architecture
-/// @param contextLength positions that the model was trained for
-/// @param embeddingLength width of the residual stream
-/// @param blockCount number of layers
-/// @param headCount query heads
-/// @param headCountKv key and value heads
-/// @param keyLength elements of a key head
-/// @param valueLength elements of a value head
-/// @param feedForwardLength width of the feed-forward layer
-/// @param vocabSize rows of the embedding
-/// @param rmsEps epsilon of the RMS norms
-/// @param ropeDim elements of a head that are rotated
-/// @param ropeFreqBase base of the rotation frequencies
-/// @param ropeFreqScale factor on positions, 1 unless linear scaling is used
-public record ModelConfig(
-        String architecture,
-        String name,
-        int contextLength,
-        int embeddingLength,
-        int blockCount,
-        int headCount,
-        int headCountKv,
-        int keyLength,
-        int valueLength,
-        int feedForwardLength,
-        int vocabSize,
-        float rmsEps,
-        int ropeDim,
-        float ropeFreqBase,
-        float ropeFreqScale) {
-    private static final int MAX_BLOCKS = 4096;
-    private static final int MAX_WIDTH = 1 << 24;
+/// The hyperparameters of a decoder; named as in GGUF. Immutable; made by [#read(ModelSource, float)] or
+/// [#builder(String)].
+public final class ModelConfig {
+    private final String architecture;
+    private final String name;
+    private final int contextLength;
+    private final int embeddingLength;
+    private final int blockCount;
+    private final int headCount;
+    private final int headCountKv;
+    private final int keyLength;
+    private final int valueLength;
+    private final int feedForwardLength;
+    private final int vocabularySize;
+    private final float rmsEps;
+    private final int ropeDim;
+    private final float ropeFreqBase;
+    private final float ropeFreqScale;
+
+    private ModelConfig(Builder builder) {
+        this.architecture = builder.architecture;
+        this.name = builder.name;
+        this.contextLength = builder.contextLength;
+        this.embeddingLength = builder.embeddingLength;
+        this.blockCount = builder.blockCount;
+        this.headCount = builder.headCount;
+        this.headCountKv = builder.headCountKv;
+        this.keyLength = builder.keyLength;
+        this.valueLength = builder.valueLength;
+        this.feedForwardLength = builder.feedForwardLength;
+        this.vocabularySize = builder.vocabularySize;
+        this.rmsEps = builder.rmsEps;
+        this.ropeDim = builder.ropeDim;
+        this.ropeFreqBase = builder.ropeFreqBase;
+        this.ropeFreqScale = builder.ropeFreqScale;
+    }
+
+    /// {@return a builder of hyperparameters that are all 0, but for the base and scale of RoPE (10000 and 1) and the
+    /// epsilon of norms (1e-5)}
+    ///
+    /// @param architecture `general.architecture`
+    public static Builder builder(String architecture) {
+        return new Builder(architecture);
+    }
+
+    /// {@return a builder that starts with these values}
+    public Builder toBuilder() {
+        Builder builder = new Builder(architecture);
+        builder.name = name;
+        builder.contextLength = contextLength;
+        builder.embeddingLength = embeddingLength;
+        builder.blockCount = blockCount;
+        builder.headCount = headCount;
+        builder.headCountKv = headCountKv;
+        builder.keyLength = keyLength;
+        builder.valueLength = valueLength;
+        builder.feedForwardLength = feedForwardLength;
+        builder.vocabularySize = vocabularySize;
+        builder.rmsEps = rmsEps;
+        builder.ropeDim = ropeDim;
+        builder.ropeFreqBase = ropeFreqBase;
+        builder.ropeFreqScale = ropeFreqScale;
+        return builder;
+    }
+
+    /// {@return `general.architecture`}
+    public String architecture() {
+        return architecture;
+    }
+
+    /// {@return `general.name`, or the architecture}
+    public String name() {
+        return name;
+    }
+
+    /// {@return how many positions the model was trained for}
+    public int contextLength() {
+        return contextLength;
+    }
+
+    /// {@return the width of the residual stream}
+    public int embeddingLength() {
+        return embeddingLength;
+    }
+
+    /// {@return the number of layers}
+    public int blockCount() {
+        return blockCount;
+    }
+
+    /// {@return the number of query heads}
+    public int headCount() {
+        return headCount;
+    }
+
+    /// {@return the number of key and value heads}
+    public int headCountKv() {
+        return headCountKv;
+    }
+
+    /// {@return the elements of a key head}
+    public int keyLength() {
+        return keyLength;
+    }
+
+    /// {@return the elements of a value head}
+    public int valueLength() {
+        return valueLength;
+    }
+
+    /// {@return the width of the feed-forward layer}
+    public int feedForwardLength() {
+        return feedForwardLength;
+    }
+
+    /// {@return the number of tokens: rows of the embedding}
+    public int vocabularySize() {
+        return vocabularySize;
+    }
+
+    /// {@return the epsilon of the RMS norms}
+    public float rmsEps() {
+        return rmsEps;
+    }
+
+    /// {@return the elements of a head that are rotated}
+    public int ropeDim() {
+        return ropeDim;
+    }
+
+    /// {@return the base of the rotation frequencies}
+    public float ropeFreqBase() {
+        return ropeFreqBase;
+    }
+
+    /// {@return the factor on positions; 1 unless linear scaling is used}
+    public float ropeFreqScale() {
+        return ropeFreqScale;
+    }
 
     /// Reads the keys that GGUF defines for decoders (`ARCH.block_count` and so on) and checks that they
     /// fit together.
@@ -52,96 +155,195 @@ public record ModelConfig(
     ///     impossible value (`MODEL-002`), or the embedding is missing (`MODEL-004`)
     /// @throws UnsupportedModelException (`MODEL-003`) for experts and rope scalings other than linear
     public static ModelConfig read(ModelSource source, float defaultFreqBase) {
-        GgufMetadata meta = source.metadata();
-        String arch = meta.requiredString("general.architecture");
-        int blocks = meta.requiredInteger(arch + ".block_count", 1, MAX_BLOCKS);
-        int context = meta.requiredInteger(arch + ".context_length", 1, Integer.MAX_VALUE);
-        int embedding = meta.requiredInteger(arch + ".embedding_length", 1, MAX_WIDTH);
-        int feedForward = meta.requiredInteger(arch + ".feed_forward_length", 1, MAX_WIDTH);
-        int heads = meta.requiredInteger(arch + ".attention.head_count", 1, embedding);
-        int headsKv = meta.has(arch + ".attention.head_count_kv")
-                ? meta.requiredInteger(arch + ".attention.head_count_kv", 1, heads)
-                : heads;
-        if (heads % headsKv != 0) {
-            throw impossible(
-                    meta, arch + ".attention.head_count", heads, "a multiple of head_count_kv, which is " + headsKv);
-        }
-        boolean ownLength = meta.has(arch + ".attention.key_length");
-        if (!ownLength && embedding % heads != 0) {
-            throw impossible(meta, arch + ".attention.head_count", heads, "a divisor of " + embedding);
-        }
-        int keyLength =
-                ownLength ? meta.requiredInteger(arch + ".attention.key_length", 1, MAX_WIDTH) : embedding / heads;
-        int valueLength = meta.has(arch + ".attention.value_length")
-                ? meta.requiredInteger(arch + ".attention.value_length", 1, MAX_WIDTH)
-                : keyLength;
-        if ((long) heads * Math.max(keyLength, valueLength) > MAX_WIDTH) {
-            throw impossible(
-                    meta,
-                    arch + ".attention.key_length",
-                    keyLength,
-                    "heads that are " + MAX_WIDTH + " wide in all at most");
-        }
-        String epsKey = arch + ".attention.layer_norm_rms_epsilon";
-        float eps = (float) meta.requiredNumber(epsKey);
-        if (!(eps >= 0 && eps < 1)) {
-            throw new ModelFormatException(
-                    ErrorCode.MODEL_KEY_VALUE,
-                    epsKey + " in " + meta.source() + " is " + eps
-                            + "; expected at least 0 and less than 1. The file is broken: get it anew.");
-        }
-        int ropeDim = meta.integer(arch + ".rope.dimension_count").orElse(keyLength);
-        if (ropeDim < 2 || ropeDim > keyLength || ropeDim % 2 != 0) {
-            throw impossible(meta, arch + ".rope.dimension_count", ropeDim, "an even number, 2 to " + keyLength);
-        }
-        if (meta.integer(arch + ".expert_count").orElse(0) > 0) {
-            throw new UnsupportedModelException(
-                    ErrorCode.MODEL_ARCHITECTURE,
-                    "Metadata key " + arch + ".expert_count in " + meta.source()
-                            + " asks for a mixture of experts, which the " + arch + " bundle does not implement");
-        }
-        TensorInfo table = source.tensor("token_embd.weight")
-                .orElseThrow(() -> new ModelFormatException(
-                        ErrorCode.MODEL_TENSOR_MISSING,
-                        "Tensor token_embd.weight is missing in " + meta.source() + ". Get the file anew."));
-        if (table.rows() > Integer.MAX_VALUE) {
-            throw impossible(meta, "rows of token_embd.weight", table.rows(), "at most 2147483647");
-        }
-        return new ModelConfig(
-                arch,
-                meta.string("general.name").orElse(arch),
-                context,
-                embedding,
-                blocks,
-                heads,
-                headsKv,
+        return DecoderKeys.read(source, defaultFreqBase);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ModelConfig that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "ModelConfig" + values();
+    }
+
+    private List<Object> values() {
+        return List.of(
+                architecture,
+                name,
+                contextLength,
+                embeddingLength,
+                blockCount,
+                headCount,
+                headCountKv,
                 keyLength,
                 valueLength,
-                feedForward,
-                (int) table.rows(),
-                eps,
+                feedForwardLength,
+                vocabularySize,
+                rmsEps,
                 ropeDim,
-                (float) meta.number(arch + ".rope.freq_base").orElse(defaultFreqBase),
-                ropeScale(meta, arch));
+                ropeFreqBase,
+                ropeFreqScale);
     }
 
-    private static float ropeScale(GgufMetadata meta, String arch) {
-        String type = meta.string(arch + ".rope.scaling.type").orElse("none");
-        return switch (type) {
-            case "none" -> 1;
-            case "linear" -> (float) (1 / meta.requiredNumber(arch + ".rope.scaling.factor"));
-            default ->
-                throw new UnsupportedModelException(
-                        ErrorCode.MODEL_ARCHITECTURE,
-                        "Metadata key " + arch + ".rope.scaling.type in " + meta.source() + " is " + type
-                                + "; implemented are none and linear");
-        };
-    }
+    /// Builds one. Not safe for several threads.
+    public static final class Builder {
+        private final String architecture;
+        private String name;
+        private int contextLength;
+        private int embeddingLength;
+        private int blockCount;
+        private int headCount;
+        private int headCountKv;
+        private int keyLength;
+        private int valueLength;
+        private int feedForwardLength;
+        private int vocabularySize;
+        private float rmsEps = 1e-5f;
+        private int ropeDim;
+        private float ropeFreqBase = 10_000;
+        private float ropeFreqScale = 1;
 
-    private static ModelFormatException impossible(GgufMetadata meta, String key, long found, String expected) {
-        return new ModelFormatException(
-                ErrorCode.MODEL_KEY_VALUE,
-                key + " in " + meta.source() + " is " + found + "; expected " + expected
-                        + ". The file is broken: get it anew.");
+        private Builder(String architecture) {
+            this.architecture = Objects.requireNonNull(architecture, "architecture");
+            this.name = architecture;
+        }
+
+        /// Sets `general.name`; the architecture by default.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder name(String value) {
+            this.name = Objects.requireNonNull(value, "name");
+            return this;
+        }
+
+        /// Sets how many positions the model was trained for.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder contextLength(int value) {
+            this.contextLength = value;
+            return this;
+        }
+
+        /// Sets the width of the residual stream.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder embeddingLength(int value) {
+            this.embeddingLength = value;
+            return this;
+        }
+
+        /// Sets the number of layers.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder blockCount(int value) {
+            this.blockCount = value;
+            return this;
+        }
+
+        /// Sets the number of query heads.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder headCount(int value) {
+            this.headCount = value;
+            return this;
+        }
+
+        /// Sets the number of key and value heads.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder headCountKv(int value) {
+            this.headCountKv = value;
+            return this;
+        }
+
+        /// Sets the elements of a key head.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder keyLength(int value) {
+            this.keyLength = value;
+            return this;
+        }
+
+        /// Sets the elements of a value head.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder valueLength(int value) {
+            this.valueLength = value;
+            return this;
+        }
+
+        /// Sets the width of the feed-forward layer.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder feedForwardLength(int value) {
+            this.feedForwardLength = value;
+            return this;
+        }
+
+        /// Sets the number of tokens: rows of the embedding.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder vocabularySize(int value) {
+            this.vocabularySize = value;
+            return this;
+        }
+
+        /// Sets the epsilon of the RMS norms.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder rmsEps(float value) {
+            this.rmsEps = value;
+            return this;
+        }
+
+        /// Sets the elements of a head that are rotated.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder ropeDim(int value) {
+            this.ropeDim = value;
+            return this;
+        }
+
+        /// Sets the base of the rotation frequencies.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder ropeFreqBase(float value) {
+            this.ropeFreqBase = value;
+            return this;
+        }
+
+        /// Sets the factor on positions; 1 unless linear scaling is used.
+        ///
+        /// @param value the value
+        /// @return this
+        public Builder ropeFreqScale(float value) {
+            this.ropeFreqScale = value;
+            return this;
+        }
+
+        /// {@return the hyperparameters}
+        public ModelConfig build() {
+            return new ModelConfig(this);
+        }
     }
 }

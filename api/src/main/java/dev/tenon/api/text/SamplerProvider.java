@@ -8,7 +8,7 @@ public interface SamplerProvider {
     /// Makes the sampler of one sequence.
     ///
     /// @param params how to choose
-    /// @param vocabSize number of tokens
+    /// @param vocabularySize number of tokens
     /// @return a new sampler
-    Sampler create(SamplingParams params, int vocabSize);
+    Sampler create(SamplingParams params, int vocabularySize);
 }

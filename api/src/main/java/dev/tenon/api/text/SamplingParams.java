@@ -128,6 +128,14 @@ public final class SamplingParams {
         return seed;
     }
 
+    /// {@return whether a token depends on the logits of its position and the random sequence alone: no
+    ///     bias, no penalties, no typical-p}
+    public boolean logitsOnly() {
+        return typicalP == 1
+                && logitBias.isEmpty()
+                && (repeatLastN == 0 || repeatPenalty == 1 && presencePenalty == 0 && frequencyPenalty == 0);
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof SamplingParams that && values().equals(that.values());
@@ -174,108 +182,104 @@ public final class SamplingParams {
 
         private Builder() {}
 
-        /// Sets temperature: the temperature: 0 takes the best token (greedy); 1 leaves the model's
-        /// distribution.
+        /// Sets the temperature; 0.8 by default.
         ///
-        /// @param value the new value
+        /// @param degree 0 takes the best token (greedy), 1 leaves the model's distribution
         /// @return this
-        public Builder temperature(float value) {
-            this.temperature = value;
+        public Builder temperature(float degree) {
+            this.temperature = degree;
             return this;
         }
 
-        /// Sets topK: how many best tokens are kept; 0 keeps all.
+        /// Sets how many best tokens are kept; 40 by default.
         ///
-        /// @param value the new value
+        /// @param tokens how many; 0 keeps all
         /// @return this
-        public Builder topK(int value) {
-            this.topK = value;
+        public Builder topK(int tokens) {
+            this.topK = tokens;
             return this;
         }
 
-        /// Sets topP: the probability that the smallest set of kept tokens reaches; 1 keeps all.
+        /// Sets the probability that the smallest set of kept tokens reaches; 0.95 by default.
         ///
-        /// @param value the new value
+        /// @param probability above 0; 1 keeps all
         /// @return this
-        public Builder topP(float value) {
-            this.topP = value;
+        public Builder topP(float probability) {
+            this.topP = probability;
             return this;
         }
 
-        /// Sets minP: the share of the best token's probability below which tokens are dropped; 0
-        /// keeps all.
+        /// Sets the share of the best token's probability below which tokens are dropped; 0.05 by
+        /// default.
         ///
-        /// @param value the new value
+        /// @param share 0 to 1; 0 keeps all
         /// @return this
-        public Builder minP(float value) {
-            this.minP = value;
+        public Builder minP(float share) {
+            this.minP = share;
             return this;
         }
 
-        /// Sets typicalP: the mass of locally typical sampling; 1 keeps all.
+        /// Sets the mass of locally typical sampling; 1, which keeps all, by default.
         ///
-        /// @param value the new value
+        /// @param mass above 0, at most 1
         /// @return this
-        public Builder typicalP(float value) {
-            this.typicalP = value;
+        public Builder typicalP(float mass) {
+            this.typicalP = mass;
             return this;
         }
 
-        /// Sets repeatPenalty: what divides (multiplies, if negative) the logits of recent tokens;
-        /// 1 changes nothing.
+        /// Sets what divides (multiplies, if negative) the logits of recent tokens; 1, which changes
+        /// nothing, by default.
         ///
-        /// @param value the new value
+        /// @param penalty above 0
         /// @return this
-        public Builder repeatPenalty(float value) {
-            this.repeatPenalty = value;
+        public Builder repeatPenalty(float penalty) {
+            this.repeatPenalty = penalty;
             return this;
         }
 
-        /// Sets presencePenalty: what is subtracted from the logits of recent tokens; 0 changes
-        /// nothing.
+        /// Sets what is subtracted from the logits of recent tokens; 0 by default.
         ///
-        /// @param value the new value
+        /// @param penalty finite
         /// @return this
-        public Builder presencePenalty(float value) {
-            this.presencePenalty = value;
+        public Builder presencePenalty(float penalty) {
+            this.presencePenalty = penalty;
             return this;
         }
 
-        /// Sets frequencyPenalty: what is subtracted once for each recent occurrence; 0 changes
-        /// nothing.
+        /// Sets what is subtracted once for each recent occurrence; 0 by default.
         ///
-        /// @param value the new value
+        /// @param penalty finite
         /// @return this
-        public Builder frequencyPenalty(float value) {
-            this.frequencyPenalty = value;
+        public Builder frequencyPenalty(float penalty) {
+            this.frequencyPenalty = penalty;
             return this;
         }
 
-        /// Sets repeatLastN: how many recent tokens the penalties look at; 0 none, -1 all.
+        /// Sets how many recent tokens the penalties look at; 64 by default.
         ///
-        /// @param value the new value
+        /// @param tokens how many; 0 none, -1 all
         /// @return this
-        public Builder repeatLastN(int value) {
-            this.repeatLastN = value;
+        public Builder repeatLastN(int tokens) {
+            this.repeatLastN = tokens;
             return this;
         }
 
-        /// Sets logitBias: what is added to the logits of token ids.
+        /// Sets what is added to the logits of token ids; nothing by default.
         ///
-        /// @param value the new value
+        /// @param bias by token id; copied. Negative infinity masks a token
         /// @return this
-        public Builder logitBias(Map<Integer, Float> value) {
-            this.logitBias = Map.copyOf(value);
+        public Builder logitBias(Map<Integer, Float> bias) {
+            this.logitBias = Map.copyOf(bias);
             return this;
         }
 
-        /// Sets seed: the start of the random sequence; the same seed gives the same text; -1 takes
-        /// a random one.
+        /// Sets the start of the random sequence; a random one by default.
         ///
-        /// @param value the new value
+        /// @param start the same seed gives the same text; -1 takes a random one
         /// @return this
-        public Builder seed(long value) {
-            this.seed = value;
+        public Builder seed(long start) {
+            this.seed = start;
             return this;
         }
 
@@ -291,6 +295,8 @@ public final class SamplingParams {
             require(repeatPenalty > 0, "repeatPenalty", repeatPenalty, "above 0");
             require(Float.isFinite(presencePenalty), "presencePenalty", presencePenalty, "a finite number");
             require(Float.isFinite(frequencyPenalty), "frequencyPenalty", frequencyPenalty, "a finite number");
+            logitBias.forEach((token, bias) ->
+                    require(token >= 0 && !Float.isNaN(bias), "logitBias", bias, "a number, of a token id"));
             require(repeatLastN >= -1, "repeatLastN", repeatLastN, "-1 or more");
             return new SamplingParams(this);
         }

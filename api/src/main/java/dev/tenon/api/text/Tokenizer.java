@@ -7,7 +7,7 @@ import org.osgi.annotation.versioning.ConsumerType;
 @ConsumerType
 public interface Tokenizer {
     /// {@return number of tokens; ids are 0 to this - 1}
-    int vocabSize();
+    int vocabularySize();
 
     /// Encodes text.
     ///

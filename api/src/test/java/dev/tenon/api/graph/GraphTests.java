@@ -59,7 +59,8 @@ class GraphTests {
 
     @Test
     void expertsAreBuiltOfRouterExpertLinearsAndAWeightedSum() {
-        RouterParams params = new RouterParams(Gating.SOFTMAX, 2, true);
+        RouterParams params =
+                RouterParams.builder(Gating.SOFTMAX, 2).normalise(true).build();
         Weight gateUp = new Weight("gate_up", 12, 10, 8);
         Value logits = b.linear("logits", x, new Weight("router", 12, 8), Optional.empty());
         ExpertOp.Router router = b.router("moe", logits, params);
@@ -162,5 +163,28 @@ class GraphTests {
         Graph graph = b.build(out);
         assertEquals(2, graph.expanded().ops().size());
         assertInstanceOf(CoreOp.Scale.class, graph.expanded().ops().getLast());
+    }
+
+    @Test
+    void aGraphOfSomeOutputsHasTheirOpsOnly() {
+        Value hidden = b.scale("hidden", b.selectRows("selected", x), 2);
+        Value side = b.scale("side", x, 3);
+        Value logits = b.linear("logits", hidden, new Weight("head", 12, 50), Optional.empty());
+        b.output(Graph.HIDDEN, hidden);
+        b.output("side", side);
+        Graph graph = b.build(logits);
+        Graph generating = graph.withOutputs(List.of(Graph.LOGITS));
+        assertEquals(logits, generating.output());
+        assertEquals(4, generating.ops().size());
+        assertTrue(generating.outputs().isEmpty());
+        Graph embedding = graph.withOutputs(List.of(Graph.HIDDEN));
+        assertEquals(hidden, embedding.output());
+        assertEquals(
+                List.of("table"), embedding.weights().stream().map(Weight::name).toList());
+        Graph both = graph.withOutputs(List.of(Graph.LOGITS, Graph.HIDDEN));
+        assertEquals(Map.of(Graph.HIDDEN, hidden), both.outputs());
+        var e = assertThrows(IllegalArgumentException.class, () -> graph.withOutputs(List.of("other")));
+        assertTrue(e.getMessage().contains("no output other; it has logits, hidden, side"), e.getMessage());
+        assertThrows(IllegalArgumentException.class, () -> graph.withOutputs(List.of()));
     }
 }

@@ -29,8 +29,9 @@ class OpShapeTests {
         return Optional.of(vector(length));
     }
 
-    private static CoreOp.Attention attention(int heads, int headsKv, Optional<Weight> sinks) {
-        return new CoreOp.Attention(X, X, X, 0, heads, headsKv, 1, 0, 0, true, sinks, OUT);
+    private static CoreOp.Attention attention(int heads, int headsKv) {
+        return new CoreOp.Attention(
+                X, X, X, 0, AttentionParams.builder(heads, headsKv, 1).build(), OUT);
     }
 
     private static ExpertOp.Router router(RouterParams params, Value chosen) {
@@ -39,10 +40,21 @@ class OpShapeTests {
 
     @TestFactory
     Stream<DynamicTest> widthsThatDoNotFitAreRefused() {
-        RouterParams two = new RouterParams(Gating.SOFTMAX, 2, true);
-        RouterParams four = new RouterParams(Gating.SIGMOID, 4, true, 1, NONE, 6, 1);
-        RouterParams odd = new RouterParams(Gating.SIGMOID, 2, true, 1, NONE, 5, 5);
-        RouterParams biased = new RouterParams(Gating.SIGMOID, 2, true, 1, some(11), 1, 1);
+        RouterParams two =
+                RouterParams.builder(Gating.SOFTMAX, 2).normalise(true).build();
+        RouterParams four = RouterParams.builder(Gating.SIGMOID, 4)
+                .normalise(true)
+                .groups(6)
+                .build();
+        RouterParams odd = RouterParams.builder(Gating.SIGMOID, 2)
+                .normalise(true)
+                .groups(5)
+                .groupsUsed(5)
+                .build();
+        RouterParams biased = RouterParams.builder(Gating.SIGMOID, 2)
+                .normalise(true)
+                .bias(some(11))
+                .build();
         Value pair = new Value(4, "blk.3.out", 2);
         Weight experts = new Weight("e", 12, 6, 5);
         Map<String, List<Runnable>> wrong = Map.ofEntries(
@@ -73,13 +85,7 @@ class OpShapeTests {
                                 () -> new CoreOp.Linear(Y, new Weight("w", 8, 11), NONE, OUT),
                                 () -> new CoreOp.Linear(Y, new Weight("w", 8, 12, 2), NONE, OUT),
                                 () -> new CoreOp.Linear(Y, new Weight("w", 8, 12), some(8), OUT))),
-                Map.entry(
-                        "attention",
-                        List.of(
-                                () -> attention(5, 5, NONE),
-                                () -> attention(4, 0, NONE),
-                                () -> attention(4, 2, NONE),
-                                () -> attention(4, 4, some(3)))),
+                Map.entry("attention", List.of(() -> attention(5, 5), () -> attention(4, 2))),
                 Map.entry("add", List.of(() -> new CoreOp.Add(X, Y, OUT), () -> new CoreOp.Add(Y, Y, OUT))),
                 Map.entry("multiply", List.of(() -> new CoreOp.Multiply(Y, X, OUT))),
                 Map.entry("activate", List.of(() -> new CoreOp.Activate(Y, Activation.SILU, OUT))),
@@ -120,8 +126,13 @@ class OpShapeTests {
         Weight bias = new Weight("b", 6, 5);
         assertEquals(
                 List.of(down, bias), new ExpertOp.ExpertLinear(eight, TWO, down, Optional.of(bias), OUT).weights());
-        assertEquals(3, attention(4, 4, some(4)).keyLength());
-        RouterParams grouped = new RouterParams(Gating.SIGMOID, 2, true, 2.5f, some(12), 4, 1);
+        assertEquals(3, attention(4, 4).keyLength());
+        RouterParams grouped = RouterParams.builder(Gating.SIGMOID, 2)
+                .normalise(true)
+                .scale(2.5f)
+                .bias(some(12))
+                .groups(4)
+                .build();
         assertEquals(
                 2,
                 new ExpertOp.Router(X, grouped, TWO, new Value(4, "shares", 2))
@@ -131,16 +142,24 @@ class OpShapeTests {
 
     @Test
     void windowsCountTheTokenItselfOrHalfOnEachSide() {
-        CoreOp.Attention causal = new CoreOp.Attention(X, X, X, 0, 4, 4, 1, 5, 0, OUT);
-        assertEquals(6, causal.firstSeen(10));
-        assertEquals(0, causal.firstSeen(3));
-        assertEquals(10, causal.lastSeen(10, 99));
-        CoreOp.Attention encoder = new CoreOp.Attention(X, X, X, 0, 4, 4, 1, 5, 0, false, NONE, OUT);
-        assertEquals(8, encoder.firstSeen(10));
-        assertEquals(12, encoder.lastSeen(10, 99));
-        assertEquals(11, encoder.lastSeen(10, 11));
-        CoreOp.Attention all = new CoreOp.Attention(X, X, X, 0, 4, 4, 1, 0, 0, false, NONE, OUT);
-        assertEquals(0, all.firstSeen(10));
-        assertEquals(99, all.lastSeen(10, 99));
+        CoreOp.Attention causal = new CoreOp.Attention(
+                X, X, X, 0, AttentionParams.builder(4, 4, 1).slidingWindow(5).build(), OUT);
+        assertEquals(6, causal.params().firstSeen(10));
+        assertEquals(0, causal.params().firstSeen(3));
+        assertEquals(10, causal.params().lastSeen(10, 99));
+        CoreOp.Attention encoder = new CoreOp.Attention(
+                X,
+                X,
+                X,
+                0,
+                AttentionParams.builder(4, 4, 1).slidingWindow(5).causal(false).build(),
+                OUT);
+        assertEquals(8, encoder.params().firstSeen(10));
+        assertEquals(12, encoder.params().lastSeen(10, 99));
+        assertEquals(11, encoder.params().lastSeen(10, 11));
+        CoreOp.Attention all = new CoreOp.Attention(
+                X, X, X, 0, AttentionParams.builder(4, 4, 1).causal(false).build(), OUT);
+        assertEquals(0, all.params().firstSeen(10));
+        assertEquals(99, all.params().lastSeen(10, 99));
     }
 }

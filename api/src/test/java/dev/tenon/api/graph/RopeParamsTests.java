@@ -11,12 +11,17 @@ import org.junit.jupiter.api.Test;
 class RopeParamsTests {
     private static RopeParams yarn(float factor, int original) {
         Yarn yarn = new Yarn(factor, original, 32, 1);
-        return new RopeParams(64, 64, Pairing.HALF_SPLIT, 150_000, 1, Optional.empty(), Optional.of(yarn), 1);
+        return RopeParams.builder(64, Pairing.HALF_SPLIT, 150_000)
+                .yarn(Optional.of(yarn))
+                .build();
     }
 
     @Test
     void frequenciesFallFromOneToTheBase() {
-        RopeParams params = new RopeParams(8, 4, Pairing.HALF_SPLIT, 100, 0.5f, Optional.empty());
+        RopeParams params = RopeParams.builder(8, Pairing.HALF_SPLIT, 100)
+                .ropeDim(4)
+                .freqScale(0.5f)
+                .build();
         assertEquals(0.5, params.frequency(0), 1e-12);
         assertEquals(0.05, params.frequency(1), 1e-12);
         assertEquals(1, params.attentionFactor());
@@ -25,7 +30,7 @@ class RopeParamsTests {
     /// With base 150000 and 64 elements, a pair turns 32 times in 4096 positions at 8.09, once at 17.40.
     @Test
     void yarnKeepsFastPairsDividesSlowOnesAndBlendsBetween() {
-        RopeParams plain = new RopeParams(64, 64, Pairing.HALF_SPLIT, 150_000, 1, Optional.empty());
+        RopeParams plain = RopeParams.builder(64, Pairing.HALF_SPLIT, 150_000).build();
         RopeParams scaled = yarn(32, 4096);
         assertEquals(plain.frequency(8), scaled.frequency(8), 1e-15);
         assertEquals(plain.frequency(18) / 32, scaled.frequency(18), 1e-15);
@@ -45,9 +50,12 @@ class RopeParamsTests {
     void shapesThatMakeNoRotationAreRefused() {
         Optional<Weight> three = Optional.of(Weight.vector("rope_freqs.weight", 3));
         for (Runnable impossible : new Runnable[] {
-            () -> new RopeParams(8, 5, Pairing.HALF_SPLIT, 1, 1, Optional.empty()),
-            () -> new RopeParams(8, 10, Pairing.HALF_SPLIT, 1, 1, Optional.empty()),
-            () -> new RopeParams(8, 4, Pairing.HALF_SPLIT, 1, 1, three),
+            () -> RopeParams.builder(8, Pairing.HALF_SPLIT, 1).ropeDim(5).build(),
+            () -> RopeParams.builder(8, Pairing.HALF_SPLIT, 1).ropeDim(10).build(),
+            () -> RopeParams.builder(8, Pairing.HALF_SPLIT, 1)
+                    .ropeDim(4)
+                    .freqFactors(three)
+                    .build(),
             () -> new Yarn(0, 4096, 32, 1),
             () -> new Yarn(4, 0, 32, 1),
             () -> new Yarn(4, 4096, 1, 32)

@@ -1,10 +1,10 @@
 package dev.tenon.backend.cuda;
 
 import dev.tenon.api.device.StepInput;
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.text.TokenSampling;
 import dev.tenon.kernels.nvidia.run.Step;
 import dev.tenon.kernels.nvidia.run.StepRunner;
 import dev.tenon.kernels.nvidia.step.StepLimits;
@@ -25,12 +25,12 @@ record CudaGenerator(StepRunner runner, CudaSteps device, CudaContext context) i
     private static final int LOOKS = 10_000;
 
     @Override
-    public boolean supports(TokenChoice choice) {
+    public boolean supports(TokenSampling choice) {
         return TokenRing.candidates(choice) > 0;
     }
 
     @Override
-    public void generate(StepInput input, List<TokenChoice> choices, int steps, TokenSink sink) {
+    public void generate(StepInput input, List<TokenSampling> choices, int steps, TokenSink sink) {
         runner.turn().begin("generate");
         try {
             Step first = runner.first(input, choices, steps);

@@ -125,8 +125,8 @@ final class CudaPlan implements Plan {
     /// Shapes whose kernels are loaded before the first step.
     private List<StepShape> usualShapes(PlannedGraph planned) {
         List<StepShape> usual = new ArrayList<>(List.of(new StepShape(1, 1, false)));
-        if (options.maxTokens() > 1) {
-            usual.add(StepShape.of(options.maxTokens(), 1, 1));
+        if (options.maxBatchTokens() > 1) {
+            usual.add(StepShape.of(options.maxBatchTokens(), 1, 1));
         }
         if (planned.limits().maxSampledRows() > 0) {
             usual.add(StepShape.sampling(1, 1));

@@ -27,7 +27,7 @@ final class CudaProfiler implements PlanProfiler, AutoCloseable {
     private final Launcher launcher;
     private final List<Long> events = new ArrayList<>();
     private final Map<StepShape, Long> graphs = new HashMap<>();
-    private final List<PlanReport.Step> steps;
+    private final List<PlanReport.Kernel> steps;
     private final List<Long> weightBytes;
     private final long[] count;
     private final long[] nanos;

@@ -71,7 +71,9 @@ class BindingTests {
     }
 
     private static DeviceOptions options(String binding) {
-        return new DeviceOptions("", 0, Map.of(KernelLoader.KERNELS, "prebuilt", CudaSettings.BINDING, binding));
+        return DeviceOptions.builder()
+                .settings(Map.of(KernelLoader.KERNELS, "prebuilt", CudaSettings.BINDING, binding))
+                .build();
     }
 
     @Test
@@ -118,7 +120,9 @@ class BindingTests {
     void theBackendsOwnBindingIsTheDefault() {
         Counting counting = new Counting();
         try (Device device = new CudaBackend(List.of(counting))
-                .open(new DeviceOptions("", 0, Map.of(KernelLoader.KERNELS, "prebuilt")))) {
+                .open(DeviceOptions.builder()
+                        .settings(Map.of(KernelLoader.KERNELS, "prebuilt"))
+                        .build())) {
             assertEquals("ffm", device.info().details().get("binding"));
         }
         assertEquals(Map.of(), counting.calls);

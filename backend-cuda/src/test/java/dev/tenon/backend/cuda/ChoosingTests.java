@@ -8,7 +8,8 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
-import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.TokenSampling;
 import dev.tenon.backend.cuda.ffm.DriverCall;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,8 +23,10 @@ import org.junit.jupiter.api.Timeout;
 /// for the driver, whose token of a row is the row's number.
 @Timeout(600)
 class ChoosingTests {
-    private static final TokenChoice FROM_ALL = new TokenChoice(1, 0, 1, 0, 5, 0);
-    private static final TokenChoice FROM_FORTY = new TokenChoice(1, 40, 1, 0, 5, 0);
+    private static final TokenSampling FROM_ALL = new TokenSampling(
+            SamplingParams.greedyBuilder().temperature(1).seed(5).build(), 0);
+    private static final TokenSampling FROM_FORTY = new TokenSampling(
+            SamplingParams.greedyBuilder().temperature(1).topK(40).seed(5).build(), 0);
 
     private static StandInDriver driver;
 
@@ -40,7 +43,7 @@ class ChoosingTests {
 
     /// A step of two sequences: one goes on, the other has a piece of a prompt. Null leaves a row
     /// to the host.
-    private static StepInput mixed(TokenChoice first, TokenChoice second) {
+    private static StepInput mixed(TokenSampling first, TokenSampling second) {
         StepInput input = new StepInput();
         input.addSequence(new int[] {0});
         add(input, 3, first);
@@ -51,7 +54,7 @@ class ChoosingTests {
         return input;
     }
 
-    private static void add(StepInput input, int position, TokenChoice choice) {
+    private static void add(StepInput input, int position, TokenSampling choice) {
         if (choice == null) {
             input.addToken(3, position, true);
         } else {
@@ -73,8 +76,10 @@ class ChoosingTests {
 
     private static void onEachKindOfPlan(Work work) {
         for (Map<String, String> settings : List.of(Map.<String, String>of(), Map.of(CudaPlan.GRAPHS, "off"))) {
-            try (Device device =
-                            new CudaBackend().open(new DeviceOptions("", 0, Map.of(KernelLoader.KERNELS, "prebuilt")));
+            try (Device device = new CudaBackend()
+                            .open(DeviceOptions.builder()
+                                    .settings(Map.of(KernelLoader.KERNELS, "prebuilt"))
+                                    .build());
                     Plan plan = device.compiler().compile(SmallModel.request(128, settings))) {
                 work.with(plan);
                 plan.profiler().orElseThrow().start();
@@ -92,7 +97,7 @@ class ChoosingTests {
     void theDeviceChoosesForRowsOfPromptsAndOfGenerationsInOneStep() {
         onEachKindOfPlan(plan -> {
             int before = toHost();
-            assertEquals(List.of(0, 1), tokens(plan.run(mixed(TokenChoice.GREEDY, FROM_FORTY))));
+            assertEquals(List.of(0, 1), tokens(plan.run(mixed(TokenSampling.GREEDY, FROM_FORTY))));
             assertEquals(List.of(0, 1), tokens(plan.run(mixed(FROM_FORTY, FROM_FORTY))));
             assertEquals(before, toHost(), "copies of logits");
         });
@@ -101,7 +106,7 @@ class ChoosingTests {
     @Test
     void rowsOfTheHostsAreLeftToIt() {
         onEachKindOfPlan(plan -> {
-            assertEquals(List.of(-1, 1), tokens(plan.run(mixed(null, TokenChoice.GREEDY))));
+            assertEquals(List.of(-1, 1), tokens(plan.run(mixed(null, TokenSampling.GREEDY))));
             assertEquals(List.of(0, -1), tokens(plan.run(mixed(FROM_FORTY, null))));
             assertEquals(List.of(-1, 1), tokens(plan.run(mixed(FROM_ALL, FROM_FORTY))), "top-k 0");
             assertEquals(List.of(-1, -1), tokens(plan.run(mixed(FROM_ALL, null))));
@@ -113,13 +118,13 @@ class ChoosingTests {
     @Test
     void logitsComeWhenTheyAreAskedFor() {
         onEachKindOfPlan(plan -> {
-            StepResult result = plan.run(mixed(null, TokenChoice.GREEDY));
+            StepResult result = plan.run(mixed(null, TokenSampling.GREEDY));
             int before = toHost();
             result.logits(0, new float[32]);
             assertEquals(before + 1, toHost());
             result.logits(1, new float[32]);
             assertEquals(before + 1, toHost(), "both rows came together");
-            result = plan.run(mixed(TokenChoice.GREEDY, TokenChoice.GREEDY));
+            result = plan.run(mixed(TokenSampling.GREEDY, TokenSampling.GREEDY));
             before = toHost();
             result.logits(1, new float[32]);
             result.logits(0, new float[32]);
@@ -136,10 +141,10 @@ class ChoosingTests {
         onEachKindOfPlan(plan -> {
             StepInput input = new StepInput();
             input.addSequence(new int[] {0});
-            input.addToken(1, 0, TokenChoice.GREEDY);
-            input.addToken(1, 1, TokenChoice.GREEDY);
+            input.addToken(1, 0, TokenSampling.GREEDY);
+            input.addToken(1, 1, TokenSampling.GREEDY);
             assertEquals(List.of(0, 1), tokens(plan.run(input)));
-            input.addToken(1, 2, TokenChoice.GREEDY);
+            input.addToken(1, 2, TokenSampling.GREEDY);
             assertEquals(List.of(-1, -1, -1), tokens(plan.run(input)));
         });
     }

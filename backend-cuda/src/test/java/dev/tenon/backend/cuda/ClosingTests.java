@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Plan;
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.text.TokenSampling;
 import dev.tenon.backend.cuda.ffm.DriverCall;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +40,10 @@ class ClosingTests {
     }
 
     private static Device open() {
-        return new CudaBackend().open(new DeviceOptions("", 0, Map.of(KernelLoader.KERNELS, "prebuilt")));
+        return new CudaBackend()
+                .open(DeviceOptions.builder()
+                        .settings(Map.of(KernelLoader.KERNELS, "prebuilt"))
+                        .build());
     }
 
     @Test
@@ -109,7 +112,7 @@ class ClosingTests {
         try (Device device = open();
                 Plan plan = device.compiler().compile(SmallModel.request(64))) {
             List<int[]> heard = new ArrayList<>();
-            plan.generator().orElseThrow().generate(SmallModel.step(), List.of(TokenChoice.GREEDY), 5, tokens -> {
+            plan.generator().orElseThrow().generate(SmallModel.step(), List.of(TokenSampling.GREEDY), 5, tokens -> {
                 heard.add(tokens.clone());
                 assertThrows(IllegalStateException.class, plan::close);
                 assertThrows(IllegalStateException.class, () -> plan.run(SmallModel.step()));
@@ -141,7 +144,7 @@ class ClosingTests {
             FutureTask<Void> generates = new FutureTask<>(
                     () -> plan.generator()
                             .orElseThrow()
-                            .generate(SmallModel.step(), List.of(TokenChoice.GREEDY), 2, tokens -> {
+                            .generate(SmallModel.step(), List.of(TokenSampling.GREEDY), 2, tokens -> {
                                 inside.countDown();
                                 try {
                                     go.await();

@@ -44,7 +44,11 @@ class SeveralDevicesTests {
     }
 
     private static Device open(String id) {
-        return new CudaBackend().open(new DeviceOptions(id, 0, Map.of(KernelLoader.KERNELS, "prebuilt")));
+        return new CudaBackend()
+                .open(DeviceOptions.builder()
+                        .deviceId(id)
+                        .settings(Map.of(KernelLoader.KERNELS, "prebuilt"))
+                        .build());
     }
 
     private static String nameOf(String id) {

@@ -2,7 +2,6 @@ package dev.tenon.backend.cuda;
 
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.PlanOptions;
-import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.TensorInfo;
@@ -17,7 +16,6 @@ import dev.tenon.quant.formats.F32Format;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -43,8 +41,12 @@ final class SmallModel implements Weights {
     /// @param settings of the plan
     static CompileRequest request(int kvTokens, Map<String, String> settings) {
         SmallModel model = new SmallModel();
-        PlanOptions options = new PlanOptions(8, 2, kvTokens, KvType.F16, KvType.F16, true, settings);
-        return new CompileRequest(model.graph(), model, options, List.of());
+        PlanOptions options = PlanOptions.builder(kvTokens)
+                .maxBatchTokens(8)
+                .maxSequences(2)
+                .settings(settings)
+                .build();
+        return CompileRequest.of(model.graph(), model, options);
     }
 
     /// {@return a step of one token at position 0, whose logits are wanted}
@@ -57,7 +59,8 @@ final class SmallModel implements Weights {
 
     private Graph graph() {
         GraphBuilder b = new GraphBuilder("small");
-        RopeParams rope = new RopeParams(64, 64, RopeParams.Pairing.HALF_SPLIT, 10_000, 1, Optional.empty());
+        RopeParams rope =
+                RopeParams.builder(64, RopeParams.Pairing.HALF_SPLIT, 10_000).build();
         Weight table = weight("table", VOCABULARY, new F16Format());
         Value x = b.embedding("x", table);
         Value h = b.rmsNorm("h", x, weight("norm", 0, new F32Format()), 1e-5f);

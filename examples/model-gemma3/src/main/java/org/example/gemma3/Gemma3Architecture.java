@@ -1,5 +1,6 @@
 package org.example.gemma3;
 
+import dev.tenon.api.graph.AttentionParams;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.error.ErrorCode;
@@ -64,7 +65,7 @@ public final class Gemma3Architecture implements ModelArchitecture {
         RopeParams globalRope = rope(c, c.ropeFreqBase(), c.ropeFreqScale());
         RopeParams localRope = rope(c, localBase, 1);
 
-        Weight embedding = new Weight("token_embd.weight", c.embeddingLength(), c.vocabSize());
+        Weight embedding = new Weight("token_embd.weight", c.embeddingLength(), c.vocabularySize());
         Value x = g.scale("embd_scaled", g.embedding("embd", embedding), (float) Math.sqrt(c.embeddingLength()));
         for (int layer = 0; layer < c.blockCount(); layer++) {
             String blk = "blk." + layer + ".";
@@ -90,13 +91,13 @@ public final class Gemma3Architecture implements ModelArchitecture {
         }
         x = norm(g, c, g.selectRows("selected", x), "output_norm"); //                     [L, E]
         Weight head = source.has("output.weight")
-                ? new Weight("output.weight", c.embeddingLength(), c.vocabSize())
+                ? new Weight("output.weight", c.embeddingLength(), c.vocabularySize())
                 : embedding;
         return g.build(g.linear("logits", x, head, Optional.empty())); //                  [L, nVocab]
     }
 
     private static RopeParams rope(ModelConfig c, float base, float scale) {
-        return new RopeParams(c.keyLength(), c.ropeDim(), Pairing.HALF_SPLIT, base, scale, Optional.empty());
+        return RopeParams.builder(c.keyLength(), Pairing.HALF_SPLIT, base).ropeDim(c.ropeDim()).freqScale(scale).build();
     }
 
     private static Value attention(
@@ -104,7 +105,7 @@ public final class Gemma3Architecture implements ModelArchitecture {
         int scaledBy = c.blockCount() == LAYERS_OF_27B ? c.embeddingLength() / c.headCount() : c.keyLength();
         float scale = (float) (1 / Math.sqrt(scaledBy));
         Value out = g.value(name, c.headCount() * c.valueLength());
-        g.add(new CoreOp.Attention(q, k, v, layer, c.headCount(), c.headCountKv(), scale, window, 0, out));
+        g.add(new CoreOp.Attention(q, k, v, layer, AttentionParams.builder(c.headCount(), c.headCountKv(), scale).slidingWindow(window).build(), out));
         return out;
     }
 

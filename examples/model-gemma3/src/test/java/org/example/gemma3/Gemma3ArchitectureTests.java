@@ -82,22 +82,7 @@ class Gemma3ArchitectureTests extends ArchitectureContract {
     @Override
     protected ModelConfig expectedConfig() {
         int head = (int) HEAD;
-        return new ModelConfig(
-                "gemma3",
-                "tiny",
-                128,
-                (int) WIDTH,
-                LAYERS,
-                4,
-                2,
-                head,
-                head,
-                (int) FEED_FORWARD,
-                (int) VOCAB,
-                1e-6f,
-                head,
-                1e6f,
-                0.125f);
+        return ModelConfig.builder("gemma3").name("tiny").contextLength(128).embeddingLength((int) WIDTH).blockCount(LAYERS).headCount(4).headCountKv(2).keyLength(head).valueLength(head).feedForwardLength((int) FEED_FORWARD).vocabularySize((int) VOCAB).rmsEps(1e-6f).ropeDim(head).ropeFreqBase(1e6f).ropeFreqScale(0.125f).build();
     }
 
     @Override
@@ -128,7 +113,7 @@ class Gemma3ArchitectureTests extends ArchitectureContract {
         assertEquals(
                 List.of(5, 5, 5, 5, 5, 0, 5),
                 graph.attentionLayers().stream()
-                        .map(CoreOp.Attention::slidingWindow)
+                        .map(a -> a.params().slidingWindow())
                         .toList());
         List<CoreOp.Rope> ropes = graph.ops().stream()
                 .filter(CoreOp.Rope.class::isInstance)
@@ -146,7 +131,7 @@ class Gemma3ArchitectureTests extends ArchitectureContract {
     void withoutAWindowEveryLayerIsGlobal() {
         Map<String, GgufValue> without = new LinkedHashMap<>(metadata());
         without.remove("gemma3.attention.sliding_window");
-        assertTrue(graph(without).attentionLayers().stream().allMatch(a -> a.slidingWindow() == 0));
+        assertTrue(graph(without).attentionLayers().stream().allMatch(a -> a.params().slidingWindow() == 0));
     }
 
     @Test

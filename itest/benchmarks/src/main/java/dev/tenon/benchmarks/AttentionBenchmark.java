@@ -10,7 +10,6 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -69,14 +68,20 @@ public class AttentionBenchmark {
     @Setup(Level.Trial)
     public void setUp() {
         model = new AttentionModel();
-        device = new CpuVectorBackend().open(new DeviceOptions("", threads, Map.of()));
+        device = new CpuVectorBackend()
+                .open(DeviceOptions.builder().threads(threads).build());
         int step = Math.max(tokens, 128);
         plan = device.compiler()
-                .compile(new CompileRequest(
-                        model.graph,
-                        model.weights,
-                        new PlanOptions(step, 1, depth + tokens, cache, cache, true, Map.of()),
-                        Services.kernels(kernels)));
+                .compile(CompileRequest.builder(
+                                model.graph,
+                                model.weights,
+                                PlanOptions.builder(depth + tokens)
+                                        .maxBatchTokens(step)
+                                        .keyType(cache)
+                                        .valueType(cache)
+                                        .build())
+                        .kernels(Services.kernels(kernels))
+                        .build());
         pages = new int[plan.kvPages().pageCount()];
         Arrays.setAll(pages, i -> i);
         for (int from = 0; from < depth; from += step) {

@@ -5,7 +5,6 @@ import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
-import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
@@ -77,13 +76,18 @@ public class StepBenchmark {
     @Setup(Level.Trial)
     public void setUp() {
         StepModel model = new StepModel(Services.format(format), layers, width);
-        device = new CpuVectorBackend().open(new DeviceOptions("", threads, Map.of()));
+        device = new CpuVectorBackend()
+                .open(DeviceOptions.builder().threads(threads).build());
         plan = device.compiler()
-                .compile(new CompileRequest(
-                        model.graph,
-                        model,
-                        new PlanOptions(PROMPT, 1, CONTEXT, KvType.F16, KvType.F16, true, Map.of("warmup", warmup)),
-                        Services.kernels(kernels)));
+                .compile(CompileRequest.builder(
+                                model.graph,
+                                model,
+                                PlanOptions.builder(CONTEXT)
+                                        .maxBatchTokens(PROMPT)
+                                        .settings(Map.of("warmup", warmup))
+                                        .build())
+                        .kernels(Services.kernels(kernels))
+                        .build());
         pages = new int[plan.kvPages().pageCount()];
         Arrays.setAll(pages, i -> i);
     }

@@ -49,7 +49,8 @@ final class StepModel implements Weights {
     }
 
     private Value layer(GraphBuilder b, int l, Value in) {
-        RopeParams rope = new RopeParams(HEAD, HEAD, RopeParams.Pairing.INTERLEAVED, 500000, 1, Optional.empty());
+        RopeParams rope =
+                RopeParams.builder(HEAD, RopeParams.Pairing.INTERLEAVED, 500000).build();
         Weight norm = weight(l + ".norm", f32, width, 1);
         Value n = b.rmsNorm("n", in, norm, 1e-5f);
         Value q = linear(b, l + ".q", n, width);

@@ -46,15 +46,13 @@ public final class LlamaArchitecture implements ModelArchitecture {
         int kWidth = c.headCountKv() * c.keyLength();
         int vWidth = c.headCountKv() * c.valueLength();
         float scale = (float) (1 / Math.sqrt(c.keyLength()));
-        RopeParams rope = new RopeParams(
-                c.keyLength(),
-                c.ropeDim(),
-                Pairing.INTERLEAVED,
-                c.ropeFreqBase(),
-                c.ropeFreqScale(),
-                optional(source, "rope_freqs.weight", c.ropeDim() / 2));
+        RopeParams rope = RopeParams.builder(c.keyLength(), Pairing.INTERLEAVED, c.ropeFreqBase())
+                .ropeDim(c.ropeDim())
+                .freqScale(c.ropeFreqScale())
+                .freqFactors(optional(source, "rope_freqs.weight", c.ropeDim() / 2))
+                .build();
 
-        Weight embedding = new Weight("token_embd.weight", c.embeddingLength(), c.vocabSize());
+        Weight embedding = new Weight("token_embd.weight", c.embeddingLength(), c.vocabularySize());
         Value x = g.embedding("embd", embedding); //                                                  [T, E]
         for (int layer = 0; layer < c.blockCount(); layer++) {
             String blk = "blk." + layer + ".";
@@ -78,8 +76,9 @@ public final class LlamaArchitecture implements ModelArchitecture {
             x = g.add(blk + "ffn_residual", x, down); //                                              [T, E]
         }
         x = norm(g, c, g.selectRows("selected", x), "output_norm"); //                                [L, E]
+        g.output(Graph.HIDDEN, x);
         Weight head = source.has("output.weight")
-                ? new Weight("output.weight", c.embeddingLength(), c.vocabSize())
+                ? new Weight("output.weight", c.embeddingLength(), c.vocabularySize())
                 : embedding;
         return g.build(g.linear("logits", x, head, Optional.empty())); //                             [L, nVocab]
     }

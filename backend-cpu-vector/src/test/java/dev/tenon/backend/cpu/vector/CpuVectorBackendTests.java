@@ -42,7 +42,9 @@ class CpuVectorBackendTests {
     @Test
     void anUnknownDeviceIsRefused() {
         BackendException e = assertThrows(
-                BackendException.class, () -> new CpuVectorBackend().open(new DeviceOptions("1", 0, Map.of())));
+                BackendException.class,
+                () -> new CpuVectorBackend()
+                        .open(DeviceOptions.builder().deviceId("1").build()));
         assertEquals(ErrorCode.BACKEND_UNAVAILABLE, e.code());
     }
 

@@ -71,7 +71,7 @@ class KernelCoverageTests {
         for (QuantFormat format : shippedFormats()) {
             for (boolean fuse : new boolean[] {false, true}) {
                 TinyModel model = TinyModel.create(1, format, true);
-                for (PlanReport.Step step : steps(model.graph(), model.weights(), KvType.F16, fuse)) {
+                for (PlanReport.Kernel step : steps(model.graph(), model.weights(), KvType.F16, fuse)) {
                     boolean matrix = step.op().matches("linear|linear_add|norm_.*|embedding");
                     if (!step.op().equals("attention")) {
                         found.add(line(step, matrix ? format.id() : "-"));
@@ -88,7 +88,7 @@ class KernelCoverageTests {
         }
         TestWeights weights = new TestWeights();
         for (Graph graph : List.of(scaledAndCapped(weights), expertsAndEncoders(weights))) {
-            for (PlanReport.Step step : steps(graph, weights, KvType.F16, false)) {
+            for (PlanReport.Kernel step : steps(graph, weights, KvType.F16, false)) {
                 if (!step.op().matches("embedding|linear|select_rows|add")) {
                     found.add(line(step, "-"));
                 }
@@ -103,7 +103,7 @@ class KernelCoverageTests {
     }
 
     /// What a step's kernels are, whatever the vectors' width.
-    private static String line(PlanReport.Step step, String format) {
+    private static String line(PlanReport.Kernel step, String format) {
         Set<String> kinds = Stream.of(step.kernel().split(", "))
                 .map(KernelCoverageTests::kind)
                 .collect(Collectors.toCollection(TreeSet::new));
@@ -125,10 +125,15 @@ class KernelCoverageTests {
         };
     }
 
-    private List<PlanReport.Step> steps(Graph graph, TestWeights weights, KvType type, boolean fuse) {
-        PlanOptions options = new PlanOptions(8, 1, 64, type, type, fuse, Map.of());
-        try (Plan plan = device.compiler().compile(new CompileRequest(graph, weights, options, List.of()))) {
-            return plan.report().steps();
+    private List<PlanReport.Kernel> steps(Graph graph, TestWeights weights, KvType type, boolean fuse) {
+        PlanOptions options = PlanOptions.builder(64)
+                .maxBatchTokens(8)
+                .keyType(type)
+                .valueType(type)
+                .fuse(fuse)
+                .build();
+        try (Plan plan = device.compiler().compile(CompileRequest.of(graph, weights, options))) {
+            return plan.report().kernels();
         }
     }
 
@@ -149,7 +154,12 @@ class KernelCoverageTests {
         Value x = b.add("typed", b.embedding("embd", table), b.repeat("type", row));
         x = b.add("placed", x, b.positionEmbedding("position", table));
         x = b.layerNorm("norm", x, row, Optional.empty(), 1e-5f);
-        ExpertOp.Router router = b.router("router", x, new RouterParams(RouterParams.Gating.SOFTMAX, 2, true));
+        ExpertOp.Router router = b.router(
+                "router",
+                x,
+                RouterParams.builder(RouterParams.Gating.SOFTMAX, 2)
+                        .normalise(true)
+                        .build());
         weights.putRandom("experts", 64, 16 * 64, TestWeights.F32, values);
         Weight experts = new Weight("experts", 64, 16, 64);
         Value up = b.expertLinear("up", x, router.chosen(), experts, Optional.empty());

@@ -32,13 +32,9 @@ public record TinyModel(Graph graph, TestWeights weights) {
         Random random = new Random(seed);
         TestWeights weights = new TestWeights();
         GraphBuilder b = new GraphBuilder("tiny");
-        RopeParams rope = new RopeParams(
-                HEAD_DIM,
-                HEAD_DIM,
-                qkNorm ? RopeParams.Pairing.HALF_SPLIT : RopeParams.Pairing.INTERLEAVED,
-                10000,
-                1,
-                Optional.empty());
+        RopeParams rope = RopeParams.builder(
+                        HEAD_DIM, qkNorm ? RopeParams.Pairing.HALF_SPLIT : RopeParams.Pairing.INTERLEAVED, 10000)
+                .build();
         Weight table = matrix(weights, random, matrixFormat, "token_embd.weight", WIDTH, VOCABULARY);
         Value x = b.embedding("embd", table);
         for (int layer = 0; layer < 2; layer++) {

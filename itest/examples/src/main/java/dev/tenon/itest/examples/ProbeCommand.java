@@ -6,7 +6,7 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
@@ -65,10 +65,10 @@ public final class ProbeCommand implements TenonCommand {
                 Arrays.stream(words[2].split(",")).mapToInt(Integer::parseInt).toArray();
         try (LoadedModel model = engine.load(request);
                 Session session = model.newSession()) {
-            session.evaluate(ids, LogitRows.LAST, (index, logits) -> write(Path.of(words[3]), logits));
+            session.evaluate(ids, Rows.LAST, (index, logits) -> write(Path.of(words[3]), logits));
             return "done "
-                    + model.report().steps().stream()
-                            .map(PlanReport.Step::kernel)
+                    + model.report().kernels().stream()
+                            .map(PlanReport.Kernel::kernel)
                             .distinct()
                             .toList();
         } catch (TenonException e) {

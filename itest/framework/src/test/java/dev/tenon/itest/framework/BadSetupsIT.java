@@ -133,7 +133,7 @@ class BadSetupsIT {
             Engine engine = osgi.service(Engine.class);
             try (LoadedModel loaded = engine.load(LoadRequest.of(model))) {
                 assertEquals("cpu-vector", loaded.backend());
-                assertEquals(TinyModels.VOCAB, loaded.config().vocabSize());
+                assertEquals(TinyModels.VOCAB, loaded.config().vocabularySize());
             }
             String name = Jars.attributes(Jars.ours(jar)).getValue("Bundle-SymbolicName");
             Path copy = Jars.patched(

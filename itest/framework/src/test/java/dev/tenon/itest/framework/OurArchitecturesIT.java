@@ -43,22 +43,22 @@ class OurArchitecturesIT extends ArchitectureContract {
     @Override
     protected ModelConfig expectedConfig() {
         int dim = TinyModels.headDim(id);
-        return new ModelConfig(
-                id,
-                "tiny",
-                TinyModels.CONTEXT,
-                TinyModels.WIDTH,
-                TinyModels.LAYERS,
-                TinyModels.HEADS,
-                TinyModels.KV_HEADS,
-                dim,
-                dim,
-                TinyModels.FEED_FORWARD,
-                TinyModels.VOCAB,
-                1e-5f,
-                dim,
-                5000,
-                1);
+        return ModelConfig.builder(id)
+                .name("tiny")
+                .contextLength(TinyModels.CONTEXT)
+                .embeddingLength(TinyModels.WIDTH)
+                .blockCount(TinyModels.LAYERS)
+                .headCount(TinyModels.HEADS)
+                .headCountKv(TinyModels.KV_HEADS)
+                .keyLength(dim)
+                .valueLength(dim)
+                .feedForwardLength(TinyModels.FEED_FORWARD)
+                .vocabularySize(TinyModels.VOCAB)
+                .rmsEps(1e-5f)
+                .ropeDim(dim)
+                .ropeFreqBase(5000)
+                .ropeFreqScale(1)
+                .build();
     }
 
     @Override

@@ -15,7 +15,6 @@ import dev.tenon.itest.testkit.models.PlanDriver;
 import dev.tenon.itest.testkit.models.RandomModels;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -59,21 +58,21 @@ class OurCpuBackendIT extends BackendContract {
 
     @Override
     protected DeviceOptions deviceOptions() {
-        return new DeviceOptions("", 2, Map.of());
+        return DeviceOptions.builder().threads(2).build();
     }
 
     @Test
     void aQ8CacheKeepsItsPrecision() {
         QuantFormat f32 = new TreeMap<>(OurFormatsIT.all()).get("F32");
         RandomModels.Shape shape = new RandomModels.Shape(2, 64, 4, 2, 64, 96, 67);
-        int[] tokens = new Random(8).ints(45, 0, shape.vocabSize()).toArray();
+        int[] tokens = new Random(8).ints(45, 0, shape.vocabularySize()).toArray();
         try (RandomModels.Model model = RandomModels.llamaLike(1, f32, shape)) {
             float[][] exact = feed(model, tokens, PlanOptions.KvType.F32);
             float[][] got = feed(model, tokens, PlanOptions.KvType.Q8_0);
             double error = 0;
             double size = 0;
             for (int t = 0; t < tokens.length; t++) {
-                for (int i = 0; i < shape.vocabSize(); i++) {
+                for (int i = 0; i < shape.vocabularySize(); i++) {
                     error += Math.pow(got[t][i] - exact[t][i], 2);
                     size += Math.pow(exact[t][i], 2);
                 }
@@ -102,11 +101,11 @@ class OurCpuBackendIT extends BackendContract {
                     try (RandomModels.Model model = RandomModels.qwen3Like(1, format, shape);
                             PlanDriver driver = new PlanDriver(device(), model, PlanDriver.Settings.of(8, 1, 8))) {
                         Plan plan = driver.plan();
-                        List<PlanReport.Step> steps = plan.report().steps();
+                        List<PlanReport.Kernel> steps = plan.report().kernels();
                         assertTrue(
                                 steps.size() <= 5 * shape.layers() + 4,
                                 steps.size() + " steps for " + shape.layers() + " layers: " + steps);
-                        List<PlanReport.Step> slow = steps.stream()
+                        List<PlanReport.Kernel> slow = steps.stream()
                                 .filter(s -> s.op().contains("linear") || s.op().contains("norm_"))
                                 .filter(s -> s.level() != Support.Level.FAST)
                                 .toList();

@@ -12,6 +12,7 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
@@ -204,7 +205,8 @@ final class SupportPage {
         for (Pooling pooling : Pooling.values()) {
             ops.put("`pool` " + pooling, new CoreOp.Pool(X, pooling, Y));
         }
-        RouterParams router = new RouterParams(Gating.SOFTMAX, 2, true);
+        RouterParams router =
+                RouterParams.builder(Gating.SOFTMAX, 2).normalise(true).build();
         ops.put("`router`", new ExpertOp.Router(X, router, TWO, new Value(4, "shares", 2)));
         Weight experts = new Weight("experts", 256, 256, 8);
         ops.put("`expert_linear`", new ExpertOp.ExpertLinear(X, TWO, experts, NONE, WIDE));
@@ -213,11 +215,29 @@ final class SupportPage {
     }
 
     private static Op rope(Pairing pairing, Optional<Weight> factors, Optional<Yarn> yarn, float attentionFactor) {
-        return new CoreOp.Rope(X, new RopeParams(64, 64, pairing, 10_000, 1, factors, yarn, attentionFactor), Y);
+        return new CoreOp.Rope(
+                X,
+                RopeParams.builder(64, pairing, 10_000)
+                        .freqFactors(factors)
+                        .yarn(yarn)
+                        .attentionFactor(attentionFactor)
+                        .build(),
+                Y);
     }
 
     private static Op attention(int window, float cap, boolean causal, Optional<Weight> sinks) {
-        return new CoreOp.Attention(X, X, X, 0, 4, 4, 0.125f, window, cap, causal, sinks, Y);
+        return new CoreOp.Attention(
+                X,
+                X,
+                X,
+                0,
+                AttentionParams.builder(4, 4, 0.125f)
+                        .slidingWindow(window)
+                        .softCap(cap)
+                        .causal(causal)
+                        .sinks(sinks)
+                        .build(),
+                Y);
     }
 
     private String formats() throws IOException {

@@ -88,12 +88,21 @@ class DecodeAllocationTests {
     void aDecodedStepAllocatesNothingOnAnyThread(String format, KvType cache, int threads) {
         assumeTrue(COUNTER.isThreadAllocatedMemorySupported(), "this JVM does not count what threads allocate");
         Graph graph = graph();
-        PlanOptions options = new PlanOptions(PROMPT, MOST, MOST * PAGES * TOKENS, cache, cache, true, Map.of());
+        PlanOptions options = PlanOptions.builder(MOST * PAGES * TOKENS)
+                .maxBatchTokens(PROMPT)
+                .maxSequences(MOST)
+                .keyType(cache)
+                .valueType(cache)
+                .build();
         try (MemoryWeights weights = RandomModels.weightsFor(graph, weight -> format(format, weight), 1);
-                Device device = backend.open(new DeviceOptions("", threads, Map.of()));
-                Plan plan = device.compiler().compile(new CompileRequest(graph, weights, options, kernels))) {
+                Device device =
+                        backend.open(DeviceOptions.builder().threads(threads).build());
+                Plan plan = device.compiler()
+                        .compile(CompileRequest.builder(graph, weights, options)
+                                .kernels(kernels)
+                                .build())) {
             assumeTrue(
-                    plan.report().steps().stream()
+                    plan.report().kernels().stream()
                             .anyMatch(step -> step.kernel().contains(".avx")),
                     "no machine code here, by the processor or by setting: " + kernels);
             Map<Integer, Long> bytes = new TreeMap<>();
@@ -121,7 +130,7 @@ class DecodeAllocationTests {
 
     /// {@return bytes a step in the best round: in the first one that allocated nothing, else in all until `end`}
     private static long leastAllocation(Plan plan, StepInput input, int[][] pages, long[] team, long end) {
-        float[] logits = new float[SHAPE.vocabSize()];
+        float[] logits = new float[SHAPE.vocabularySize()];
         long least = Long.MAX_VALUE;
         do {
             long before = allocated(team);

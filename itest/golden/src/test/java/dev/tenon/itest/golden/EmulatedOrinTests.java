@@ -10,7 +10,7 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Session.Rows;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -95,8 +95,8 @@ class EmulatedOrinTests extends GoldenContract {
                         .contextLength(128)
                         .build());
                 Session session = model.newSession()) {
-            session.evaluate(Arrays.copyOf(ids, ids.length - 1), LogitRows.NONE, (i, logits) -> {});
-            session.evaluate(rest, LogitRows.ALL, (i, logits) -> {
+            session.evaluate(Arrays.copyOf(ids, ids.length - 1), Rows.NONE, (i, logits) -> {});
+            session.evaluate(rest, Rows.ALL, (i, logits) -> {
                 int best = GoldenData.argMax(logits);
                 largest[0] = Math.max(largest[0], logits[best] - logits[greedy[i]]);
                 compared[0]++;

@@ -13,7 +13,7 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.Tenon;
@@ -84,7 +84,7 @@ abstract class GoldenContract {
     static float[] last(LoadedModel model, int[] ids) {
         float[][] result = new float[1][];
         try (Session session = model.newSession()) {
-            session.evaluate(ids, LogitRows.LAST, (i, logits) -> result[0] = logits.clone());
+            session.evaluate(ids, Rows.LAST, (i, logits) -> result[0] = logits.clone());
         }
         return result[0];
     }
@@ -195,13 +195,13 @@ abstract class GoldenContract {
                         request("llama-gqa.q6_k").toBuilder().maxSequences(2).build());
                 Session resting = model.newSession()) {
             float[] expected = last(model, ids);
-            resting.evaluate(Arrays.copyOf(ids, 20), LogitRows.NONE, (i, logits) -> {});
-            resting.evaluate(new int[] {1, 2, 3}, LogitRows.NONE, (i, logits) -> {});
+            resting.evaluate(Arrays.copyOf(ids, 20), Rows.NONE, (i, logits) -> {});
+            resting.evaluate(new int[] {1, 2, 3}, Rows.NONE, (i, logits) -> {});
             resting.truncate(20);
             last(model, sequence("llama-gqa.q6_k", "len200"));
             float[][] got = new float[1][];
             resting.evaluate(
-                    Arrays.copyOfRange(ids, 20, ids.length), LogitRows.LAST, (i, logits) -> got[0] = logits.clone());
+                    Arrays.copyOfRange(ids, 20, ids.length), Rows.LAST, (i, logits) -> got[0] = logits.clone());
             assertSame(got[0], expected, "after another's tokens and its own taken back");
         }
     }

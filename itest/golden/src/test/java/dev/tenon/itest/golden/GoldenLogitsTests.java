@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Session.Rows;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -33,10 +33,10 @@ class GoldenLogitsTests extends GoldenContract {
                 Session session = model.newSession()) {
             List<Double> errors = new ArrayList<>();
             session.evaluate(
-                    ids, LogitRows.ALL, (i, logits) -> errors.add(GoldenData.nmse(logits, truth, i * logits.length)));
+                    ids, Rows.ALL, (i, logits) -> errors.add(GoldenData.nmse(logits, truth, i * logits.length)));
             assertEquals(7, errors.size());
             // Machine code rounds activations to 8 bits; single positions may be worse than the average.
-            boolean rounded = model.report().steps().stream()
+            boolean rounded = model.report().kernels().stream()
                     .anyMatch(step -> step.kernel().contains("avx"));
             double limit = rounded && !name.endsWith("f16") ? 5e-3 : 1e-4;
             errors.forEach(e -> assertTrue(e <= limit, name + ": NMSE " + errors));
@@ -65,7 +65,8 @@ class GoldenLogitsTests extends GoldenContract {
         try (LoadedModel fused = engine.load(request("qwen3.q8_0"));
                 LoadedModel plain = engine.load(
                         request("qwen3.q8_0").toBuilder().fuse(false).build())) {
-            assertTrue(plain.report().steps().size() > fused.report().steps().size());
+            assertTrue(
+                    plain.report().kernels().size() > fused.report().kernels().size());
             float[] expected = last(plain, ids);
             assertSame(last(fused, ids), expected, "fused");
         }

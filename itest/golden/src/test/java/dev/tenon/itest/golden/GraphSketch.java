@@ -3,6 +3,7 @@ package dev.tenon.itest.golden;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.GraphBuilder;
@@ -78,13 +79,23 @@ final class GraphSketch {
 
     RopeParams rope(RopeParams.Pairing pairing, float base) {
         int dim = integer("rope.dimension_count", headDim);
-        return new RopeParams(headDim, dim, pairing, base, 1, Optional.empty());
+        return RopeParams.builder(headDim, pairing, base).ropeDim(dim).build();
     }
 
     Value attention(String name, Value q, Value k, Value v, int layer, int window, boolean causal, float scale) {
         Value out = b.value(name, q.width());
         Optional<Weight> sinks = maybe("blk." + layer + ".attn_sinks.weight");
-        b.add(new CoreOp.Attention(q, k, v, layer, heads, headsKv, scale, window, 0, causal, sinks, out));
+        b.add(new CoreOp.Attention(
+                q,
+                k,
+                v,
+                layer,
+                AttentionParams.builder(heads, headsKv, scale)
+                        .slidingWindow(window)
+                        .causal(causal)
+                        .sinks(sinks)
+                        .build(),
+                out));
         return out;
     }
 

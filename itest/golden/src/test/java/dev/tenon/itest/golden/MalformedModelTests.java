@@ -11,7 +11,7 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
@@ -73,7 +73,7 @@ class MalformedModelTests {
         try (LoadedModel model =
                         engine.load(LoadRequest.builder(file).checkData(true).build());
                 Session session = model.newSession()) {
-            session.evaluate(new int[] {1, 2, 3}, LogitRows.LAST, (i, logits) -> {
+            session.evaluate(new int[] {1, 2, 3}, Rows.LAST, (i, logits) -> {
                 for (float logit : logits) {
                     assertTrue(Float.isFinite(logit), "logit " + logit);
                 }

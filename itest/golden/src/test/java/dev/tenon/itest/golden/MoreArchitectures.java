@@ -60,7 +60,9 @@ final class MoreArchitectures {
     }
 
     private Graph decoder(boolean normalise) {
-        RouterParams router = new RouterParams(Gating.SOFTMAX, s.integer("expert_used_count", 0), normalise);
+        RouterParams router = RouterParams.builder(Gating.SOFTMAX, s.integer("expert_used_count", 0))
+                .normalise(normalise)
+                .build();
         Value x = embedding();
         for (int l = 0; l < blocks(); l++) {
             String p = "blk." + l + ".";
@@ -83,14 +85,11 @@ final class MoreArchitectures {
                 x = s.b.add(p + "out", x, s.gated(p, "", h, Activation.SILU));
                 continue;
             }
-            RouterParams router = new RouterParams(
-                    Gating.SIGMOID,
-                    s.integer("expert_used_count", 0),
-                    true,
-                    s.number("expert_weights_scale", 1),
-                    Optional.of(s.weight(p + "exp_probs_b.bias")),
-                    1,
-                    1);
+            RouterParams router = RouterParams.builder(Gating.SIGMOID, s.integer("expert_used_count", 0))
+                    .normalise(true)
+                    .scale(s.number("expert_weights_scale", 1))
+                    .bias(Optional.of(s.weight(p + "exp_probs_b.bias")))
+                    .build();
             Value shared = s.gated(p, "_shexp", h, Activation.SILU);
             x = s.b.add(p + "out", x, s.b.add(p + "ffn", s.experts(p, h, router), shared));
         }
@@ -101,16 +100,14 @@ final class MoreArchitectures {
     private Graph gptOss() {
         float factor = s.number("rope.scaling.factor", 1);
         RopeParams plain = halves();
-        RopeParams rope = new RopeParams(
-                plain.headDim(),
-                plain.ropeDim(),
-                plain.pairing(),
-                plain.freqBase(),
-                1,
-                Optional.empty(),
-                Optional.of(new Yarn(factor, s.integer("rope.scaling.original_context_length", 0), 32, 1)),
-                (float) (1 + 0.1 * Math.log(factor)));
-        RouterParams router = new RouterParams(Gating.SOFTMAX, s.integer("expert_used_count", 0), true);
+        RopeParams rope = RopeParams.builder(plain.headDim(), plain.pairing(), plain.freqBase())
+                .ropeDim(plain.ropeDim())
+                .yarn(Optional.of(new Yarn(factor, s.integer("rope.scaling.original_context_length", 0), 32, 1)))
+                .attentionFactor((float) (1 + 0.1 * Math.log(factor)))
+                .build();
+        RouterParams router = RouterParams.builder(Gating.SOFTMAX, s.integer("expert_used_count", 0))
+                .normalise(true)
+                .build();
         Value x = embedding();
         for (int l = 0; l < blocks(); l++) {
             String p = "blk." + l + ".";

@@ -23,7 +23,6 @@ import dev.tenon.platform.core.gguf.TensorTypes;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.IntStream;
@@ -83,11 +82,16 @@ class MoreArchitecturesTests {
         float[] truth =
                 GoldenData.floats(folder.resolve(golden.get("files").get("f64").asText()));
         try (GgufFile file = GgufReader.open(path.get(), TensorTypes.of(FORMATS));
-                Device device = new CpuVectorBackend().open(new DeviceOptions("", 2, Map.of()))) {
+                Device device = new CpuVectorBackend()
+                        .open(DeviceOptions.builder().threads(2).build())) {
             Graph graph = MoreArchitectures.of(file);
             FileWeights weights = new FileWeights(file);
-            PlanOptions options = new PlanOptions(256, 1, 256, KvType.F32, KvType.F32, true, Map.of());
-            try (Plan plan = device.compiler().compile(new CompileRequest(graph, weights, options, List.of()))) {
+            PlanOptions options = PlanOptions.builder(256)
+                    .maxBatchTokens(256)
+                    .keyType(KvType.F32)
+                    .valueType(KvType.F32)
+                    .build();
+            try (Plan plan = device.compiler().compile(CompileRequest.of(graph, weights, options))) {
                 for (JsonNode sequence : golden.get("sequences")) {
                     int[] ids = GoldenData.ints(sequence.get("ids"));
                     int at = sequence.get("row").asInt() * graph.output().width();

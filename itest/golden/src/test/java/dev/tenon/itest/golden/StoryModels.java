@@ -11,7 +11,7 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.Tenon;
@@ -117,17 +117,17 @@ abstract class StoryModels {
         int[] others = new int[1];
         boolean[] rounded = new boolean[1];
         try (LoadedModel model = engine.load(LoadRequest.of(model(architecture, format)))) {
-            rounded[0] = model.report().steps().stream()
+            rounded[0] = model.report().kernels().stream()
                     .anyMatch(step -> step.kernel().contains("avx"));
             for (JsonNode prompt : golden.get("prompts")) {
                 int[] ids = GoldenData.ints(prompt.get("ids"));
                 int[] greedy = GoldenData.ints(prompt.get("greedy_ids"));
                 try (Session session = model.newSession()) {
-                    session.evaluate(Arrays.copyOf(ids, ids.length - 1), LogitRows.NONE, (i, logits) -> {});
+                    session.evaluate(Arrays.copyOf(ids, ids.length - 1), Rows.NONE, (i, logits) -> {});
                     int[] rest = new int[greedy.length];
                     rest[0] = ids[ids.length - 1];
                     System.arraycopy(greedy, 0, rest, 1, greedy.length - 1);
-                    session.evaluate(rest, LogitRows.ALL, (i, logits) -> {
+                    session.evaluate(rest, Rows.ALL, (i, logits) -> {
                         int best = GoldenData.argMax(logits);
                         others[0] += best == greedy[i] ? 0 : 1;
                         largest[0] = Math.max(largest[0], logits[best] - logits[greedy[i]]);
@@ -165,10 +165,10 @@ abstract class StoryModels {
             double[] nll = new double[1];
             int half = window / 2;
             try (Session session = model.newSession()) {
-                session.evaluate(Arrays.copyOf(chunk, half), LogitRows.NONE, (i, logits) -> {});
+                session.evaluate(Arrays.copyOf(chunk, half), Rows.NONE, (i, logits) -> {});
                 session.evaluate(
                         Arrays.copyOfRange(chunk, half, window - 1),
-                        LogitRows.ALL,
+                        Rows.ALL,
                         (i, logits) -> nll[0] -= logProbability(logits, chunk[half + i + 1]));
             }
             sum += nll[0];

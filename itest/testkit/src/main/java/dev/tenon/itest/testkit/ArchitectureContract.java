@@ -117,7 +117,7 @@ public abstract class ArchitectureContract {
     void theGraphGivesLogitsForWantedRowsOfEveryLayer() {
         Graph graph = define().graph().expanded();
         ModelConfig config = expectedConfig();
-        assertEquals(config.vocabSize(), graph.output().width(), "width of the output");
+        assertEquals(config.vocabularySize(), graph.output().width(), "width of the output");
         List<Integer> layers =
                 graph.attentionLayers().stream().map(CoreOp.Attention::layer).toList();
         assertEquals(IntStream.range(0, config.blockCount()).boxed().toList(), layers, "layers of the KV cache");
@@ -202,7 +202,7 @@ public abstract class ArchitectureContract {
         }
         assumeSmall(graph);
         int[] tokens = IntStream.range(0, 12)
-                .map(i -> (i * 7 + 3) % expectedConfig().vocabSize())
+                .map(i -> (i * 7 + 3) % expectedConfig().vocabularySize())
                 .toArray();
         try (MemoryWeights weights = RandomModels.weightsFor(graph, TestFormats.F32, 5)) {
             double[][] plain = new Reference(graph, weights).newSequence().feed(tokens);

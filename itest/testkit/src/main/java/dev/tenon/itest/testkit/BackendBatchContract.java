@@ -37,7 +37,7 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
     void logitsAreTheSameForEveryChunkSize() {
         try (Model model = llama();
                 PlanDriver driver = new PlanDriver(device(), model, settings(40, 1, 40))) {
-            int[] tokens = tokens(10, 40, model.vocabSize());
+            int[] tokens = tokens(10, 40, model.vocabularySize());
             PlanDriver.Sequence whole = driver.open();
             double[][] expected = Closeness.widen(driver.feed(whole, tokens, 40));
             driver.release(whole);
@@ -69,7 +69,7 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
                 for (int i = 0; i < 4; i++) {
                     int s = (i + step) % 4;
                     if (sizes[step][s] > 0) {
-                        int[] tokens = random.ints(sizes[step][s], 0, model.vocabSize())
+                        int[] tokens = random.ints(sizes[step][s], 0, model.vocabularySize())
                                 .toArray();
                         boolean logits = (s + step) % 3 != 0 || step == 4;
                         chunks.add(new Chunk(sequences[s], tokens, logits));
@@ -93,7 +93,7 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
     void aStepWithoutWantedRowsGivesNoneAndStillFillsTheCache() {
         try (Model model = llama();
                 PlanDriver driver = new PlanDriver(device(), model, settings(16, 1, 32))) {
-            int[] tokens = tokens(13, 17, model.vocabSize());
+            int[] tokens = tokens(13, 17, model.vocabularySize());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
             PlanDriver.Sequence s = driver.open();
@@ -108,7 +108,7 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
         try (Model model = llama();
                 PlanDriver driver = new PlanDriver(device(), model, settings(16, 1, 32))) {
             for (int round = 0; round < 4; round++) {
-                int[] tokens = tokens(20 + round, 30 - 7 * round, model.vocabSize());
+                int[] tokens = tokens(20 + round, 30 - 7 * round, model.vocabularySize());
                 double[][] expected = new Reference(model.graph(), model.weights())
                         .newSequence()
                         .feed(tokens);
@@ -136,7 +136,7 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
 
     private void runsWithCacheOf(PlanOptions.KvType keys, PlanOptions.KvType values, int chunk) {
         try (Model model = llama()) {
-            int[] tokens = tokens(8, 45, model.vocabSize());
+            int[] tokens = tokens(8, 45, model.vocabularySize());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
             Settings settings = settings(16, 1, 45).withKvTypes(keys, values);
@@ -162,9 +162,9 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
                     try (Model model = llama();
                             PlanDriver driver = new PlanDriver(device(), model, settings)) {
                         Reference reference = new Reference(model.graph(), model.weights());
-                        int[] prefix = tokens(30, 13, model.vocabSize());
-                        int[] left = tokens(31, 6, model.vocabSize());
-                        int[] right = tokens(32, 6, model.vocabSize());
+                        int[] prefix = tokens(30, 13, model.vocabularySize());
+                        int[] left = tokens(31, 6, model.vocabularySize());
+                        int[] right = tokens(32, 6, model.vocabularySize());
                         Reference.Sequence leftTruth = reference.newSequence();
                         leftTruth.feed(prefix);
                         Reference.Sequence rightTruth = reference.newSequence();
@@ -188,7 +188,7 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
             tests.add(DynamicTest.dynamicTest(format.id(), () -> {
                 Shape shape = Shape.smallFor(format);
                 try (Model model = RandomModels.qwen3Like(14, format, shape)) {
-                    int[] tokens = tokens(15, 19, model.vocabSize());
+                    int[] tokens = tokens(15, 19, model.vocabularySize());
                     float[][] fused;
                     float[][] plain;
                     try (PlanDriver driver = new PlanDriver(device(), model, settings(16, 1, 32))) {
@@ -213,7 +213,7 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
                 Model b = qwen3();
                 PlanDriver first = new PlanDriver(device(), a, settings(8, 1, 32));
                 PlanDriver second = new PlanDriver(device(), b, settings(8, 1, 32))) {
-            int[] tokens = tokens(16, 12, a.vocabSize());
+            int[] tokens = tokens(16, 12, a.vocabularySize());
             double[][] truthA =
                     new Reference(a.graph(), a.weights()).newSequence().feed(tokens);
             double[][] truthB =

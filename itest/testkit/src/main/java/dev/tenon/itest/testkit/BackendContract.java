@@ -131,7 +131,7 @@ public abstract class BackendContract extends BackendLifeContract {
             StepInput input = new StepInput();
             bad.fill().accept(input);
             assertThrows(IllegalArgumentException.class, () -> driver.plan().run(input), bad.name());
-            int[] tokens = tokens(40, 8, model.vocabSize());
+            int[] tokens = tokens(40, 8, model.vocabularySize());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
             float[][] got = driver.step(new Chunk(driver.open(), tokens, true));
@@ -248,7 +248,9 @@ public abstract class BackendContract extends BackendLifeContract {
             for (int lookUps = 0; lookUps < 60; lookUps += 7) {
                 left.set(lookUps);
                 Weights failing = new ForeignParts.FailingWeights(model.weights(), left);
-                CompileRequest request = new CompileRequest(whole.graph(), failing, whole.options(), whole.kernels());
+                CompileRequest request = CompileRequest.builder(whole.graph(), failing, whole.options())
+                        .kernels(whole.kernels())
+                        .build();
                 try (Plan plan = device().compiler().compile(request)) {
                     assertTrue(plan.kvPages().pageCount() > 0, "compiled without looking at the weight");
                 } catch (IllegalStateException e) {
@@ -314,7 +316,7 @@ public abstract class BackendContract extends BackendLifeContract {
         })) {
             Support support = device().compiler().supports(model.graph().ops().get(1), model.weights(), List.of());
             assertFalse(support.level() == Support.Level.NONE, support.reason());
-            compare(model, tokens(42, 10, model.vocabSize()), 2);
+            compare(model, tokens(42, 10, model.vocabularySize()), 2);
         }
     }
 
@@ -344,10 +346,10 @@ public abstract class BackendContract extends BackendLifeContract {
     void aFormatNobodyHasHeardOfRunsThroughItsDecoder() {
         QuantFormat format = TestFormats.UNHEARD_OF;
         try (Model model = RandomModels.linear(7, format, 3 * format.blockSize(), 19, false)) {
-            compare(model, tokens(43, 20, model.vocabSize()), format, 3 * format.blockSize());
+            compare(model, tokens(43, 20, model.vocabularySize()), format, 3 * format.blockSize());
         }
         try (Model model = RandomModels.llamaLike(7, format, Shape.smallFor(format))) {
-            compare(model, tokens(44, 20, model.vocabSize()), format, 256);
+            compare(model, tokens(44, 20, model.vocabularySize()), format, 256);
         }
     }
 
@@ -360,7 +362,7 @@ public abstract class BackendContract extends BackendLifeContract {
         Settings settings = Settings.of(16, 1, 32).withKernels(List.of(() -> kernels));
         try (Model model = RandomModels.llamaLike(7, format, Shape.smallFor(format));
                 PlanDriver driver = new PlanDriver(device(), model, settings)) {
-            int[] tokens = tokens(45, 16, model.vocabSize());
+            int[] tokens = tokens(45, 16, model.vocabularySize());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
             float[][] got = driver.feed(driver.open(), tokens, 9);
@@ -377,8 +379,8 @@ public abstract class BackendContract extends BackendLifeContract {
                         new PlanDriver(device(), model, Settings.of(4, 1, 8).withFuse(false))) {
             for (PlanDriver driver : List.of(fused, plain)) {
                 PlanReport report = driver.plan().report();
-                assertFalse(report.steps().isEmpty(), "no steps");
-                for (PlanReport.Step step : report.steps()) {
+                assertFalse(report.kernels().isEmpty(), "no steps");
+                for (PlanReport.Kernel step : report.kernels()) {
                     assertFalse(step.op().isBlank() || step.kernel().isBlank(), "a blank name in " + step);
                     assertTrue(step.level() != Support.Level.NONE, "a step that is not supported: " + step);
                 }
@@ -387,8 +389,8 @@ public abstract class BackendContract extends BackendLifeContract {
                         report.weightBytesPerToken() > all / 2 && report.weightBytesPerToken() <= all,
                         "a token reads " + report.weightBytesPerToken() + " bytes of " + all);
             }
-            int fusedSteps = fused.plan().report().steps().size();
-            int plainSteps = plain.plan().report().steps().size();
+            int fusedSteps = fused.plan().report().kernels().size();
+            int plainSteps = plain.plan().report().kernels().size();
             assertTrue(fusedSteps <= plainSteps, fusedSteps + " steps fused, " + plainSteps + " not");
         }
     }
@@ -398,7 +400,7 @@ public abstract class BackendContract extends BackendLifeContract {
         try (Model model = llama();
                 PlanDriver driver = new PlanDriver(device(), model, Settings.of(8, 1, 8))) {
             byte[] before = model.weights().data("output.weight").toArray(ValueLayout.JAVA_BYTE);
-            driver.step(new Chunk(driver.open(), tokens(46, 8, model.vocabSize()), true));
+            driver.step(new Chunk(driver.open(), tokens(46, 8, model.vocabularySize()), true));
             byte[] after = model.weights().data("output.weight").toArray(ValueLayout.JAVA_BYTE);
             assertTrue(Arrays.equals(before, after), "a step changed the weights");
         }

@@ -11,8 +11,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.TokenSampling;
 import dev.tenon.itest.testkit.models.RandomModels.Model;
 import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
@@ -55,7 +56,7 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             sequences.clear();
             for (int s = 0; s < SEQUENCES; s++) {
                 List<Integer> prompt = new ArrayList<>();
-                for (int token : tokens(70 + s, 5 - s, model.vocabSize())) {
+                for (int token : tokens(70 + s, 5 - s, model.vocabularySize())) {
                     prompt.add(token);
                 }
                 sequences.add(prompt);
@@ -71,7 +72,7 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             input.addSequence(tables[sequence]);
             input.addToken(token, position, true);
             StepResult result = plan.run(input);
-            float[] logits = new float[model.vocabSize()];
+            float[] logits = new float[model.vocabularySize()];
             result.logits(0, logits);
             return logits;
         }
@@ -91,7 +92,7 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
         }
 
         /// Generates, and gives the tokens of each sequence behind its prompt.
-        void generate(List<TokenChoice> choices, int most, int enough) {
+        void generate(List<TokenSampling> choices, int most, int enough) {
             int[] heard = {0};
             generator().generate(input(), choices, most, tokens -> {
                 assertEquals(SEQUENCES, tokens.length, "tokens of a step");
@@ -110,7 +111,7 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
         }
     }
 
-    private static List<TokenChoice> all(TokenChoice choice) {
+    private static List<TokenSampling> all(TokenSampling choice) {
         return Collections.nCopies(SEQUENCES, choice);
     }
 
@@ -135,7 +136,7 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
     @Test
     void greedyTokensOfTheDeviceAreTheBestOfTheLogits() {
         try (Run run = new Run()) {
-            run.generate(all(TokenChoice.GREEDY), STEPS, STEPS);
+            run.generate(all(TokenSampling.GREEDY), STEPS, STEPS);
             for (int s = 0; s < SEQUENCES; s++) {
                 List<Integer> sequence = run.sequences.get(s);
                 int prompt = sequence.size() - STEPS;
@@ -152,8 +153,8 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
     @Test
     void aGenerationEndsWhenTheSinkHasEnoughAndStepsGoOnBehindIt() {
         try (Run run = new Run()) {
-            run.generate(all(TokenChoice.GREEDY), STEPS, 4);
-            run.generate(all(TokenChoice.GREEDY), 3, STEPS);
+            run.generate(all(TokenSampling.GREEDY), STEPS, 4);
+            run.generate(all(TokenSampling.GREEDY), 3, STEPS);
             List<Integer> sequence = run.sequences.get(1);
             int[] tokens = sequence.stream().mapToInt(i -> i).toArray();
             double[][] expected = new Reference(run.model.graph(), run.model.weights())
@@ -171,10 +172,24 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
     @Test
     void eachSequenceIsSampledInItsOwnWayAndASeedGivesTheSameTokens() {
         try (Run run = new Run()) {
-            List<TokenChoice> choices = List.of(
-                    new TokenChoice(4, 5, 1, 0, 11, 0),
-                    TokenChoice.GREEDY,
-                    new TokenChoice(4, 40, 0.999f, 0.001f, 1L << 40, 7));
+            List<TokenSampling> choices = List.of(
+                    new TokenSampling(
+                            SamplingParams.greedyBuilder()
+                                    .temperature(4)
+                                    .topK(5)
+                                    .seed(11)
+                                    .build(),
+                            0),
+                    TokenSampling.GREEDY,
+                    new TokenSampling(
+                            SamplingParams.greedyBuilder()
+                                    .temperature(4)
+                                    .topK(40)
+                                    .topP(0.999f)
+                                    .minP(0.001f)
+                                    .seed(1L << 40)
+                                    .build(),
+                            7));
             TokenGenerator generator = run.generator();
             assumeTrue(choices.stream().allMatch(generator::supports), "the backend does not sample from top-k");
             run.generate(choices, STEPS, STEPS);
@@ -197,14 +212,40 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             run.generate(choices, STEPS / 2, STEPS);
             run.generate(
                     List.of(
-                            new TokenChoice(4, 5, 1, 0, 11, STEPS / 2),
-                            TokenChoice.GREEDY,
-                            new TokenChoice(4, 40, 0.999f, 0.001f, 1L << 40, 7 + STEPS / 2)),
+                            new TokenSampling(
+                                    SamplingParams.greedyBuilder()
+                                            .temperature(4)
+                                            .topK(5)
+                                            .seed(11)
+                                            .build(),
+                                    STEPS / 2),
+                            TokenSampling.GREEDY,
+                            new TokenSampling(
+                                    SamplingParams.greedyBuilder()
+                                            .temperature(4)
+                                            .topK(40)
+                                            .topP(0.999f)
+                                            .minP(0.001f)
+                                            .seed(1L << 40)
+                                            .build(),
+                                    7 + STEPS / 2)),
                     STEPS / 2,
                     STEPS);
             assertEquals(first, run.sequences, "in two halves");
             run.restart();
-            run.generate(List.of(new TokenChoice(4, 5, 1, 0, 12, 0), TokenChoice.GREEDY, choices.get(2)), STEPS, STEPS);
+            run.generate(
+                    List.of(
+                            new TokenSampling(
+                                    SamplingParams.greedyBuilder()
+                                            .temperature(4)
+                                            .topK(5)
+                                            .seed(12)
+                                            .build(),
+                                    0),
+                            TokenSampling.GREEDY,
+                            choices.get(2)),
+                    STEPS,
+                    STEPS);
             assertFalse(first.get(0).equals(run.sequences.get(0)), "another seed gives the same tokens");
             assertEquals(first.subList(1, 3), run.sequences.subList(1, 3), "the other sequences");
         }
@@ -218,14 +259,15 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             twoTokens.addToken(1, run.sequences.getLast().size(), true);
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> generator.generate(twoTokens, all(TokenChoice.GREEDY), 2, tokens -> true));
+                    () -> generator.generate(twoTokens, all(TokenSampling.GREEDY), 2, tokens -> true));
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> generator.generate(run.input(), List.of(TokenChoice.GREEDY), 2, tokens -> true));
+                    () -> generator.generate(run.input(), List.of(TokenSampling.GREEDY), 2, tokens -> true));
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> generator.generate(run.input(), all(TokenChoice.GREEDY), 100_000, tokens -> true));
-            TokenChoice everything = new TokenChoice(1, 0, 1, 0, 0, 0);
+                    () -> generator.generate(run.input(), all(TokenSampling.GREEDY), 100_000, tokens -> true));
+            TokenSampling everything = new TokenSampling(
+                    SamplingParams.greedyBuilder().temperature(1).build(), 0);
             if (!generator.supports(everything)) {
                 assertThrows(
                         IllegalArgumentException.class,
@@ -233,24 +275,24 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             }
             RuntimeException thrown = assertThrows(
                     IllegalStateException.class,
-                    () -> generator.generate(run.input(), all(TokenChoice.GREEDY), 5, tokens -> {
+                    () -> generator.generate(run.input(), all(TokenSampling.GREEDY), 5, tokens -> {
                         throw new IllegalStateException("the sink's own");
                     }));
             assertEquals("the sink's own", thrown.getMessage());
             List<List<Integer>> before =
                     run.sequences.stream().map(List::copyOf).toList();
-            run.generate(all(TokenChoice.GREEDY), 4, 4);
+            run.generate(all(TokenSampling.GREEDY), 4, 4);
             int[][] once = tail(run, 4);
             run.sequences.clear();
             before.forEach(s -> run.sequences.add(new ArrayList<>(s)));
-            run.generate(all(TokenChoice.GREEDY), 4, 4);
+            run.generate(all(TokenSampling.GREEDY), 4, 4);
             assertArrayEquals(once, tail(run, 4), "the same generation once more");
         }
     }
 
     /// Sequence 0 goes on by a token, sequence 1 by one whose logits are wanted, sequence 2 by a
     /// piece of a prompt.
-    private static StepInput mixed(Run run, TokenChoice first, TokenChoice last) {
+    private static StepInput mixed(Run run, TokenSampling first, TokenSampling last) {
         StepInput input = new StepInput();
         for (int s = 0; s < SEQUENCES; s++) {
             List<Integer> sequence = run.sequences.get(s);
@@ -261,7 +303,7 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             } else if (s == 1) {
                 input.addToken(sequence.getLast(), position, true);
             } else {
-                int[] piece = tokens(90, 4, run.model.vocabSize());
+                int[] piece = tokens(90, 4, run.model.vocabularySize());
                 input.addToken(sequence.getLast(), position, false);
                 for (int i = 0; i < piece.length - 1; i++) {
                     input.addToken(piece[i], position + 1 + i, false);
@@ -275,8 +317,8 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
     @Test
     void aStepMayMixRowsThatTheDeviceChoosesFromWithOthers() {
         try (Run run = new Run()) {
-            StepInput plain = mixed(run, TokenChoice.GREEDY, TokenChoice.GREEDY);
-            float[][] expected = new float[SEQUENCES][run.model.vocabSize()];
+            StepInput plain = mixed(run, TokenSampling.GREEDY, TokenSampling.GREEDY);
+            float[][] expected = new float[SEQUENCES][run.model.vocabularySize()];
             StepResult result = run.plan.run(plain);
             int[] greedy = new int[SEQUENCES];
             for (int s = 0; s < SEQUENCES; s++) {
@@ -289,19 +331,26 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             for (int s = 0; s < SEQUENCES; s += 2) {
                 assertEquals(0, better(expected[s], greedy[s]), "row " + s);
             }
-            TokenChoice few = new TokenChoice(4, 5, 1, 0, 11, 3);
-            TokenChoice most = new TokenChoice(4, 0, 1, 0, 11, 3);
+            TokenSampling few = new TokenSampling(
+                    SamplingParams.greedyBuilder()
+                            .temperature(4)
+                            .topK(5)
+                            .seed(11)
+                            .build(),
+                    3);
+            TokenSampling most = new TokenSampling(
+                    SamplingParams.greedyBuilder().temperature(4).seed(11).build(), 3);
             int[] drawn = null;
-            for (TokenChoice first : List.of(few, most, few)) {
+            for (TokenSampling first : List.of(few, most, few)) {
                 run.restart();
                 result = run.plan.run(mixed(run, first, few));
                 int[] now = {result.token(0), result.token(1), result.token(2)};
                 assertEquals(-1, now[1], "the token behind a row that is the host's");
-                float[][] logits = new float[SEQUENCES][run.model.vocabSize()];
+                float[][] logits = new float[SEQUENCES][run.model.vocabularySize()];
                 for (int s = SEQUENCES - 1; s >= 0; s--) {
                     result.logits(s, logits[s]);
                     if (now[s] >= 0) {
-                        int among = s == 0 && first == most ? run.model.vocabSize() : 5;
+                        int among = s == 0 && first == most ? run.model.vocabularySize() : 5;
                         assertTrue(better(expected[s], now[s]) < among, "row " + s);
                     }
                 }
@@ -320,11 +369,11 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
     void stepsAndGenerationsFollowAStepThatMixes() {
         try (Run run = new Run()) {
             run.generator();
-            run.generate(all(TokenChoice.GREEDY), 6, 6);
+            run.generate(all(TokenSampling.GREEDY), 6, 6);
             int[][] once = tail(run, 6);
             run.restart();
-            run.plan.run(mixed(run, TokenChoice.GREEDY, TokenChoice.GREEDY));
-            run.generate(all(TokenChoice.GREEDY), 6, 6);
+            run.plan.run(mixed(run, TokenSampling.GREEDY, TokenSampling.GREEDY));
+            run.generate(all(TokenSampling.GREEDY), 6, 6);
             assertArrayEquals(once, tail(run, 6));
         }
     }

@@ -164,7 +164,7 @@ public abstract class BackendLifeContract extends BackendGenerationContract {
     void stepsMayComeFromDifferentThreads() throws Exception {
         try (Model model = llama();
                 PlanDriver driver = new PlanDriver(device(), model, Settings.of(4, 1, 16))) {
-            int[] tokens = tokens(41, 12, model.vocabSize());
+            int[] tokens = tokens(41, 12, model.vocabularySize());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
             float[][] got = new float[tokens.length][];
@@ -210,7 +210,7 @@ public abstract class BackendLifeContract extends BackendGenerationContract {
 
     /// Compiles a plan, waits until all have, and runs a sequence token by token, twice.
     private Void feeds(Model model, long seed, Phaser together, Device on) {
-        int[] tokens = tokens(seed, 24, model.vocabSize());
+        int[] tokens = tokens(seed, 24, model.vocabularySize());
         double[][] expected =
                 new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
         try (PlanDriver driver = new PlanDriver(on, model, Settings.of(8, 1, 24))) {

@@ -36,8 +36,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -172,7 +170,9 @@ public abstract class BackendNumbersContract {
     @Test
     void anUnknownDeviceIsRefusedByName() {
         BackendException e = assertThrows(
-                BackendException.class, () -> backend.open(new DeviceOptions("no-such-device", 0, Map.of())));
+                BackendException.class,
+                () -> backend.open(
+                        DeviceOptions.builder().deviceId("no-such-device").build()));
         assertEquals(ErrorCode.BACKEND_UNAVAILABLE, e.code());
         assertTrue(e.getMessage().contains("no-such-device"), e.getMessage());
     }
@@ -188,7 +188,8 @@ public abstract class BackendNumbersContract {
                             assumeSupported(model);
                         }
                         int[] chunks = c.oneStep() ? new int[] {40} : new int[] {40, 17, 1};
-                        compareChunks(model, tokens(3, 40, model.vocabSize()), chunks, tolerance(kind(model), c.n()));
+                        compareChunks(
+                                model, tokens(3, 40, model.vocabularySize()), chunks, tolerance(kind(model), c.n()));
                     }
                 }));
     }
@@ -209,7 +210,7 @@ public abstract class BackendNumbersContract {
                     try (Model model = OptionalOpCases.experts(format, 2 * unit, unit)) {
                         assumeSupported(model);
                         double allowed = tolerance("experts", format, 4 * unit);
-                        compareChunks(model, tokens(3, 40, model.vocabSize()), new int[] {40, 17, 1}, allowed);
+                        compareChunks(model, tokens(3, 40, model.vocabularySize()), new int[] {40, 17, 1}, allowed);
                     }
                 }));
     }
@@ -233,7 +234,7 @@ public abstract class BackendNumbersContract {
     private void linear(QuantFormat format, int cols, int rows, boolean bias) {
         try (Model model = RandomModels.linear(5, format, cols, rows, bias);
                 PlanDriver driver = new PlanDriver(device, model, settings(64, 1, 64))) {
-            int[] tokens = tokens(4, 64, model.vocabSize());
+            int[] tokens = tokens(4, 64, model.vocabularySize());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
             for (int count : new int[] {1, 2, 3, 4, 5, 8, 13, 16, 33, 64}) {
@@ -262,14 +263,14 @@ public abstract class BackendNumbersContract {
             Shape shape = new Shape(4, 8 * unit, 8, 2, unit, 24 * unit, 1031);
             tests.add(DynamicTest.dynamicTest("model " + format.id(), () -> {
                 try (Model model = RandomModels.qwen3Like(18, format, shape)) {
-                    compare(model, tokens(18, 40, model.vocabSize()), format, 8 * shape.embeddingLength());
+                    compare(model, tokens(18, 40, model.vocabularySize()), format, 8 * shape.embeddingLength());
                 }
             }));
         }
         tests.add(DynamicTest.dynamicTest("attention over 3000 positions", () -> {
             try (Model model = llama();
                     PlanDriver driver = new PlanDriver(device, model, settings(512, 1, 3000))) {
-                int[] tokens = tokens(19, 3000, model.vocabSize());
+                int[] tokens = tokens(19, 3000, model.vocabularySize());
                 double[][] expected = new Reference(model.graph(), model.weights())
                         .newSequence()
                         .feed(tokens);
@@ -287,7 +288,7 @@ public abstract class BackendNumbersContract {
             for (int width : oddWidths(format)) {
                 tests.add(DynamicTest.dynamicTest("embedding " + format.id() + " width=" + width, () -> {
                     try (Model model = RandomModels.embedding(6, format, width)) {
-                        compare(model, tokens(5, 20, model.vocabSize()), format, 1);
+                        compare(model, tokens(5, 20, model.vocabularySize()), format, 1);
                     }
                 }));
             }
@@ -302,12 +303,12 @@ public abstract class BackendNumbersContract {
             Shape shape = Shape.smallFor(format);
             tests.add(DynamicTest.dynamicTest("llama-like " + format.id(), () -> {
                 try (Model model = RandomModels.llamaLike(8, format, shape)) {
-                    compare(model, tokens(6, 21, model.vocabSize()), format, 4 * shape.embeddingLength());
+                    compare(model, tokens(6, 21, model.vocabularySize()), format, 4 * shape.embeddingLength());
                 }
             }));
             tests.add(DynamicTest.dynamicTest("qwen3-like " + format.id(), () -> {
                 try (Model model = RandomModels.qwen3Like(9, format, shape)) {
-                    compare(model, tokens(7, 21, model.vocabSize()), format, 4 * shape.embeddingLength());
+                    compare(model, tokens(7, 21, model.vocabularySize()), format, 4 * shape.embeddingLength());
                 }
             }));
         }
@@ -335,10 +336,10 @@ public abstract class BackendNumbersContract {
     private void cut(Model model, int op, boolean fuse) {
         Graph graph = Cut.behind(model.graph(), op);
         String name = model.graph().ops().get(op).outputs().getFirst().name() + " of " + model.name();
-        int[] tokens = tokens(20, 6, model.vocabSize());
+        int[] tokens = tokens(20, 6, model.vocabularySize());
         double[][] expected =
                 new Reference(graph, model.weights()).newSequence().feed(tokens);
-        Model until = new Model(name, graph, model.weights(), model.vocabSize());
+        Model until = new Model(name, graph, model.weights(), model.vocabularySize());
         try (PlanDriver driver = new PlanDriver(device, until, settings(8, 1, 8).withFuse(fuse))) {
             assertClose(name, expected, driver.feed(driver.open(), tokens, 5), tolerance("model", 256));
         }
@@ -350,7 +351,7 @@ public abstract class BackendNumbersContract {
                 .sorted()
                 .map(type -> DynamicTest.dynamicTest("kv " + type, () -> {
                     try (Model model = llama()) {
-                        int[] tokens = tokens(8, 45, model.vocabSize());
+                        int[] tokens = tokens(8, 45, model.vocabularySize());
                         double[][] expected = new Reference(model.graph(), model.weights())
                                 .newSequence()
                                 .feed(tokens);
@@ -373,7 +374,7 @@ public abstract class BackendNumbersContract {
             }
             assertTrue(perPage >= 1, "tokensPerPage is " + perPage);
             int length = Math.min(2 * perPage + 5, 300);
-            int[] tokens = tokens(9, length, model.vocabSize());
+            int[] tokens = tokens(9, length, model.vocabularySize());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
             try (PlanDriver driver = new PlanDriver(device, model, settings(64, 1, length))) {
@@ -387,7 +388,7 @@ public abstract class BackendNumbersContract {
     Stream<DynamicTest> rotationStaysPreciseAtFarPositions() {
         return Stream.of(RopeParams.Pairing.values())
                 .map(pairing -> DynamicTest.dynamicTest(pairing.toString(), () -> {
-                    RopeParams params = new RopeParams(64, 64, pairing, 10_000, 1, Optional.empty());
+                    RopeParams params = RopeParams.builder(64, pairing, 10_000).build();
                     try (Model model =
                             RandomModels.ops("rope", 17, 128, TestFormats.F32, (b, x) -> b.rope("r", x, params))) {
                         for (int position : new int[] {511, 4095, 30_001}) {
@@ -432,9 +433,9 @@ public abstract class BackendNumbersContract {
     ///
     /// @param seed seed
     /// @param n how many
-    /// @param vocabSize ids are 0 to this - 1
-    protected static int[] tokens(long seed, int n, int vocabSize) {
-        return new Random(seed).ints(n, 0, vocabSize).toArray();
+    /// @param vocabularySize ids are 0 to this - 1
+    protected static int[] tokens(long seed, int n, int vocabularySize) {
+        return new Random(seed).ints(n, 0, vocabularySize).toArray();
     }
 
     private static int[] oddWidths(QuantFormat format) {

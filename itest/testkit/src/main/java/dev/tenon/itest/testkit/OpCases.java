@@ -1,6 +1,7 @@
 package dev.tenon.itest.testkit;
 
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RopeParams;
@@ -102,7 +103,11 @@ final class OpCases {
                 for (boolean factors : new boolean[] {false, true}) {
                     Optional<Weight> weight =
                             factors ? Optional.of(Weight.vector("rope_freqs.weight", dims[1] / 2)) : Optional.empty();
-                    RopeParams params = new RopeParams(dims[0], dims[1], pairing, 10_000, factors ? 0.25f : 1, weight);
+                    RopeParams params = RopeParams.builder(dims[0], pairing, 10_000)
+                            .ropeDim(dims[1])
+                            .freqScale(factors ? 0.25f : 1)
+                            .freqFactors(weight)
+                            .build();
                     add(
                             "rope " + pairing + " dim=" + dims[1] + "/" + dims[0] + " factors=" + factors,
                             16,
@@ -140,7 +145,16 @@ final class OpCases {
             Value v = project(b, x, "v", kvHeads * valueLength);
             Value out = b.value("att", heads * valueLength);
             float scale = (float) (1.5 / Math.sqrt(keyLength));
-            b.add(new CoreOp.Attention(q, k, v, 0, heads, kvHeads, scale, window, softCap, out));
+            b.add(new CoreOp.Attention(
+                    q,
+                    k,
+                    v,
+                    0,
+                    AttentionParams.builder(heads, kvHeads, scale)
+                            .slidingWindow(window)
+                            .softCap(softCap)
+                            .build(),
+                    out));
             return out;
         });
     }

@@ -1,6 +1,7 @@
 package dev.tenon.itest.testkit;
 
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.GraphBuilder;
@@ -103,8 +104,12 @@ final class OptionalOpCases {
         for (RopeParams.Pairing pairing : RopeParams.Pairing.values()) {
             for (boolean scaled : new boolean[] {false, true}) {
                 Optional<Weight> factors = scaled ? NONE : Optional.of(Weight.vector("rope_freqs.weight", 16));
-                RopeParams params = new RopeParams(
-                        34, 32, pairing, 500, 1, factors, scaled ? yarn : Optional.empty(), scaled ? 1.2f : 0.9f);
+                RopeParams params = RopeParams.builder(34, pairing, 500)
+                        .ropeDim(32)
+                        .freqFactors(factors)
+                        .yarn(scaled ? yarn : Optional.empty())
+                        .attentionFactor(scaled ? 1.2f : 0.9f)
+                        .build();
                 String name = "rope " + pairing + (scaled ? " yarn" : " factors") + " and attention factor";
                 add(name, 16, 3 * 34, (b, x) -> b.rope("r", x, params));
             }
@@ -137,7 +142,18 @@ final class OptionalOpCases {
                     Value v = OpCases.project(b, x, "v", heads[1] * size);
                     Value out = b.value("att", heads[0] * size);
                     Optional<Weight> sink = sinks ? Optional.of(Weight.vector("attn_sinks.weight", heads[0])) : NONE;
-                    b.add(new CoreOp.Attention(q, k, v, 0, heads[0], heads[1], 0.4f, window, cap, causal, sink, out));
+                    b.add(new CoreOp.Attention(
+                            q,
+                            k,
+                            v,
+                            0,
+                            AttentionParams.builder(heads[0], heads[1], 0.4f)
+                                    .slidingWindow(window)
+                                    .softCap(cap)
+                                    .causal(causal)
+                                    .sinks(sink)
+                                    .build(),
+                            out));
                     return out;
                 })));
     }
@@ -171,12 +187,24 @@ final class OptionalOpCases {
     private void routers() {
         Optional<Weight> bias = Optional.of(Weight.vector("exp_probs_b.bias", 12));
         Map<String, RouterParams> ways = Map.of(
-                "softmax", new RouterParams(Gating.SOFTMAX, 3, false),
-                "softmax normalised", new RouterParams(Gating.SOFTMAX, 3, true),
-                "sigmoid of all", new RouterParams(Gating.SIGMOID, 12, false),
-                "sigmoid bias", new RouterParams(Gating.SIGMOID, 2, true, 2.5f, bias, 1, 1),
-                "sigmoid groups", new RouterParams(Gating.SIGMOID, 4, true, 1, bias, 4, 2),
-                "sigmoid of one", new RouterParams(Gating.SIGMOID, 1, false));
+                "softmax", RouterParams.builder(Gating.SOFTMAX, 3).build(),
+                "softmax normalised",
+                        RouterParams.builder(Gating.SOFTMAX, 3).normalise(true).build(),
+                "sigmoid of all", RouterParams.builder(Gating.SIGMOID, 12).build(),
+                "sigmoid bias",
+                        RouterParams.builder(Gating.SIGMOID, 2)
+                                .normalise(true)
+                                .scale(2.5f)
+                                .bias(bias)
+                                .build(),
+                "sigmoid groups",
+                        RouterParams.builder(Gating.SIGMOID, 4)
+                                .normalise(true)
+                                .bias(bias)
+                                .groups(4)
+                                .groupsUsed(2)
+                                .build(),
+                "sigmoid of one", RouterParams.builder(Gating.SIGMOID, 1).build());
         ways.forEach((way, params) -> {
             add(
                     "router " + way + ", chosen",
@@ -211,7 +239,8 @@ final class OptionalOpCases {
     /// @return the model; the caller closes it
     static Model experts(QuantFormat format, int width, int feedForward) {
         return RandomModels.ops("experts", 11, width, format, (b, x) -> {
-            RouterParams params = new RouterParams(Gating.SOFTMAX, 3, true);
+            RouterParams params =
+                    RouterParams.builder(Gating.SOFTMAX, 3).normalise(true).build();
             ExpertOp.Router router = b.router("r", OpCases.project(b, x, "gate_inp", 7), params);
             Weight gateUp = new Weight("ffn_gate_up_exps.weight", width, 2 * feedForward, 7);
             Weight down = new Weight("ffn_down_exps.weight", feedForward, width, 7);

@@ -107,8 +107,22 @@ class ArchitectureContractTests extends ArchitectureContract {
     }
 
     private static ModelConfig config(int width, int layers, int vocab, float eps) {
-        return new ModelConfig(
-                "smallest", "smallest", 64, width, layers, 1, 1, width, width, 0, vocab, eps, width, 10_000, 1);
+        return ModelConfig.builder("smallest")
+                .name("smallest")
+                .contextLength(64)
+                .embeddingLength(width)
+                .blockCount(layers)
+                .headCount(1)
+                .headCountKv(1)
+                .keyLength(width)
+                .valueLength(width)
+                .feedForwardLength(0)
+                .vocabularySize(vocab)
+                .rmsEps(eps)
+                .ropeDim(width)
+                .ropeFreqBase(10_000)
+                .ropeFreqScale(1)
+                .build();
     }
 
     @Override

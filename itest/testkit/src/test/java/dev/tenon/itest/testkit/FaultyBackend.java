@@ -18,12 +18,12 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.text.TokenSampling;
 import dev.tenon.itest.testkit.reference.ReferenceBackend;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -217,7 +217,7 @@ record FaultyBackend(Backend sound, Fault fault) implements Backend {
                 if (t == 0 || in.sequence(t) != in.sequence(t - 1)) {
                     out.addSequence(table(in.pageTable(in.sequence(t))));
                 }
-                TokenChoice choice = in.choice(t);
+                TokenSampling choice = in.sampling(t);
                 if (choice == null) {
                     boolean wants = in.wantsLogits(t) || fault == Fault.LOGITS_OF_EVERY_ROW;
                     out.addToken(token(in.token(t), t), in.position(t), wants);

@@ -7,14 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /// What every backend refuses in a step.
 class StepCheckTests {
     private static final PlanOptions OPTIONS =
-            new PlanOptions(4, 2, 256, PlanOptions.KvType.F16, PlanOptions.KvType.F16, true, Map.of());
+            PlanOptions.builder(256).maxBatchTokens(4).maxSequences(2).build();
     private static final StepCheck CHECK = new StepCheck(OPTIONS, 64, 4, 100);
 
     private static StepInput input(Consumer<StepInput> fill) {

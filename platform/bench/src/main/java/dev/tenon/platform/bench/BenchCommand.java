@@ -391,7 +391,7 @@ public final class BenchCommand implements TenonCommand {
         long attended = (long) c.headCount() * c.valueLength();
         // Both norms, both projections back, both sums: six of the residual's width.
         long layer = 6L * c.embeddingLength() + q + kv + attended + 3L * c.feedForwardLength();
-        long all = c.blockCount() * layer + 2L * c.embeddingLength() + c.vocabSize();
+        long all = c.blockCount() * layer + 2L * c.embeddingLength() + c.vocabularySize();
         return 2 * Float.BYTES * all;
     }
 

@@ -5,6 +5,7 @@ import dev.tenon.api.device.DeviceInfo;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.Generation;
@@ -18,6 +19,7 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
@@ -77,7 +79,12 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
         }
 
         @Override
-        public void evaluate(int[] tokens, LogitRows which, LogitsConsumer consumer) {
+        public void evaluate(int[] tokens, Rows which, String output, RowConsumer consumer) {
+            throw new AssertionError("bench reads no outputs");
+        }
+
+        @Override
+        public void evaluate(int[] tokens, Rows which, RowConsumer consumer) {
             throw new AssertionError("bench reads no logits");
         }
 
@@ -151,7 +158,22 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
 
     @Override
     public ModelConfig config() {
-        return new ModelConfig("llama", "Fake", 1000, 64, 2, 4, 2, 16, 16, 128, 100, 1e-5f, 16, 10_000, 1);
+        return ModelConfig.builder("llama")
+                .name("Fake")
+                .contextLength(1000)
+                .embeddingLength(64)
+                .blockCount(2)
+                .headCount(4)
+                .headCountKv(2)
+                .keyLength(16)
+                .valueLength(16)
+                .feedForwardLength(128)
+                .vocabularySize(100)
+                .rmsEps(1e-5f)
+                .ropeDim(16)
+                .ropeFreqBase(10_000)
+                .ropeFreqScale(1)
+                .build();
     }
 
     @Override
@@ -190,6 +212,16 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
     }
 
     @Override
+    public Map<String, Integer> outputs() {
+        return Map.of(Graph.LOGITS, config().vocabularySize());
+    }
+
+    @Override
+    public List<float[]> embed(EmbeddingRequest texts) {
+        throw new AssertionError("bench reads no outputs");
+    }
+
+    @Override
     public long loadNanos() {
         return 7_000_000;
     }
@@ -220,7 +252,7 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
     }
 
     @Override
-    public int vocabSize() {
+    public int vocabularySize() {
         return 100;
     }
 

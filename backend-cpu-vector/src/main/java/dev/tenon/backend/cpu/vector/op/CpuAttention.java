@@ -122,7 +122,7 @@ public record CpuAttention(
         int group = op.headCount() / op.headCountKv();
         int stride = AttentionMath.aligned(op.valueLength());
         int position = c.input().position(0);
-        int firstSegment = op.firstSeen(position) / SEGMENT;
+        int firstSegment = op.params().firstSeen(position) / SEGMENT;
         int lastSegment = position / SEGMENT;
         int segments = lastSegment - firstSegment + 1;
         Tiles tiles = c.tiles(thread);
@@ -164,7 +164,7 @@ public record CpuAttention(
         int stride = AttentionMath.aligned(op.valueLength());
         loadQueries(c, first, end, head, tiles.q());
         tiles.total().clear(rows, stride);
-        int firstSegment = op.firstSeen(c.input().position(first)) / SEGMENT;
+        int firstSegment = op.params().firstSeen(c.input().position(first)) / SEGMENT;
         int lastSegment = lastSeen(c, end - 1) / SEGMENT;
         for (int s = firstSegment; s <= lastSegment; s++) {
             segment(c, first, end, head, s, tiles, thread);
@@ -178,7 +178,7 @@ public record CpuAttention(
     /// Copies the query rows, token after token, and scales them.
     private void loadQueries(StepContext c, int first, int end, int head, float[] target) {
         int width = op.headCount() / op.headCountKv() * op.keyLength();
-        float scale = op.scale();
+        float scale = op.params().scale();
         for (int t = first; t < end; t++) {
             int from = t * q.width + head * width;
             int to = (t - first) * width;
@@ -195,7 +195,7 @@ public record CpuAttention(
         tiles.segment().clear((end - first) * group, stride);
         int[] table = c.input().pageTable(c.input().sequence(first));
         int lastPosition = lastSeen(c, end - 1);
-        int firstSeen = op.firstSeen(c.input().position(first));
+        int firstSeen = op.params().firstSeen(c.input().position(first));
         int firstPage = Math.max(firstSeen / CpuKv.TOKENS, segment * SEGMENT_PAGES);
         int lastPage = Math.min(lastPosition / CpuKv.TOKENS, (segment + 1) * SEGMENT_PAGES - 1);
         for (int index = firstPage; index <= lastPage; index++) {
@@ -265,10 +265,10 @@ public record CpuAttention(
         Tiles.State state = tiles.segment();
         math.scores(tiles.q(), row, rows, op.keyLength(), tiles.keys(), scores);
         for (int r = row; r < row + rows; r++) {
-            if (op.softCap() > 0) {
+            if (op.params().softCap() > 0) {
                 for (int p = from; p < to; p++) {
                     int at = r * CpuKv.TOKENS + p;
-                    scores[at] = CpuElementwise.softCap(scores[at], op.softCap());
+                    scores[at] = CpuElementwise.softCap(scores[at], op.params().softCap());
                 }
             }
             math.weigh(scores, r, from, to, state.max(), state.sum(), tiles.keep());
@@ -277,7 +277,7 @@ public record CpuAttention(
     }
 
     private int seenFrom(StepContext c, int token, int base) {
-        return Math.max(op.firstSeen(c.input().position(token)) - base, 0);
+        return Math.max(op.params().firstSeen(c.input().position(token)) - base, 0);
     }
 
     private int seenTo(StepContext c, int token, int base) {
@@ -286,7 +286,9 @@ public record CpuAttention(
 
     private int lastSeen(StepContext c, int token) {
         int position = c.input().position(token);
-        return op.causal() ? position : op.lastSeen(position, c.input().position(c.sequenceEnd(token) - 1));
+        return op.params().causal()
+                ? position
+                : op.params().lastSeen(position, c.input().position(c.sequenceEnd(token) - 1));
     }
 
     /// Writes the rows of a block, divided by their sums of weights.

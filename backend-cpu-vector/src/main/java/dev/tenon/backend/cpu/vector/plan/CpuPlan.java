@@ -232,7 +232,7 @@ final class CpuPlan implements Plan {
     }
 
     /// The logits of the last step.
-    private final class Result implements NamedOutputs {
+    private final class Result implements StepResult {
         private int rows;
         private int tokenCount;
         private int[] tokens = new int[1];

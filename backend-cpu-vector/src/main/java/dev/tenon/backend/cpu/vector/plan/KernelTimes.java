@@ -12,7 +12,7 @@ import java.util.List;
 /// Adds up what the kernels of a plan took, as the leading thread sees it: the barrier after a kernel
 /// counts to the kernel. Reads the clock once a kernel. Used under the plan's lock.
 final class KernelTimes {
-    private final List<PlanReport.Step> kernels;
+    private final List<PlanReport.Kernel> kernels;
     private final long[] weightBytes;
     private final CoreOp.Attention[] attention;
     private final double[] kvBytes;
@@ -79,7 +79,8 @@ final class KernelTimes {
         int rows = kernels.get(kernel).op().equals("embedding") ? input.tokenCount() : 1;
         bytes[kernel] += weightBytes[kernel] * (double) rows;
         if (attention[kernel] != null) {
-            bytes[kernel] += kvBytes[kernel] * positionsRead(attention[kernel].slidingWindow());
+            bytes[kernel] +=
+                    kvBytes[kernel] * positionsRead(attention[kernel].params().slidingWindow());
         }
     }
 

@@ -40,7 +40,7 @@ record LoweredGraph(
     /// @param kernel the code with its arrays
     /// @param report what the report tells of it
     /// @param weightBytes weight bytes that it reads to decode one token
-    record Entry(CpuKernel kernel, PlanReport.Step report, long weightBytes) {}
+    record Entry(CpuKernel kernel, PlanReport.Kernel report, long weightBytes) {}
 
     /// The most memory that any kernel needs on each thread.
     ///

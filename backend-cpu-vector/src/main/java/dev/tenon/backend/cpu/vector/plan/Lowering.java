@@ -161,7 +161,7 @@ final class Lowering {
         positions = Math.min(positions, plain.positions());
         add(
                 plain.kernel(),
-                new PlanReport.Step(plain.op().kind(), plain.name(), "plain.generic", Support.Level.GENERIC));
+                new PlanReport.Kernel(plain.op().kind(), plain.name(), "plain.generic", Support.Level.GENERIC));
     }
 
     private void embedding(CoreOp.Embedding e) {
@@ -197,7 +197,7 @@ final class Lowering {
             needs = needs.and(new ThreadNeeds(0, 0, kernel.scratchBytes(a.keyLength(), a.valueLength()), 0));
         }
         String name = kernel != null ? kernel.name() : kernels.attentionName();
-        float[] sinks = a.sinks().map(binder::vector).orElse(new float[0]);
+        float[] sinks = a.params().sinks().map(binder::vector).orElse(new float[0]);
         add(a, a.out().name(), name, new CpuAttention(a, q, k, v, cache, kernel, kernels.attention(), sinks, out));
     }
 
@@ -308,15 +308,15 @@ final class Lowering {
                 level = linear.level();
             }
         }
-        add(kernel, new PlanReport.Step(op.kind(), String.join(", ", tensors), String.join(", ", names), level));
+        add(kernel, new PlanReport.Kernel(op.kind(), String.join(", ", tensors), String.join(", ", names), level));
     }
 
     private void add(Op op, String name, String kernelName, CpuKernel kernel) {
-        add(kernel, new PlanReport.Step(op.kind(), name, kernelName, Support.Level.FAST));
+        add(kernel, new PlanReport.Kernel(op.kind(), name, kernelName, Support.Level.FAST));
     }
 
     /// Ends an op: what was counted of weights since the op before is this kernel's.
-    private void add(CpuKernel kernel, PlanReport.Step report) {
+    private void add(CpuKernel kernel, PlanReport.Kernel report) {
         entries.add(new LoweredGraph.Entry(kernel, report, weightBytes));
         weightBytes = 0;
     }

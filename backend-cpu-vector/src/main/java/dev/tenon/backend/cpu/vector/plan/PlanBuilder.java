@@ -56,7 +56,7 @@ record PlanBuilder(
         List<CoreOp.Attention> layers = graph.attentionLayers();
         CpuKv cache = new CpuKv(layers, options.kvTokens(), options.keyType(), options.valueType(), allocator);
         memory.onClose(cache::close);
-        LoweredGraph lowered = new Lowering(graph, binder, cache, kernels, memory, options.maxTokens()).run();
+        LoweredGraph lowered = new Lowering(graph, binder, cache, kernels, memory, options.maxBatchTokens()).run();
         ThreadMemory[] threadMemory = threadMemory(lowered, layers, memory);
         // Before the large arrays: machine code is generated while those get their memory.
         Warmup warmup = null;
@@ -65,13 +65,13 @@ record PlanBuilder(
             memory.onClose(warmup::close);
             warmup.start();
         }
-        int selectedRows = Math.min(options.maxTokens(), options.maxSequences());
+        int selectedRows = Math.min(options.maxBatchTokens(), options.maxSequences());
         for (Activations a : lowered.activations()) {
-            long rows = a.selected ? selectedRows : options.maxTokens();
+            long rows = a.selected ? selectedRows : options.maxBatchTokens();
             a.use(memory.floats(rows * a.width, "activations"));
         }
         for (PackedRows rows : binder.packedRows()) {
-            rows.use(memory.segment(rows.bytes(options.maxTokens()), "packed activations"));
+            rows.use(memory.segment(rows.bytes(options.maxBatchTokens()), "packed activations"));
             MemorySegment[] rowOfThread = new MemorySegment[threads.size()];
             Arrays.setAll(rowOfThread, i -> memory.segment(rows.ownBytes(), "packed activations"));
             rows.useOwn(rowOfThread);
@@ -102,7 +102,7 @@ record PlanBuilder(
     private ThreadMemory[] threadMemory(LoweredGraph lowered, List<CoreOp.Attention> layers, PlanMemory memory) {
         LoweredGraph.ThreadNeeds needs = lowered.needs();
         boolean gated = lowered.kernels().stream().anyMatch(entry -> entry.kernel() instanceof CpuNormGateUp);
-        long gateTile = gated ? (long) options.maxTokens() * StepContext.MANY_TOKENS_ROWS : 0;
+        long gateTile = gated ? (long) options.maxBatchTokens() * StepContext.MANY_TOKENS_ROWS : 0;
         ThreadMemory[] memories = new ThreadMemory[threads.size()];
         for (int i = 0; i < memories.length; i++) {
             Scratch scratch = new Scratch(

@@ -4,6 +4,7 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.kernel.Kernel;
+import dev.tenon.api.kernel.KernelOffers;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.ElementKernel;
@@ -31,7 +32,7 @@ import java.util.function.Predicate;
 /// @param warming whether plain Java stands in for attention, activations and norms until the warm-up has
 ///     had their vector forms compiled
 /// @param offered what other bundles offer
-public record KernelSet(boolean vector, boolean warming, Collection<KernelProvider> offered) {
+public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
     /// The kind of device that kernels of other bundles have to name.
     public static final String KIND = "cpu";
 
@@ -49,6 +50,15 @@ public record KernelSet(boolean vector, boolean warming, Collection<KernelProvid
         public Support.Level level() {
             return packed != null ? Support.Level.FAST : plain.level();
         }
+    }
+
+    /// Creates a set.
+    ///
+    /// @param vector whether the Vector API's module is there and its code is compiled by C2
+    /// @param warming whether plain Java stands in for vector forms at first
+    /// @param offered what other bundles offer
+    public KernelSet(boolean vector, boolean warming, Collection<KernelProvider> offered) {
+        this(vector, warming, KernelOffers.of(offered, KIND));
     }
 
     /// Creates a set without warm-up and without kernels of other bundles.
@@ -70,8 +80,7 @@ public record KernelSet(boolean vector, boolean warming, Collection<KernelProvid
     }
 
     private PackedKernel packed(QuantFormat format, int n) {
-        PackedKernel other =
-                offered(PackedKernel.class, "linear", k -> k.format().equals(format.id()) && k.accepts(n));
+        PackedKernel other = offered(PackedKernel.class, k -> k.format().equals(format.id()) && k.accepts(n));
         if (other != null) {
             return other;
         }
@@ -84,7 +93,7 @@ public record KernelSet(boolean vector, boolean warming, Collection<KernelProvid
         if (own != null) {
             return own;
         }
-        RowKernel row = offered(RowKernel.class, "linear", k -> k.format().equals(format.id()));
+        RowKernel row = offered(RowKernel.class, k -> k.format().equals(format.id()));
         return row != null
                 ? new RowKernelLinear(row)
                 : new ScalarLinear(format, format.id().toLowerCase(Locale.ROOT) + (vector ? ".generic" : ".scalar"));
@@ -97,11 +106,10 @@ public record KernelSet(boolean vector, boolean warming, Collection<KernelProvid
     /// @param valueType element type of cached values
     public AttentionKernel attention(CoreOp.Attention op, KvType keyType, KvType valueType) {
         // Rows of values are kept aligned here, and one directly after the other in a kernel's.
-        if (op.softCap() > 0 || AttentionMath.aligned(op.valueLength()) != op.valueLength()) {
+        if (op.params().softCap() > 0 || AttentionMath.aligned(op.valueLength()) != op.valueLength()) {
             return null;
         }
-        return offered(
-                AttentionKernel.class, op.kind(), k -> k.accepts(keyType, valueType, op.keyLength(), op.valueLength()));
+        return offered(AttentionKernel.class, k -> k.accepts(keyType, valueType, op.keyLength(), op.valueLength()));
     }
 
     /// {@return what reports call attention}
@@ -119,7 +127,7 @@ public record KernelSet(boolean vector, boolean warming, Collection<KernelProvid
 
     /// {@return activations, norms and sums of a plan, with a kernel that another bundle offers if there is one}
     public ElementDispatch elements() {
-        return new ElementDispatch(elementMath(), offered(ElementKernel.class, "elements", _ -> true));
+        return new ElementDispatch(elementMath(), offered(ElementKernel.class, _ -> true));
     }
 
     /// {@return what reports call activations and norms}
@@ -136,18 +144,8 @@ public record KernelSet(boolean vector, boolean warming, Collection<KernelProvid
     }
 
     /// The first fitting kernel that other bundles offer for this device, or null.
-    private <K extends Kernel> K offered(Class<K> type, String op, Predicate<K> fits) {
-        for (KernelProvider provider : offered) {
-            for (Kernel kernel : provider.kernels()) {
-                if (type.isInstance(kernel)
-                        && kernel.deviceKind().equals(KIND)
-                        && kernel.op().equals(op)
-                        && fits.test(type.cast(kernel))) {
-                    return type.cast(kernel);
-                }
-            }
-        }
-        return null;
+    private <K extends Kernel> K offered(Class<K> type, Predicate<K> fits) {
+        return offered.first(type, fits).orElse(null);
     }
 
     /// {@return width of the vectors in use; 0 for plain Java}

@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.kv;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
@@ -121,11 +122,7 @@ class CpuKvTests {
                 new Value(1, "k", HEADS * KEY),
                 new Value(2, "v", HEADS * VALUE),
                 layer,
-                HEADS,
-                HEADS,
-                1,
-                0,
-                0,
+                AttentionParams.builder(HEADS, HEADS, 1).build(),
                 new Value(3, "out", HEADS * VALUE));
     }
 }

@@ -11,6 +11,7 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
@@ -25,7 +26,6 @@ import dev.tenon.itest.testkit.reference.PlainAttention;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -38,7 +38,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AttentionKernelTests {
     private static final int VOCABULARY = 50;
 
-    private final Device device = new CpuVectorBackend().open(new DeviceOptions("", 3, Map.of()));
+    private final Device device =
+            new CpuVectorBackend().open(DeviceOptions.builder().threads(3).build());
     private final TestWeights weights = new TestWeights();
     private final Random random = new Random(5);
     private final AtomicInteger calls = new AtomicInteger();
@@ -89,13 +90,30 @@ class AttentionKernelTests {
         Value k = b.embedding("k", table("tk", headsKv * size));
         Value v = b.embedding("v", table("tv", headsKv * size));
         Value out = b.value("out", heads * size);
-        b.add(new CoreOp.Attention(q, k, v, 0, heads, headsKv, 0.9f, window, cap, out));
+        b.add(new CoreOp.Attention(
+                q,
+                k,
+                v,
+                0,
+                AttentionParams.builder(heads, headsKv, 0.9f)
+                        .slidingWindow(window)
+                        .softCap(cap)
+                        .build(),
+                out));
         return b.build(b.selectRows("s", out));
     }
 
     private Plan plan(Graph graph, KvType type, List<KernelProvider> offered) {
-        PlanOptions options = new PlanOptions(128, 2, 384, type, type, true, Map.of());
-        return device.compiler().compile(new CompileRequest(graph, weights, options, offered));
+        PlanOptions options = PlanOptions.builder(384)
+                .maxBatchTokens(128)
+                .maxSequences(2)
+                .keyType(type)
+                .valueType(type)
+                .build();
+        return device.compiler()
+                .compile(CompileRequest.builder(graph, weights, options)
+                        .kernels(offered)
+                        .build());
     }
 
     /// A prompt of 90 tokens, 20 tokens one by one, a second sequence beside the first, 90 tokens more.
@@ -127,7 +145,7 @@ class AttentionKernelTests {
     }
 
     private static String kernelName(Plan plan) {
-        return plan.report().steps().stream()
+        return plan.report().kernels().stream()
                 .filter(step -> step.op().equals("attention"))
                 .findFirst()
                 .orElseThrow()

@@ -9,7 +9,6 @@ import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
-import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.kernel.KernelProvider;
@@ -22,7 +21,6 @@ import dev.tenon.quant.formats.Q6_KFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +29,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// Norms, gated activations and sums of a plan with a kernel that another bundle offers, beside those of the backend
 /// itself.
 class ElementKernelTests {
-    private final Device device = new CpuVectorBackend().open(new DeviceOptions("", 3, Map.of()));
+    private final Device device =
+            new CpuVectorBackend().open(DeviceOptions.builder().threads(3).build());
     private final AtomicInteger gates = new AtomicInteger();
     private final AtomicInteger norms = new AtomicInteger();
     private final AtomicInteger sums = new AtomicInteger();
@@ -86,8 +85,12 @@ class ElementKernelTests {
     }
 
     private Plan plan(TinyModel model, List<KernelProvider> offered) {
-        PlanOptions options = new PlanOptions(128, 2, 256, KvType.F16, KvType.F16, true, Map.of());
-        return device.compiler().compile(new CompileRequest(model.graph(), model.weights(), options, offered));
+        PlanOptions options =
+                PlanOptions.builder(256).maxBatchTokens(128).maxSequences(2).build();
+        return device.compiler()
+                .compile(CompileRequest.builder(model.graph(), model.weights(), options)
+                        .kernels(offered)
+                        .build());
     }
 
     /// A prompt of 90 tokens, three tokens one by one, then nine at once.

@@ -11,6 +11,7 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
@@ -24,8 +25,6 @@ import dev.tenon.backend.cpu.vector.TinyModel;
 import dev.tenon.backend.cpu.vector.plan.PlanTests;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import dev.tenon.itest.testkit.reference.Reference;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.function.BiFunction;
@@ -40,7 +39,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 public class OpTests {
     private static final int VOCABULARY = 50;
 
-    private final Device device = new CpuVectorBackend().open(new DeviceOptions("", 2, Map.of()));
+    private final Device device =
+            new CpuVectorBackend().open(DeviceOptions.builder().threads(2).build());
     private final Random random = new Random(8);
     private final TestWeights weights = new TestWeights();
 
@@ -66,8 +66,12 @@ public class OpTests {
         int[] tokens = new Random(9).ints(150, 0, VOCABULARY).toArray();
         double[][] expected = new Reference(graph, weights).newSequence().feed(tokens);
         float[][] got = new float[tokens.length][graph.output().width()];
-        PlanOptions options = new PlanOptions(40, 1, 256, KvType.F32, KvType.F32, true, Map.of());
-        try (Plan plan = device.compiler().compile(new CompileRequest(graph, weights, options, List.of()))) {
+        PlanOptions options = PlanOptions.builder(256)
+                .maxBatchTokens(40)
+                .keyType(KvType.F32)
+                .valueType(KvType.F32)
+                .build();
+        try (Plan plan = device.compiler().compile(CompileRequest.of(graph, weights, options))) {
             for (int from = 0; from < tokens.length; from += 40) {
                 StepInput input = new StepInput();
                 input.addSequence(new int[] {2, 0, 3});
@@ -102,7 +106,16 @@ public class OpTests {
             Value k = b.linear("k", x, weight("wk", 48, headsKv * size), Optional.empty());
             Value v = b.linear("v", x, weight("wv", 48, headsKv * size), Optional.empty());
             Value out = b.value("out", heads * size);
-            b.add(new CoreOp.Attention(q, k, v, 0, heads, headsKv, 0.9f, window, cap, out));
+            b.add(new CoreOp.Attention(
+                    q,
+                    k,
+                    v,
+                    0,
+                    AttentionParams.builder(heads, headsKv, 0.9f)
+                            .slidingWindow(window)
+                            .softCap(cap)
+                            .build(),
+                    out));
             return out;
         });
     }
@@ -111,10 +124,25 @@ public class OpTests {
     @EnumSource(RopeParams.Pairing.class)
     void ropeEqualsTheFormulaWholePartAndWithFactors(RopeParams.Pairing pairing) {
         for (int ropeDim : new int[] {32, 20}) {
-            check(96, (b, x) -> b.rope("r", x, new RopeParams(32, ropeDim, pairing, 500000, 0.25f, Optional.empty())));
+            check(
+                    96,
+                    (b, x) -> b.rope(
+                            "r",
+                            x,
+                            RopeParams.builder(32, pairing, 500000)
+                                    .ropeDim(ropeDim)
+                                    .freqScale(0.25f)
+                                    .build()));
         }
         Weight factors = weight("factors", 16, 1);
-        check(96, (b, x) -> b.rope("r", x, new RopeParams(32, 32, pairing, 10000, 1, Optional.of(factors))));
+        check(
+                96,
+                (b, x) -> b.rope(
+                        "r",
+                        x,
+                        RopeParams.builder(32, pairing, 10000)
+                                .freqFactors(Optional.of(factors))
+                                .build()));
     }
 
     @ParameterizedTest
@@ -146,11 +174,14 @@ public class OpTests {
             int[] tokens = {3, 1, 4, 1, 5, 9, 2, 6};
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(tokens);
-            PlanOptions options = new PlanOptions(8, 1, 64, KvType.F32, KvType.F32, true, Map.of());
-            try (Plan plan =
-                    scalar.compiler().compile(new CompileRequest(model.graph(), model.weights(), options, List.of()))) {
-                assertTrue(
-                        plan.report().steps().stream().noneMatch(s -> s.kernel().contains("vector")));
+            PlanOptions options = PlanOptions.builder(64)
+                    .maxBatchTokens(8)
+                    .keyType(KvType.F32)
+                    .valueType(KvType.F32)
+                    .build();
+            try (Plan plan = scalar.compiler().compile(CompileRequest.of(model.graph(), model.weights(), options))) {
+                assertTrue(plan.report().kernels().stream()
+                        .noneMatch(s -> s.kernel().contains("vector")));
                 StepInput input = new StepInput();
                 input.addSequence(new int[] {0});
                 for (int t = 0; t < 8; t++) {

@@ -21,6 +21,7 @@ import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.GraphBuilder;
@@ -42,14 +43,14 @@ import dev.tenon.quant.formats.Q8_0Format;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class CompilerTests {
-    private final Device device = new CpuVectorBackend().open(new DeviceOptions("", 2, Map.of()));
+    private final Device device =
+            new CpuVectorBackend().open(DeviceOptions.builder().threads(2).build());
 
     @AfterEach
     void closeDevice() {
@@ -57,12 +58,19 @@ class CompilerTests {
     }
 
     private static PlanOptions options(KvType type) {
-        return new PlanOptions(32, 2, 256, type, type, true, Map.of());
+        return PlanOptions.builder(256)
+                .maxBatchTokens(32)
+                .maxSequences(2)
+                .keyType(type)
+                .valueType(type)
+                .build();
     }
 
     private Plan compile(TinyModel model, KernelProvider... kernels) {
         return device.compiler()
-                .compile(new CompileRequest(model.graph(), model.weights(), options(KvType.F16), List.of(kernels)));
+                .compile(CompileRequest.builder(model.graph(), model.weights(), options(KvType.F16))
+                        .kernels(List.of(kernels))
+                        .build());
     }
 
     private static float[] one(Plan plan) {
@@ -77,10 +85,10 @@ class CompilerTests {
     @Test
     void aDecoderLayerIsFiveKernels() {
         try (Plan plan = compile(TinyModel.create(1, new Q8_0Format(), true))) {
-            List<PlanReport.Step> steps = plan.report().steps();
+            List<PlanReport.Kernel> steps = plan.report().kernels();
             assertEquals(
                     List.of("norm_qkv_rope", "attention", "linear_add", "norm_gate_up", "linear_add"),
-                    steps.subList(1, 6).stream().map(PlanReport.Step::op).toList());
+                    steps.subList(1, 6).stream().map(PlanReport.Kernel::op).toList());
             assertEquals(1 + 2 * 5 + 3, steps.size());
             assertTrue(steps.stream().allMatch(s -> s.level() == Support.Level.FAST), steps.toString());
             assertTrue(
@@ -102,7 +110,7 @@ class CompilerTests {
     void aFormatWithoutKernelRunsThroughItsDecoderAndTheReportSaysSo() {
         TinyModel model = TinyModel.create(2, new IQ4_NLFormat(), false);
         try (Plan plan = compile(model)) {
-            PlanReport.Step step = plan.report().steps().get(1);
+            PlanReport.Kernel step = plan.report().kernels().get(1);
             assertEquals("iq4_nl.generic", step.kernel());
             assertEquals(Support.Level.GENERIC, step.level());
             double[][] expected =
@@ -148,7 +156,7 @@ class CompilerTests {
             }
         };
         try (Plan plan = compile(model, () -> List.of(kernel))) {
-            assertEquals("iq4_nl.test", plan.report().steps().get(1).kernel());
+            assertEquals("iq4_nl.test", plan.report().kernels().get(1).kernel());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(5);
             assertTrue(PlanTests.nmse(new float[][] {one(plan)}, expected) < 1e-6);
@@ -208,7 +216,7 @@ class CompilerTests {
         b.add(new Strange("warp", x, y));
         Value z = b.value("z", 256);
         b.add(new Strange("weave", y, z));
-        CompileRequest request = new CompileRequest(b.build(z), model.weights(), options(KvType.F32), List.of());
+        CompileRequest request = CompileRequest.of(b.build(z), model.weights(), options(KvType.F32));
         UnsupportedModelException e = assertThrows(
                 UnsupportedModelException.class, () -> device.compiler().compile(request));
         assertEquals(ErrorCode.BACKEND_UNSUPPORTED, e.code());
@@ -241,8 +249,8 @@ class CompilerTests {
         GraphBuilder b = new GraphBuilder("odd heads");
         Value x = b.embedding("x", table);
         Value out = b.value("out", 48);
-        b.add(new CoreOp.Attention(x, x, x, 0, 2, 2, 1, 0, 0, out));
-        CompileRequest request = new CompileRequest(b.build(out), weights, options(KvType.Q8_0), List.of());
+        b.add(new CoreOp.Attention(x, x, x, 0, AttentionParams.builder(2, 2, 1).build(), out));
+        CompileRequest request = CompileRequest.of(b.build(out), weights, options(KvType.Q8_0));
         UnsupportedModelException e = assertThrows(
                 UnsupportedModelException.class, () -> device.compiler().compile(request));
         assertEquals(ErrorCode.BACKEND_UNSUPPORTED, e.code());
@@ -273,8 +281,13 @@ class CompilerTests {
     void moreCacheThanMemoryIsRefusedAndReleasesEverything() {
         TinyModel model = TinyModel.create(2, TestWeights.F32, false);
         MemoryUse before = device.allocator().use();
-        PlanOptions huge = new PlanOptions(32, 2, Integer.MAX_VALUE, KvType.F32, KvType.F32, true, Map.of());
-        CompileRequest request = new CompileRequest(model.graph(), model.weights(), huge, List.of());
+        PlanOptions huge = PlanOptions.builder(Integer.MAX_VALUE)
+                .maxBatchTokens(32)
+                .maxSequences(2)
+                .keyType(KvType.F32)
+                .valueType(KvType.F32)
+                .build();
+        CompileRequest request = CompileRequest.of(model.graph(), model.weights(), huge);
         OutOfResourcesException e = assertThrows(
                 OutOfResourcesException.class, () -> device.compiler().compile(request));
         assertEquals(ErrorCode.MEMORY, e.code());
@@ -293,7 +306,7 @@ class CompilerTests {
         team.run(thread -> threads[thread] = Thread.currentThread().threadId());
         try (Device own = new CpuDevice(device.info(), team, new KernelSet(vector));
                 Plan plan = own.compiler()
-                        .compile(new CompileRequest(model.graph(), model.weights(), options(KvType.F16), List.of()))) {
+                        .compile(CompileRequest.of(model.graph(), model.weights(), options(KvType.F16)))) {
             StepInput input = new StepInput();
             int[] pages = {0, 1, 2, 3};
             float[] logits = new float[TinyModel.VOCABULARY];

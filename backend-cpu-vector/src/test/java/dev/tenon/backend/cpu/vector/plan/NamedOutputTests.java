@@ -1,7 +1,6 @@
 package dev.tenon.backend.cpu.vector.plan;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,6 +11,7 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.StepResult;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Pooling;
@@ -24,7 +24,6 @@ import dev.tenon.itest.testkit.models.RandomModels;
 import dev.tenon.itest.testkit.models.TestFormats;
 import dev.tenon.itest.testkit.reference.Reference;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -36,7 +35,8 @@ class NamedOutputTests {
     private static final int WIDTH = 12;
     private static final int[] TOKENS = {7, 3, 9, 1, 4};
 
-    private final Device device = new CpuVectorBackend().open(new DeviceOptions("", 2, Map.of()));
+    private final Device device =
+            new CpuVectorBackend().open(DeviceOptions.builder().threads(2).build());
 
     @AfterEach
     void closeDevice() {
@@ -55,7 +55,7 @@ class NamedOutputTests {
         return b.build(b.scale("s4", b.scale("s3", rows, 2), 3));
     }
 
-    private static float[][] read(NamedOutputs result, String output) {
+    private static float[][] read(StepResult result, String output) {
         float[][] rows = new float[result.rows(output)][WIDTH];
         for (int r = 0; r < rows.length; r++) {
             result.output(output, r, rows[r]);
@@ -64,8 +64,14 @@ class NamedOutputTests {
     }
 
     private void run(Graph graph, MemoryWeights weights, boolean fuse, Consumer<Plan> test) {
-        PlanOptions options = new PlanOptions(16, 2, 128, KvType.F32, KvType.F32, fuse, Map.of());
-        try (Plan plan = device.compiler().compile(new CompileRequest(graph, weights, options, List.of()))) {
+        PlanOptions options = PlanOptions.builder(128)
+                .maxBatchTokens(16)
+                .maxSequences(2)
+                .keyType(KvType.F32)
+                .valueType(KvType.F32)
+                .fuse(fuse)
+                .build();
+        try (Plan plan = device.compiler().compile(CompileRequest.of(graph, weights, options))) {
             test.accept(plan);
         }
     }
@@ -86,7 +92,7 @@ class NamedOutputTests {
                             input.addToken(TOKENS[t], t, t == TOKENS.length - 1);
                         }
                     }
-                    NamedOutputs result = assertInstanceOf(NamedOutputs.class, plan.run(input));
+                    StepResult result = plan.run(input);
                     double[][] hidden = new double[2 * TOKENS.length][];
                     for (int t = 0; t < hidden.length; t++) {
                         hidden[t] = truth.get("hidden")[t % TOKENS.length];

@@ -23,7 +23,6 @@ import dev.tenon.quant.formats.Q6_KFormat;
 import dev.tenon.quant.formats.Q8_0Format;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +31,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 public class PlanTests {
-    private final Device device = new CpuVectorBackend().open(new DeviceOptions("", 3, Map.of()));
+    private final Device device =
+            new CpuVectorBackend().open(DeviceOptions.builder().threads(3).build());
 
     @AfterEach
     void closeDevice() {
@@ -40,12 +40,17 @@ public class PlanTests {
     }
 
     private static PlanOptions options(KvType kv, boolean fuse) {
-        return new PlanOptions(160, 4, 640, kv, kv, fuse, Map.of());
+        return PlanOptions.builder(640)
+                .maxBatchTokens(160)
+                .maxSequences(4)
+                .keyType(kv)
+                .valueType(kv)
+                .fuse(fuse)
+                .build();
     }
 
     private Plan compile(TinyModel model, KvType kv, boolean fuse) {
-        return device.compiler()
-                .compile(new CompileRequest(model.graph(), model.weights(), options(kv, fuse), List.of()));
+        return device.compiler().compile(CompileRequest.of(model.graph(), model.weights(), options(kv, fuse)));
     }
 
     private static int[] tokens(int count) {
@@ -133,10 +138,10 @@ public class PlanTests {
         try (Plan plan = compile(model, kv, true)) {
             float[][] whole = feed(plan, tokens, 160, pages);
             float[][] mixed = new float[tokens.length][];
-            try (Device single = new CpuVectorBackend().open(new DeviceOptions("", 1, Map.of()));
+            try (Device single = new CpuVectorBackend()
+                            .open(DeviceOptions.builder().threads(1).build());
                     Plan other = single.compiler()
-                            .compile(
-                                    new CompileRequest(model.graph(), model.weights(), options(kv, true), List.of()))) {
+                            .compile(CompileRequest.of(model.graph(), model.weights(), options(kv, true)))) {
                 System.arraycopy(feed(other, tokens, 1, pages), 0, mixed, 0, tokens.length);
             }
             float[][] decoded = feed(plan, tokens, 1, pages);

@@ -9,20 +9,18 @@ import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
-import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.backend.cpu.vector.TinyModel;
 import dev.tenon.quant.formats.Q8_0Format;
-import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ProfileTests {
-    private final Device device = new CpuVectorBackend().open(new DeviceOptions("", 2, Map.of()));
+    private final Device device =
+            new CpuVectorBackend().open(DeviceOptions.builder().threads(2).build());
     private final StepInput input = new StepInput();
 
     @AfterEach
@@ -33,11 +31,14 @@ class ProfileTests {
     private Plan compile(boolean fuse) {
         TinyModel model = TinyModel.create(1, new Q8_0Format(), false);
         return device.compiler()
-                .compile(new CompileRequest(
+                .compile(CompileRequest.of(
                         model.graph(),
                         model.weights(),
-                        new PlanOptions(16, 4, 640, KvType.F16, KvType.F16, fuse, Map.of()),
-                        List.of()));
+                        PlanOptions.builder(640)
+                                .maxBatchTokens(16)
+                                .maxSequences(4)
+                                .fuse(fuse)
+                                .build()));
     }
 
     private float[] decode(Plan plan, int position) {
@@ -59,11 +60,11 @@ class ProfileTests {
                 decode(plan, t);
             }
             PlanProfile profile = profiler.stop();
-            assertEquals(3, profile.runs());
+            assertEquals(3, profile.steps());
             assertEquals(3, profile.tokens());
             assertEquals(
-                    plan.report().steps(),
-                    profile.entries().stream().map(PlanProfile.Entry::step).toList());
+                    plan.report().kernels(),
+                    profile.entries().stream().map(PlanProfile.Entry::kernel).toList());
             long sum = 0;
             for (PlanProfile.Entry entry : profile.entries()) {
                 assertEquals(3, entry.count(), entry.toString());
@@ -93,7 +94,7 @@ class ProfileTests {
                 assertEquals(
                         kv,
                         profile.entries().stream()
-                                .filter(e -> e.step().op().equals("attention"))
+                                .filter(e -> e.kernel().op().equals("attention"))
                                 .mapToLong(PlanProfile.Entry::bytes)
                                 .sum());
             }
@@ -114,15 +115,15 @@ class ProfileTests {
             input.addToken(7, 0, true);
             plan.run(input);
             PlanProfile profile = profiler.stop();
-            assertEquals(1, profile.runs());
+            assertEquals(1, profile.steps());
             assertEquals(6, profile.tokens());
             PlanProfile.Entry attention = profile.entries().stream()
-                    .filter(e -> e.step().op().equals("attention"))
+                    .filter(e -> e.kernel().op().equals("attention"))
                     .findFirst()
                     .orElseThrow();
             assertEquals((5L + 1) * TinyModel.HEADS_KV * 2 * TinyModel.HEAD_DIM * 2, attention.bytes());
             PlanProfile.Entry embedding = profile.entries().getFirst();
-            assertEquals("embedding", embedding.step().op());
+            assertEquals("embedding", embedding.kernel().op());
             assertEquals(6 * new Q8_0Format().bytesFor(TinyModel.WIDTH), embedding.bytes());
         }
     }
@@ -136,11 +137,11 @@ class ProfileTests {
             for (int t = 0; t < 4; t++) {
                 assertArrayEquals(decode(other, t), decode(plan, t));
             }
-            assertEquals(4, profiler.stop().runs());
+            assertEquals(4, profiler.stop().steps());
             decode(plan, 4);
-            assertEquals(4, profiler.stop().runs());
+            assertEquals(4, profiler.stop().steps());
             profiler.start();
-            assertEquals(0, profiler.stop().runs());
+            assertEquals(0, profiler.stop().steps());
         }
     }
 }

@@ -127,7 +127,10 @@ class CpuPinningTests {
     @Test
     void anOpenDeviceTellsWhereItsThreadsAre() {
         requireLinux();
-        DeviceOptions options = new DeviceOptions("", 1, Map.of(CpuPinning.PIN.name(), " TRUE "));
+        DeviceOptions options = DeviceOptions.builder()
+                .threads(1)
+                .settings(Map.of(CpuPinning.PIN.name(), " TRUE "))
+                .build();
         try (Device device = new CpuVectorBackend().open(options)) {
             int first = new CpuPinning(new Affinity(OS), 1).processors()[0];
             assertEquals("[" + first + "]", device.info().details().get("pinned-to"));

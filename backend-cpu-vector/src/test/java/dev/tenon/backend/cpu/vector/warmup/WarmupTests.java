@@ -39,7 +39,7 @@ class WarmupTests {
         assumeTrue(
                 backend.probe().issues().isEmpty(),
                 "there are no vector kernels to warm up: " + backend.probe().issues());
-        device = backend.open(new DeviceOptions("", 2, Map.of()));
+        device = backend.open(DeviceOptions.builder().threads(2).build());
     }
 
     @AfterEach
@@ -51,11 +51,15 @@ class WarmupTests {
 
     private Plan plan(KvType kv, Map<String, String> settings) {
         return device.compiler()
-                .compile(new CompileRequest(
+                .compile(CompileRequest.of(
                         model.graph(),
                         model.weights(),
-                        new PlanOptions(160, 1, 256, kv, kv, true, settings),
-                        List.of()));
+                        PlanOptions.builder(256)
+                                .maxBatchTokens(160)
+                                .keyType(kv)
+                                .valueType(kv)
+                                .settings(settings)
+                                .build()));
     }
 
     /// A prompt of 90 tokens, then 40 tokens one by one; the logits after each step.
@@ -110,7 +114,7 @@ class WarmupTests {
     void theThreadEndsWithItsPlan() {
         for (int i = 0; i < 5; i++) {
             try (Plan plan = plan(KvType.F16, Map.of("warmup", "on"))) {
-                assertFalse(plan.report().steps().isEmpty());
+                assertFalse(plan.report().kernels().isEmpty());
             }
             assertEquals(0, threads());
         }

@@ -57,7 +57,7 @@ record NvCompiler(NvDevice device, DeviceTraits traits, Map<String, String> sett
         if (!missing.isEmpty()) {
             throw device.code().refusal(missing);
         }
-        int most = wanted.options().maxTokens();
+        int most = wanted.options().maxBatchTokens();
         device.code().prepare(modules(planned, List.of(new StepShape(1, 1, false), StepShape.of(most, 1, 1))));
         return new NvPlan(planned, request.weights(), device);
     }

@@ -27,7 +27,7 @@ final class PlainPlan implements Plan, KvPages {
     private final PlainOps ops;
     private final PlanOptions options;
     private final PlanReport report;
-    private final int vocabSize;
+    private final int vocabularySize;
     private final int pages;
     private final long pageBytes;
     /// `[layer][page * TOKENS_PER_PAGE + position in the page][headCountKv * length]`
@@ -47,10 +47,10 @@ final class PlainPlan implements Plan, KvPages {
                         .mapToLong(a -> 4L * (a.k().width() + a.v().width()))
                         .sum());
         pageBytes = rowBytes * TOKENS_PER_PAGE;
-        vocabSize = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
+        vocabularySize = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
         ops = new PlainOps(request.weights());
-        List<PlanReport.Step> steps = graph.ops().stream()
-                .map(op -> new PlanReport.Step(
+        List<PlanReport.Kernel> steps = graph.ops().stream()
+                .map(op -> new PlanReport.Kernel(
                         op.kind(), op.outputs().getFirst().name(), "plain.java", Support.Level.GENERIC))
                 .toList();
         long weightBytes = graph.weights().stream()
@@ -94,7 +94,7 @@ final class PlainPlan implements Plan, KvPages {
     }
 
     private void check(StepInput in) {
-        require(in.tokenCount() <= options.maxTokens(), in.tokenCount() + " tokens", "at most " + options.maxTokens());
+        require(in.tokenCount() <= options.maxBatchTokens(), in.tokenCount() + " tokens", "at most " + options.maxBatchTokens());
         require(
                 in.sequenceCount() <= options.maxSequences(),
                 in.sequenceCount() + " sequences",
@@ -103,7 +103,7 @@ final class PlainPlan implements Plan, KvPages {
             int token = in.token(t);
             int position = in.position(t);
             int[] table = in.pageTable(in.sequence(t));
-            require(token >= 0 && token < vocabSize, "token " + token, "0 to " + (vocabSize - 1));
+            require(token >= 0 && token < vocabularySize, "token " + token, "0 to " + (vocabularySize - 1));
             require(
                     position >= 0 && position / TOKENS_PER_PAGE < table.length,
                     "position " + position,

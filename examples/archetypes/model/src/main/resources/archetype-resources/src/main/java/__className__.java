@@ -42,10 +42,9 @@ public final class ${className} implements ModelArchitecture {
     private static Graph graph(ModelConfig c, ModelSource source) {
         GraphBuilder g = new GraphBuilder(c.architecture());
         float scale = (float) (1 / Math.sqrt(c.keyLength()));
-        RopeParams rope = new RopeParams(
-                c.keyLength(), c.ropeDim(), Pairing.HALF_SPLIT, c.ropeFreqBase(), c.ropeFreqScale(), Optional.empty());
+        RopeParams rope = RopeParams.builder(c.keyLength(), Pairing.HALF_SPLIT, c.ropeFreqBase()).ropeDim(c.ropeDim()).freqScale(c.ropeFreqScale()).build();
 
-        Weight embedding = new Weight("token_embd.weight", c.embeddingLength(), c.vocabSize());
+        Weight embedding = new Weight("token_embd.weight", c.embeddingLength(), c.vocabularySize());
         Value x = g.embedding("embd", embedding); //                                                [T, E]
         for (int layer = 0; layer < c.blockCount(); layer++) {
             String blk = "blk." + layer + ".";
@@ -68,7 +67,7 @@ public final class ${className} implements ModelArchitecture {
         }
         x = norm(g, c, g.selectRows("selected", x), "output_norm"); //                              [L, E]
         Weight head = source.has("output.weight")
-                ? new Weight("output.weight", c.embeddingLength(), c.vocabSize())
+                ? new Weight("output.weight", c.embeddingLength(), c.vocabularySize())
                 : embedding;
         return g.build(g.linear("logits", x, head, Optional.empty())); //                           [L, nVocab]
     }

@@ -64,22 +64,7 @@ class ${className}Tests extends ArchitectureContract {
     @Override
     protected ModelConfig expectedConfig() {
         int head = (int) HEAD;
-        return new ModelConfig(
-                "${id}",
-                "tiny",
-                128,
-                (int) WIDTH,
-                LAYERS,
-                HEADS,
-                HEADS_KV,
-                head,
-                head,
-                (int) FEED_FORWARD,
-                (int) VOCABULARY,
-                1e-6f,
-                head,
-                50_000f,
-                1);
+        return ModelConfig.builder("${id}").name("tiny").contextLength(128).embeddingLength((int) WIDTH).blockCount(LAYERS).headCount(HEADS).headCountKv(HEADS_KV).keyLength(head).valueLength(head).feedForwardLength((int) FEED_FORWARD).vocabularySize((int) VOCABULARY).rmsEps(1e-6f).ropeDim(head).ropeFreqBase(50_000f).ropeFreqScale(1).build();
     }
 
     @Override

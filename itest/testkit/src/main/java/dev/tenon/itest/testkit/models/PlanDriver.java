@@ -15,7 +15,6 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 
 /// Plays the platform's part for a plan: hands out pages, keeps page tables, fills batches.
@@ -85,9 +84,16 @@ public final class PlanDriver implements AutoCloseable {
         }
 
         public CompileRequest request(Model model, int kvTokens) {
-            PlanOptions options =
-                    new PlanOptions(maxTokens, maxSequences, kvTokens, keyType, valueType, fuse, Map.of());
-            return new CompileRequest(model.graph(), model.weights(), options, kernels);
+            PlanOptions options = PlanOptions.builder(kvTokens)
+                    .maxBatchTokens(maxTokens)
+                    .maxSequences(maxSequences)
+                    .keyType(keyType)
+                    .valueType(valueType)
+                    .fuse(fuse)
+                    .build();
+            return CompileRequest.builder(model.graph(), model.weights(), options)
+                    .kernels(kernels)
+                    .build();
         }
     }
 

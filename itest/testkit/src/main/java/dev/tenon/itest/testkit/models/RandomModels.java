@@ -28,8 +28,8 @@ public final class RandomModels {
     /// @param name what a failure calls it, with everything needed to make it again
     /// @param graph the graph, not fused
     /// @param weights its weights
-    /// @param vocabSize tokens are 0 to this - 1
-    public record Model(String name, Graph graph, MemoryWeights weights, int vocabSize) implements AutoCloseable {
+    /// @param vocabularySize tokens are 0 to this - 1
+    public record Model(String name, Graph graph, MemoryWeights weights, int vocabularySize) implements AutoCloseable {
         @Override
         public void close() {
             weights.close();
@@ -44,7 +44,7 @@ public final class RandomModels {
     /// @param headCountKv key and value heads
     /// @param headDim elements of a head
     /// @param feedForwardLength width of the feed-forward layer
-    /// @param vocabSize tokens
+    /// @param vocabularySize tokens
     public record Shape(
             int layers,
             int embeddingLength,
@@ -52,7 +52,7 @@ public final class RandomModels {
             int headCountKv,
             int headDim,
             int feedForwardLength,
-            int vocabSize) {
+            int vocabularySize) {
         /// {@return a small shape whose rows are whole blocks of a format}
         ///
         /// @param format the format of the matrices
@@ -77,10 +77,11 @@ public final class RandomModels {
     public static Model llamaLike(long seed, QuantFormat format, Shape shape) {
         GraphBuilder b = new GraphBuilder("random-llama");
         Weight factors = Weight.vector("rope_freqs.weight", shape.headDim() / 2);
-        RopeParams rope = new RopeParams(
-                shape.headDim(), shape.headDim(), RopeParams.Pairing.INTERLEAVED, 10_000, 1, Optional.of(factors));
-        Weight table = new Weight("token_embd.weight", shape.embeddingLength(), shape.vocabSize());
-        Weight head = new Weight("output.weight", shape.embeddingLength(), shape.vocabSize());
+        RopeParams rope = RopeParams.builder(shape.headDim(), RopeParams.Pairing.INTERLEAVED, 10_000)
+                .freqFactors(Optional.of(factors))
+                .build();
+        Weight table = new Weight("token_embd.weight", shape.embeddingLength(), shape.vocabularySize());
+        Weight head = new Weight("output.weight", shape.embeddingLength(), shape.vocabularySize());
         Graph graph = decoder(b, shape, rope, false, table, head);
         return model("llamaLike", seed, format, shape, graph);
     }
@@ -94,16 +95,16 @@ public final class RandomModels {
     /// @return the model; the caller closes it
     public static Model qwen3Like(long seed, QuantFormat format, Shape shape) {
         GraphBuilder b = new GraphBuilder("random-qwen3");
-        RopeParams rope = new RopeParams(
-                shape.headDim(), shape.headDim(), RopeParams.Pairing.HALF_SPLIT, 1_000_000, 1, Optional.empty());
-        Weight table = new Weight("token_embd.weight", shape.embeddingLength(), shape.vocabSize());
+        RopeParams rope = RopeParams.builder(shape.headDim(), RopeParams.Pairing.HALF_SPLIT, 1_000_000)
+                .build();
+        Weight table = new Weight("token_embd.weight", shape.embeddingLength(), shape.vocabularySize());
         Graph graph = decoder(b, shape, rope, true, table, table);
         return model("qwen3Like", seed, format, shape, graph);
     }
 
     private static Model model(String kind, long seed, QuantFormat format, Shape shape, Graph graph) {
         String name = kind + " seed=" + seed + " " + format.id() + " " + shape;
-        return new Model(name, graph, weightsFor(graph, format, seed), shape.vocabSize());
+        return new Model(name, graph, weightsFor(graph, format, seed), shape.vocabularySize());
     }
 
     private static Graph decoder(

@@ -69,7 +69,7 @@ public final class TinyGguf {
         out.integer(metadata.size(), 8);
         metadata.forEach((key, value) -> {
             out.text(key);
-            out.integer(value.type().ordinal(), 4);
+            out.integer(value.type().number(), 4);
             out.value(value.type(), value.elementType(), value.value());
         });
         long offset = 0;
@@ -145,7 +145,7 @@ public final class TinyGguf {
             if (elementType == GgufType.ARRAY) {
                 throw new IllegalArgumentException("nested arrays are not written");
             }
-            integer(elementType.ordinal(), 4);
+            integer(elementType.number(), 4);
             integer(elements.size(), 8);
             elements.forEach(element -> value(elementType, null, element));
         }

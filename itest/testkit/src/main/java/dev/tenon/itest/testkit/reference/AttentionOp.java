@@ -15,8 +15,8 @@ record AttentionOp(CoreOp.Attention op, Optional<double[]> sinks) {
     /// @param last last position of its sequence in the step
     /// @param kv keys and values
     double[] row(double[] q, int position, int last, KvStore kv) {
-        int from = op.firstSeen(position);
-        int to = op.lastSeen(position, last) + 1;
+        int from = op.params().firstSeen(position);
+        int to = op.params().lastSeen(position, last) + 1;
         int length = op.valueLength();
         double[] out = new double[op.out().width()];
         for (int h = 0; h < op.headCount(); h++) {
@@ -47,7 +47,9 @@ record AttentionOp(CoreOp.Attention op, Optional<double[]> sinks) {
         for (int i = 0; i < op.keyLength(); i++) {
             dot += q[head * op.keyLength() + i] * key[group * op.keyLength() + i];
         }
-        double score = dot * op.scale();
-        return op.softCap() == 0 ? score : op.softCap() * Math.tanh(score / op.softCap());
+        double score = dot * op.params().scale();
+        return op.params().softCap() == 0
+                ? score
+                : op.params().softCap() * Math.tanh(score / op.params().softCap());
     }
 }

@@ -3,8 +3,8 @@ package dev.tenon.itest.testkit.reference;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
+import dev.tenon.api.text.TokenSampling;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -16,12 +16,12 @@ import java.util.stream.IntStream;
 /// @param vocab number of tokens
 public record HostGenerator(Plan plan, int vocab) implements TokenGenerator {
     @Override
-    public boolean supports(TokenChoice choice) {
+    public boolean supports(TokenSampling choice) {
         return true;
     }
 
     @Override
-    public void generate(StepInput input, List<TokenChoice> choices, int steps, TokenSink sink) {
+    public void generate(StepInput input, List<TokenSampling> choices, int steps, TokenSink sink) {
         int count = input.tokenCount();
         if (count != choices.size() || count != input.sequenceCount() || count != input.logitRows()) {
             throw new IllegalArgumentException("expected a token, a row of logits and a choice for each sequence");
@@ -52,16 +52,16 @@ public record HostGenerator(Plan plan, int vocab) implements TokenGenerator {
     }
 
     /// Chooses a token of a row, some steps behind the choice.
-    static int choose(float[] logits, TokenChoice choice, int step) {
+    static int choose(float[] logits, TokenSampling choice, int step) {
         List<Integer> best = IntStream.range(0, logits.length)
                 .boxed()
                 .sorted(Comparator.comparingDouble((Integer id) -> -logits[id]).thenComparing(id -> id))
                 .toList();
-        if (choice.temperature() == 0) {
+        if (choice.params().temperature() == 0) {
             return best.getFirst();
         }
-        if (choice.topK() > 0) {
-            best = best.subList(0, Math.min(choice.topK(), best.size()));
+        if (choice.params().topK() > 0) {
+            best = best.subList(0, Math.min(choice.params().topK(), best.size()));
         }
         float top = logits[best.getFirst()];
         double sum = 0;
@@ -70,24 +70,29 @@ public record HostGenerator(Plan plan, int vocab) implements TokenGenerator {
         }
         int kept = 0;
         double reached = 0;
-        while (kept < best.size() && (kept == 0 || choice.topP() >= 1 || reached < choice.topP())) {
+        while (kept < best.size()
+                && (kept == 0
+                        || choice.params().topP() >= 1
+                        || reached < choice.params().topP())) {
             reached += Math.exp(logits[best.get(kept++)] - top) / sum;
         }
-        while (kept > 1 && choice.minP() > 0 && logits[best.get(kept - 1)] < top + Math.log(choice.minP())) {
+        while (kept > 1
+                && choice.params().minP() > 0
+                && logits[best.get(kept - 1)] < top + Math.log(choice.params().minP())) {
             kept--;
         }
         best = best.subList(0, kept);
         double total = 0;
         for (int id : best) {
-            total += Math.exp((logits[id] - top) / choice.temperature());
+            total += Math.exp((logits[id] - top) / choice.params().temperature());
         }
-        SplittableRandom random = new SplittableRandom(choice.seed());
+        SplittableRandom random = new SplittableRandom(choice.params().seed());
         for (long i = 0; i < choice.drawn() + step; i++) {
             random.nextLong();
         }
         double left = random.nextDouble() * total;
         for (int id : best) {
-            left -= Math.exp((logits[id] - top) / choice.temperature());
+            left -= Math.exp((logits[id] - top) / choice.params().temperature());
             if (left < 0) {
                 return id;
             }

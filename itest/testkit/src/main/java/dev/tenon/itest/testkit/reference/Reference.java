@@ -151,7 +151,7 @@ public final class Reference {
     }
 
     private double[][] attention(CoreOp.Attention op, double[][][] in, int[] positions, KvStore kv) {
-        AttentionOp attention = new AttentionOp(op, op.sinks().map(weights::vector));
+        AttentionOp attention = new AttentionOp(op, op.params().sinks().map(weights::vector));
         double[][] out = new double[positions.length][];
         for (int t = 0; t < out.length; t++) {
             kv.put(op.layer(), positions[t], in[1][t], in[2][t]);

@@ -17,7 +17,6 @@ import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.BackendException;
@@ -32,6 +31,7 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.text.TokenSampling;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -225,14 +225,14 @@ public final class ReferenceBackend implements Backend {
                 throw new TenonException(ErrorCode.CLOSED, "the plan is closed");
             }
             check.check(in);
-            List<TokenChoice> choices = new ArrayList<>();
+            List<TokenSampling> choices = new ArrayList<>();
             List<double[]> rows = new ArrayList<>();
             for (int from = 0; from < in.tokenCount(); from = end(in, from)) {
                 double[][] computed = rows(in, from, end(in, from));
                 for (int t = from; t < from + computed.length; t++) {
                     if (in.wantsLogits(t)) {
                         rows.add(computed[t - from]);
-                        choices.add(in.choice(t));
+                        choices.add(in.sampling(t));
                     }
                 }
             }
@@ -252,7 +252,7 @@ public final class ReferenceBackend implements Backend {
 
                 @Override
                 public int token(int row) {
-                    TokenChoice choice = choices.get(row);
+                    TokenSampling choice = choices.get(row);
                     if (choice == null) {
                         return -1;
                     }
@@ -322,8 +322,8 @@ public final class ReferenceBackend implements Backend {
 
         @Override
         public PlanReport report() {
-            List<PlanReport.Step> steps = request.graph().ops().stream()
-                    .map(op -> new PlanReport.Step(op.kind(), "", "interpreter", Support.Level.GENERIC))
+            List<PlanReport.Kernel> steps = request.graph().ops().stream()
+                    .map(op -> new PlanReport.Kernel(op.kind(), "", "interpreter", Support.Level.GENERIC))
                     .toList();
             long weightBytes = request.graph().weights().stream()
                     .mapToLong(w -> request.weights().info(w.name()).sizeBytes())

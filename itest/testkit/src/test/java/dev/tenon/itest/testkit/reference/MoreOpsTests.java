@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
@@ -70,7 +71,7 @@ class MoreOpsTests {
     void softmaxSharesAreThoseOfAllExpertsOrOfTheChosenOnes() {
         double sum = Math.exp(1) + Math.exp(3) + Math.exp(2) + Math.exp(0);
         chosen(
-                router(new RouterParams(Gating.SOFTMAX, 2, false), 1, 3, 2, 0),
+                router(RouterParams.builder(Gating.SOFTMAX, 2).build(), 1, 3, 2, 0),
                 new double[] {1, 2},
                 Math.exp(3) / sum,
                 Math.exp(2) / sum);
@@ -79,25 +80,31 @@ class MoreOpsTests {
     @Test
     void normalisedSharesAddUpToTheScale() {
         double best = 1 / (1 + Math.exp(-1));
-        RouterParams params = new RouterParams(Gating.SOFTMAX, 2, true, 2.5f, NONE, 1, 1);
+        RouterParams params = RouterParams.builder(Gating.SOFTMAX, 2)
+                .normalise(true)
+                .scale(2.5f)
+                .build();
         chosen(router(params, 1, 3, 2, 0), new double[] {1, 2}, 2.5 * best, 2.5 * (1 - best));
     }
 
     @Test
     void theBiasDecidesWhichExpertsButNotTheirShares() {
         Optional<Weight> bias = Optional.of(put(Weight.vector("bias", 3), 0, 0, 1));
-        RouterParams params = new RouterParams(Gating.SIGMOID, 1, false, 1, bias, 1, 1);
+        RouterParams params = RouterParams.builder(Gating.SIGMOID, 1).bias(bias).build();
         chosen(router(params, 2, 0, -2), new double[] {2}, 1 / (1 + Math.exp(2)));
     }
 
     @Test
     void equalScoresGoToTheFirst() {
-        chosen(router(new RouterParams(Gating.SIGMOID, 2, false), 0, 0, 0), new double[] {0, 1}, 0.5, 0.5);
+        chosen(router(RouterParams.builder(Gating.SIGMOID, 2).build(), 0, 0, 0), new double[] {0, 1}, 0.5, 0.5);
     }
 
     @Test
     void aGroupCountsByItsTwoBest() {
-        RouterParams params = new RouterParams(Gating.SIGMOID, 2, true, 1, NONE, 2, 1);
+        RouterParams params = RouterParams.builder(Gating.SIGMOID, 2)
+                .normalise(true)
+                .groups(2)
+                .build();
         // The best expert is in the first group, the best two together in the second.
         ExpertOp.Router router = router(params, 3, -9, -9, 2, 1, -9);
         double first = 1 / (1 + Math.exp(-2));
@@ -108,7 +115,7 @@ class MoreOpsTests {
     @Test
     void eachExpertHasItsMatrixItsBiasAndWhereWantedItsInput() {
         Value x = table(new float[] {1, 10});
-        RouterParams two = new RouterParams(Gating.SIGMOID, 2, false);
+        RouterParams two = RouterParams.builder(Gating.SIGMOID, 2).build();
         Weight logits = put(new Weight("logits", 2, 3), 0, 0, 0, 1, 1, 0);
         ExpertOp.Router router = b.router("r", b.linear("l", x, logits, NONE), two);
         Weight experts = put(new Weight("e", 2, 1, 3), 9, 9, 1, 2, 3, 4);
@@ -148,7 +155,17 @@ class MoreOpsTests {
 
     private Value attention(Value x, int window, boolean causal, Optional<Weight> sinks) {
         Value out = b.value("out", x.width());
-        b.add(new CoreOp.Attention(x, x, x, 0, 1, 1, 1, window, 0, causal, sinks, out));
+        b.add(new CoreOp.Attention(
+                x,
+                x,
+                x,
+                0,
+                AttentionParams.builder(1, 1, 1)
+                        .slidingWindow(window)
+                        .causal(causal)
+                        .sinks(sinks)
+                        .build(),
+                out));
         return out;
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
@@ -71,7 +72,7 @@ class ReferenceTests {
     void interleavedRopeTurnsNeighboursAndHalfSplitTurnsHalves() {
         float[][] table = {{1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}};
         for (RopeParams.Pairing pairing : RopeParams.Pairing.values()) {
-            RopeParams params = new RopeParams(5, 4, pairing, 100, 1, Optional.empty());
+            RopeParams params = RopeParams.builder(5, pairing, 100).ropeDim(4).build();
             double[][] out = run(table, Map.of(), (b, x) -> b.rope("y", x, params));
             assertArrayEquals(new double[] {1, 2, 3, 4, 5}, out[0], 1e-12, "position 0");
             double c0 = Math.cos(1);
@@ -87,8 +88,10 @@ class ReferenceTests {
 
     @Test
     void ropeFactorsDivideTheFrequency() {
-        RopeParams params =
-                new RopeParams(2, 2, RopeParams.Pairing.INTERLEAVED, 10_000, 0.5f, Optional.of(Weight.vector("f", 1)));
+        RopeParams params = RopeParams.builder(2, RopeParams.Pairing.INTERLEAVED, 10_000)
+                .freqScale(0.5f)
+                .freqFactors(Optional.of(Weight.vector("f", 1)))
+                .build();
         double[][] out =
                 run(new float[][] {{1, 0}, {1, 0}}, Map.of("f", new float[] {4}), (b, x) -> b.rope("y", x, params));
         assertArrayEquals(new double[] {Math.cos(0.125), Math.sin(0.125)}, out[1], 1e-12);
@@ -108,7 +111,13 @@ class ReferenceTests {
         float[][] table = {{1, 5}, {2, 7}};
         double[][] out = run(table, Map.of(), (b, x) -> {
             Value y = b.value("y", 2);
-            b.add(new CoreOp.Attention(x, x, x, 0, 1, 1, 1, 1, 0, y));
+            b.add(new CoreOp.Attention(
+                    x,
+                    x,
+                    x,
+                    0,
+                    AttentionParams.builder(1, 1, 1).slidingWindow(1).build(),
+                    y));
             return y;
         });
         assertArrayEquals(new double[] {2, 7}, out[1], 1e-12);
@@ -119,7 +128,8 @@ class ReferenceTests {
         float[][] table = {{0, 1}, {100, 2}};
         double[][] out = run(table, Map.of(), (b, x) -> {
             Value y = b.value("y", 2);
-            b.add(new CoreOp.Attention(x, x, x, 0, 1, 1, 1, 0, 1, y));
+            b.add(new CoreOp.Attention(
+                    x, x, x, 0, AttentionParams.builder(1, 1, 1).softCap(1).build(), y));
             return y;
         });
         double first = Math.exp(Math.tanh(2));

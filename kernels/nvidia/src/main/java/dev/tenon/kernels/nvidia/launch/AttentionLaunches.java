@@ -190,9 +190,9 @@ public record AttentionLaunches(
                 op.valueLength(),
                 raw ? ropeDim() : 0,
                 raw ? pairing() : 0,
-                op.scale(),
-                op.slidingWindow(),
-                op.softCap());
+                op.params().scale(),
+                op.params().slidingWindow(),
+                op.params().softCap());
     }
 
     private void attendTiles(Emission e) {
@@ -214,9 +214,9 @@ public record AttentionLaunches(
                 e.outF16(out),
                 op.headCount(),
                 op.headCountKv(),
-                op.scale(),
-                op.slidingWindow(),
-                op.softCap());
+                op.params().scale(),
+                op.params().slidingWindow(),
+                op.params().softCap());
     }
 
     /// As many pieces as there is room for blocks: on tensor cores one on each multiprocessor where

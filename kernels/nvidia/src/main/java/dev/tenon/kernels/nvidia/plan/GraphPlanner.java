@@ -128,7 +128,7 @@ public final class GraphPlanner {
     }
 
     private Slot slot(String purpose, int width, boolean selected) {
-        long rows = selected ? StepLimits.maxLogitRows(options) : Buckets.of(options.maxTokens());
+        long rows = selected ? StepLimits.maxLogitRows(options) : Buckets.of(options.maxBatchTokens());
         long bytes = Math.multiplyExact(rows * Float.BYTES, (long) width);
         return new Slot(buffers.add(BufferSpec.Kind.ACTIVATION, purpose, bytes), width, selected);
     }
@@ -282,8 +282,8 @@ public final class GraphPlanner {
             double[] frequencies = RopeTables.frequencies(
                     params, params.freqFactors().map(weights::values).orElse(null));
             BufferSpec frequency = weights.constant("rope frequencies", frequencies);
-            BufferSpec table =
-                    buffers.add(BufferSpec.Kind.ACTIVATION, "rope table", 8L * pairs * Buckets.of(options.maxTokens()));
+            BufferSpec table = buffers.add(
+                    BufferSpec.Kind.ACTIVATION, "rope table", 8L * pairs * Buckets.of(options.maxBatchTokens()));
             ops.add(new PlannedOp(
                     "rope",
                     "rope table",

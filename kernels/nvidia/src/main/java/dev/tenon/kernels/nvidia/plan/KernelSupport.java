@@ -8,7 +8,7 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.api.kernel.Kernel;
+import dev.tenon.api.kernel.KernelOffers;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.quant.QuantFormat;
@@ -26,11 +26,9 @@ public final class KernelSupport {
     /// {@return the block decoders that other bundles offer, by format id}
     static Map<String, CudaFragment> fragments(Collection<KernelProvider> offered) {
         Map<String, CudaFragment> fragments = new HashMap<>();
-        for (KernelProvider provider : offered) {
-            for (Kernel kernel : provider.kernels()) {
-                if (kernel instanceof CudaFragment fragment) {
-                    fragments.putIfAbsent(fragment.format(), fragment);
-                }
+        for (KernelOffers.Offer offer : KernelOffers.of(offered, "cuda").offers()) {
+            if (offer.kernel() instanceof CudaFragment fragment) {
+                fragments.putIfAbsent(fragment.format(), fragment);
             }
         }
         return fragments;

@@ -23,8 +23,8 @@ final class NoKernelYet {
             case CoreOp.PositionEmbedding _, CoreOp.Repeat _, CoreOp.LayerNorm _, CoreOp.SwigluOai _, CoreOp.Pool _ ->
                 not("op " + op.kind());
             case ExpertOp _ -> not("op " + op.kind());
-            case CoreOp.Attention a when !a.causal() -> not("attention without a causal mask");
-            case CoreOp.Attention a when a.sinks().isPresent() -> not("attention with sinks");
+            case CoreOp.Attention a when !a.params().causal() -> not("attention without a causal mask");
+            case CoreOp.Attention a when a.params().sinks().isPresent() -> not("attention with sinks");
             case CoreOp.Rope r when r.params().yarn().isPresent() -> not("rope with YaRN");
             case CoreOp.Rope r when r.params().attentionFactor() != 1 -> not("rope with an attention factor");
             case CoreOp.Activate a

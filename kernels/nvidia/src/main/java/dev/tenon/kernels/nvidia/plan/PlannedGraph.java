@@ -96,9 +96,9 @@ public final class PlannedGraph {
     }
 
     /// {@return the kernels, in order}
-    public List<PlanReport.Step> steps() {
+    public List<PlanReport.Kernel> steps() {
         return plan.ops().stream()
-                .map(op -> new PlanReport.Step(op.kind(), op.name(), op.kernel(), op.level()))
+                .map(op -> new PlanReport.Kernel(op.kind(), op.name(), op.kernel(), op.level()))
                 .toList();
     }
 

@@ -6,7 +6,7 @@ import dev.tenon.api.device.StepResult;
 /// The logits of the last step, and the tokens that the device sampled. Logits are on the device until
 /// they are asked for, unless they arrived with the step, or had to be kept because a further run of the
 /// step writes over them. Reused from step to step.
-final class LogitRows implements StepResult {
+final class Rows implements StepResult {
     private static final float[][] NOTHING_KEPT = {};
 
     private final PlanTurn turn;
@@ -28,7 +28,7 @@ final class LogitRows implements StepResult {
     /// @param sampling the sampled tokens
     /// @param width numbers in a row
     /// @param selected whether the device has a row for each token that wants logits; otherwise for each token
-    LogitRows(PlanTurn turn, StepLogits logits, StepSampling sampling, int width, boolean selected) {
+    Rows(PlanTurn turn, StepLogits logits, StepSampling sampling, int width, boolean selected) {
         this.turn = turn;
         this.logits = logits;
         this.sampling = sampling;

@@ -4,7 +4,7 @@ import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
-import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.text.TokenSampling;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.step.Buckets;
 import dev.tenon.kernels.nvidia.step.PageTables;
@@ -25,7 +25,7 @@ public final class StepRunner {
     private final StepLogits logits;
     private final PageTables tables;
     private final StepSampling sampling;
-    private final LogitRows result;
+    private final Rows result;
     private final KvPages pages;
 
     /// Makes a runner.
@@ -41,7 +41,7 @@ public final class StepRunner {
         this.logits = device.logits();
         this.tables = new PageTables(limits.pageCount());
         this.sampling = new StepSampling(device.sampled().isPresent() ? limits.maxSampledRows() : 0);
-        this.result = new LogitRows(turn, logits, sampling, planned.logitsWidth(), limits.logitsSelected());
+        this.result = new Rows(turn, logits, sampling, planned.logitsWidth(), limits.logitsSelected());
         this.pages = new CachePages(turn, device, planned.cache(), limits.pageCount());
     }
 
@@ -130,7 +130,7 @@ public final class StepRunner {
     /// @param steps how many steps, at least 1
     /// @return the first step
     /// @throws IllegalArgumentException if the input is anything else
-    public Step first(StepInput input, List<TokenChoice> choices, int steps) {
+    public Step first(StepInput input, List<TokenSampling> choices, int steps) {
         check.check(input, steps);
         StepShape shape = limits.sampling(input, choices, steps);
         result.begin(NOTHING);

@@ -1,7 +1,7 @@
 package dev.tenon.kernels.nvidia.run;
 
 import dev.tenon.api.device.StepInput;
-import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.text.TokenSampling;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import dev.tenon.kernels.nvidia.step.TokenRing;
 import java.lang.foreign.MemorySegment;
@@ -14,7 +14,7 @@ import java.util.List;
 /// step, in the plan's turn.
 final class StepSampling {
     private final int maxRows;
-    private final List<TokenChoice> rows = new ArrayList<>();
+    private final List<TokenSampling> rows = new ArrayList<>();
     private final boolean[] own;
     private final int[] tokens;
     private int ownCount;
@@ -38,18 +38,18 @@ final class StepSampling {
     /// @param input the step
     /// @return its shape
     StepShape begin(StepShape shape, StepInput input) {
-        if (input.choiceCount() == 0 || input.logitRows() > maxRows) {
+        if (input.samplingCount() == 0 || input.logitRows() > maxRows) {
             return shape;
         }
         int candidates = 0;
         for (int t = 0; t < input.tokenCount(); t++) {
             if (input.wantsLogits(t)) {
-                TokenChoice choice = input.choice(t);
+                TokenSampling choice = input.sampling(t);
                 int candidatesOfRow = choice == null ? 0 : TokenRing.candidates(choice);
                 own[rows.size()] = candidatesOfRow > 0;
                 ownCount += candidatesOfRow > 0 ? 1 : 0;
                 // What the device samples for a row of the host's is not looked at: the cheapest.
-                rows.add(candidatesOfRow > 0 ? choice : TokenChoice.GREEDY);
+                rows.add(candidatesOfRow > 0 ? choice : TokenSampling.GREEDY);
                 candidates = Math.max(candidates, candidatesOfRow);
             }
         }
@@ -57,7 +57,7 @@ final class StepSampling {
     }
 
     /// {@return how each row is sampled from; what stands for a row of the host's is not looked at}
-    List<TokenChoice> rows() {
+    List<TokenSampling> rows() {
         return rows;
     }
 

@@ -1,7 +1,7 @@
 package dev.tenon.kernels.nvidia.step;
 
 import dev.tenon.api.device.StepInput;
-import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.text.TokenSampling;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -127,15 +127,15 @@ public final class StepLayout {
     ///
     /// @param how one a row that wants logits
     /// @param target the step buffer as the host sees it
-    public void writeChoices(List<TokenChoice> how, MemorySegment target) {
+    public void writeChoices(List<TokenSampling> how, MemorySegment target) {
         for (int row = 0; row < shape.logitRows(); row++) {
-            TokenChoice choice = row < how.size() ? how.get(row) : TokenChoice.GREEDY;
+            TokenSampling choice = row < how.size() ? how.get(row) : TokenSampling.GREEDY;
             long at = choices + (long) CHOICE_BYTES * row;
-            target.set(ValueLayout.JAVA_FLOAT, at, choice.temperature());
-            target.set(ValueLayout.JAVA_INT, at + 4, choice.topK());
-            target.set(ValueLayout.JAVA_FLOAT, at + 8, choice.topP());
-            target.set(ValueLayout.JAVA_FLOAT, at + 12, choice.minP());
-            target.set(ValueLayout.JAVA_LONG, at + 16, choice.seed());
+            target.set(ValueLayout.JAVA_FLOAT, at, choice.params().temperature());
+            target.set(ValueLayout.JAVA_INT, at + 4, choice.params().topK());
+            target.set(ValueLayout.JAVA_FLOAT, at + 8, choice.params().topP());
+            target.set(ValueLayout.JAVA_FLOAT, at + 12, choice.params().minP());
+            target.set(ValueLayout.JAVA_LONG, at + 16, choice.params().seed());
             target.set(ValueLayout.JAVA_LONG, at + 24, choice.drawn());
         }
         put(target, steps, 0, 0);

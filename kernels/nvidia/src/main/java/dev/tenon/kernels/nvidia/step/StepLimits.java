@@ -3,7 +3,7 @@ package dev.tenon.kernels.nvidia.step;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
-import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.text.TokenSampling;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +31,7 @@ public record StepLimits(
     ///
     /// @param options limits of the plan
     public static int maxLogitRows(PlanOptions options) {
-        return Math.min(Buckets.of(options.maxTokens()), Math.max(16, Buckets.of(options.maxSequences())));
+        return Math.min(Buckets.of(options.maxBatchTokens()), Math.max(16, Buckets.of(options.maxSequences())));
     }
 
     /// {@return what checks the input of steps}
@@ -96,7 +96,7 @@ public record StepLimits(
     /// @param choices how to sample, one for each sequence
     /// @param steps how many steps, at least 1
     /// @throws IllegalArgumentException if the input is anything else, or the device cannot sample so
-    public StepShape sampling(StepInput input, List<TokenChoice> choices, int steps) {
+    public StepShape sampling(StepInput input, List<TokenSampling> choices, int steps) {
         int rows = input.tokenCount();
         if (steps < 1 || rows < 1 || rows > maxLogitRows) {
             throw new IllegalArgumentException(steps + " steps of " + rows
@@ -107,7 +107,7 @@ public record StepLimits(
                     + input.sequenceCount() + " sequences, " + choices.size() + " choices; expected one of each");
         }
         int candidates = 0;
-        for (TokenChoice choice : choices) {
+        for (TokenSampling choice : choices) {
             int own = TokenRing.candidates(choice);
             if (own == 0) {
                 throw new IllegalArgumentException("the device cannot sample as " + choice
@@ -121,7 +121,7 @@ public record StepLimits(
     /// {@return every shape that the first run of a step has if the host samples its tokens}
     public List<StepShape> shapes() {
         List<StepShape> shapes = new ArrayList<>();
-        for (int rows = 1; rows <= Buckets.of(options.maxTokens()); rows *= 2) {
+        for (int rows = 1; rows <= Buckets.of(options.maxBatchTokens()); rows *= 2) {
             for (int wanted = 1; wanted <= Math.min(rows, maxLogitRows); wanted *= 2) {
                 shapes.add(new StepShape(rows, wanted, false));
                 if (rows > StepShape.FEW) {
@@ -135,7 +135,7 @@ public record StepLimits(
     /// {@return shapes of which no other step needs more scratch memory}
     public List<StepShape> largest() {
         List<StepShape> shapes = new ArrayList<>();
-        int maxRows = Buckets.of(options.maxTokens());
+        int maxRows = Buckets.of(options.maxBatchTokens());
         for (int rows = 1; rows <= maxRows; rows *= 2) {
             int most = Math.min(rows, maxLogitRows);
             for (int selected = rows == maxRows ? 1 : most; selected <= most; selected *= 2) {

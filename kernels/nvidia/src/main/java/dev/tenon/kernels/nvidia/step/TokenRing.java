@@ -1,6 +1,6 @@
 package dev.tenon.kernels.nvidia.step;
 
-import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.text.TokenSampling;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -41,11 +41,11 @@ public final class TokenRing {
     /// {@return most tokens that a policy draws from; 0 if the device cannot sample so}
     ///
     /// @param choice how to sample
-    public static int candidates(TokenChoice choice) {
-        if (choice.temperature() == 0) {
+    public static int candidates(TokenSampling choice) {
+        if (choice.params().temperature() == 0) {
             return 1;
         }
-        return choice.topK() > MOST_CANDIDATES ? 0 : choice.topK();
+        return choice.params().topK() > MOST_CANDIDATES ? 0 : choice.params().topK();
     }
 
     /// Begins to count from 0. Not while the device writes.

@@ -219,7 +219,8 @@ class GraphPlannerTests {
     @Test
     void keysAndValuesOfDifferentTypesNeedCompiledKernels() {
         TestGraphs t = new TestGraphs();
-        PlanOptions mixed = new PlanOptions(8, 1, 64, KvType.F16, KvType.Q8_0, true, Map.of());
+        PlanOptions mixed =
+                PlanOptions.builder(64).maxBatchTokens(8).valueType(KvType.Q8_0).build();
         List<Issue> issues = PlanRequest.refusals(t.decoder("F16", "F16", false), t, Map.of(), mixed, false);
         assertEquals(1, issues.size(), issues::toString);
         assertTrue(issues.getFirst().message().contains("Q8_0"), issues::toString);
@@ -229,7 +230,10 @@ class GraphPlannerTests {
     @Test
     void aPairOfCacheTypesIsAModuleOfItsOwn() {
         TestGraphs t = new TestGraphs();
-        PlanOptions mixed = new PlanOptions(64, 1, 4096, KvType.F16, KvType.Q8_0, true, Map.of());
+        PlanOptions mixed = PlanOptions.builder(4096)
+                .maxBatchTokens(64)
+                .valueType(KvType.Q8_0)
+                .build();
         Graph graph = Fusion.fuse(t.decoder("F16", "F16", false));
         PlannedGraph planned = t.plan(graph, mixed, TestGraphs.HOPPER, MvSchedule.DEFAULT);
         Map<String, String> modules = new HashMap<>();
@@ -258,7 +262,11 @@ class GraphPlannerTests {
 
     private static String attention(DeviceTraits traits, KvType keys, KvType values, int rows) {
         TestGraphs t = new TestGraphs();
-        PlanOptions options = new PlanOptions(8, 1, 4096, keys, values, true, Map.of());
+        PlanOptions options = PlanOptions.builder(4096)
+                .maxBatchTokens(8)
+                .keyType(keys)
+                .valueType(values)
+                .build();
         Graph graph = Fusion.fuse(t.decoder("Q8_0", "Q8_0", false));
         PlannedGraph planned = t.plan(graph, options, traits, MvSchedule.DEFAULT);
         Launch launch = planned.launches(new StepShape(rows, 1, false)).stream()
@@ -309,7 +317,11 @@ class GraphPlannerTests {
     void olderDevicesManyPiecesAndOtherCachesHaveOneAttentionForAllLengths() {
         TestGraphs t = new TestGraphs();
         Graph graph = Fusion.fuse(t.decoder("Q8_0", "Q8_0", false));
-        PlanOptions floats = new PlanOptions(8, 1, 4096, KvType.F32, KvType.F32, true, Map.of());
+        PlanOptions floats = PlanOptions.builder(4096)
+                .maxBatchTokens(8)
+                .keyType(KvType.F32)
+                .valueType(KvType.F32)
+                .build();
         StepShape plain = new StepShape(1, 1, false);
         for (PlannedGraph planned : List.of(
                 t.plan(graph, TestGraphs.options(8, 1), TestGraphs.ORIN, MvSchedule.DEFAULT),
@@ -325,8 +337,10 @@ class GraphPlannerTests {
         TestGraphs t = new TestGraphs();
         Graph graph = t.decoder("Q4_K", "Q4_K", false);
         DeviceTraits tiny = new DeviceTraits(8, 7, 4, 20480);
-        PlanOptions options =
-                new PlanOptions(8, 1, 4096, KvType.F16, KvType.F16, true, Map.of(GraphPlanner.TENSOR_CORES, "off"));
+        PlanOptions options = PlanOptions.builder(4096)
+                .maxBatchTokens(8)
+                .settings(Map.of(GraphPlanner.TENSOR_CORES, "off"))
+                .build();
         PlannedGraph planned = t.plan(Fusion.fuse(graph), options, tiny, MvSchedule.DEFAULT);
         List<Launch> launches = planned.launches(new StepShape(8, 1, false));
         List<String> entries = launches.stream().map(Launch::entry).toList();

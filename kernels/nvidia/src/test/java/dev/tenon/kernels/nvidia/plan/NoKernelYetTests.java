@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
@@ -33,11 +34,22 @@ class NoKernelYetTests {
 
     private static Op rope(Optional<Yarn> yarn, float attentionFactor) {
         return new CoreOp.Rope(
-                X, new RopeParams(64, 64, Pairing.HALF_SPLIT, 10_000, 1, NONE, yarn, attentionFactor), Y);
+                X,
+                RopeParams.builder(64, Pairing.HALF_SPLIT, 10_000)
+                        .yarn(yarn)
+                        .attentionFactor(attentionFactor)
+                        .build(),
+                Y);
     }
 
     private static Op attention(boolean causal, Optional<Weight> sinks) {
-        return new CoreOp.Attention(X, X, X, 0, 1, 1, 1, 0, 0, causal, sinks, Y);
+        return new CoreOp.Attention(
+                X,
+                X,
+                X,
+                0,
+                AttentionParams.builder(1, 1, 1).causal(causal).sinks(sinks).build(),
+                Y);
     }
 
     @TestFactory
@@ -54,7 +66,12 @@ class NoKernelYetTests {
                 Map.entry(
                         "op router",
                         new ExpertOp.Router(
-                                X, new RouterParams(Gating.SOFTMAX, 2, true), two, new Value(4, "shares", 2))),
+                                X,
+                                RouterParams.builder(Gating.SOFTMAX, 2)
+                                        .normalise(true)
+                                        .build(),
+                                two,
+                                new Value(4, "shares", 2))),
                 Map.entry(
                         "op expert_linear", new ExpertOp.ExpertLinear(X, two, new Weight("e", 64, 64, 8), NONE, wide)),
                 Map.entry("op weighted_sum", new ExpertOp.WeightedSum(wide, two, Y)),

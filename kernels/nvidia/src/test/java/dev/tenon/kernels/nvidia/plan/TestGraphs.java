@@ -1,7 +1,6 @@
 package dev.tenon.kernels.nvidia.plan;
 
 import dev.tenon.api.device.PlanOptions;
-import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Activation;
@@ -72,7 +71,8 @@ public final class TestGraphs implements Weights {
         int heads = 8;
         int kvHeads = 2;
         GraphBuilder b = new GraphBuilder("test");
-        RopeParams rope = new RopeParams(headDim, headDim, RopeParams.Pairing.HALF_SPLIT, 10_000, 1, Optional.empty());
+        RopeParams rope = RopeParams.builder(headDim, RopeParams.Pairing.HALF_SPLIT, 10_000)
+                .build();
         Weight table = matrix("token_embd.weight", width, 1000, format);
         Value x = b.embedding("x", table);
         for (int layer = 0; layer < 2; layer++) {
@@ -123,7 +123,10 @@ public final class TestGraphs implements Weights {
     }
 
     public static PlanOptions options(int maxTokens, int maxSequences) {
-        return new PlanOptions(maxTokens, maxSequences, 4096, KvType.F16, KvType.F16, true, Map.of());
+        return PlanOptions.builder(4096)
+                .maxBatchTokens(maxTokens)
+                .maxSequences(maxSequences)
+                .build();
     }
 
     @Override

@@ -5,10 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.graph.Fusion;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.TokenSampling;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.plan.TestGraphs;
@@ -24,7 +25,8 @@ import org.junit.jupiter.api.Test;
 /// What a runner asks of a device: on one that notes it. The first logit of row `r` of its `n`-th run is
 /// `100 n + r`, and its token from row `r` is `r + 7`.
 class StepRunnerTests {
-    private static final TokenChoice FROM_ALL = new TokenChoice(1, 0, 1, 0, 5, 0);
+    private static final TokenSampling FROM_ALL = new TokenSampling(
+            SamplingParams.greedyBuilder().temperature(1).seed(5).build(), 0);
 
     private final Device device = new Device(64, 4);
     private final StepRunner runner = device.runner;
@@ -208,7 +210,7 @@ class StepRunnerTests {
         StepInput input = new StepInput();
         for (int s = 0; s < 3; s++) {
             input.addSequence(new int[] {s + 1});
-            input.addToken(1, 0, s == 1 ? FROM_ALL : TokenChoice.GREEDY);
+            input.addToken(1, 0, s == 1 ? FROM_ALL : TokenSampling.GREEDY);
         }
         StepResult result = runner.run(input);
         assertEquals(List.of("pages 0 + " + (2 * 64 + 1) * 4, "run 4, 4"), device.takeCalls());

@@ -4,7 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.tenon.api.device.StepInput;
-import dev.tenon.api.device.TokenChoice;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.TokenSampling;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -93,9 +94,22 @@ class StepLayoutTests {
             layout.write(in, 0, 3, memory);
             layout.writeChoices(
                     List.of(
-                            TokenChoice.GREEDY,
-                            new TokenChoice(0.5f, 40, 0.75f, 0.25f, 1L << 40, 3),
-                            new TokenChoice(0.5f, 7, 1, 0, 0, 0)),
+                            TokenSampling.GREEDY,
+                            new TokenSampling(
+                                    SamplingParams.greedyBuilder()
+                                            .temperature(0.5f)
+                                            .topK(40)
+                                            .topP(0.75f)
+                                            .minP(0.25f)
+                                            .seed(1L << 40)
+                                            .build(),
+                                    3),
+                            new TokenSampling(
+                                    SamplingParams.greedyBuilder()
+                                            .temperature(0.5f)
+                                            .topK(7)
+                                            .build(),
+                                    0)),
                     memory);
             assertEquals(0, layout.choices() % 16);
             int[] second = ints(memory, layout.choices() + 32, 8);
@@ -126,7 +140,17 @@ class StepLayoutTests {
             assertEquals(plain.bytes(), layout.choices());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 2, memory);
-            layout.writeChoices(List.of(TokenChoice.GREEDY, new TokenChoice(0.5f, 1, 1, 0, 6, 2)), memory);
+            layout.writeChoices(
+                    List.of(
+                            TokenSampling.GREEDY,
+                            new TokenSampling(
+                                    SamplingParams.greedyBuilder()
+                                            .temperature(0.5f)
+                                            .topK(1)
+                                            .seed(6)
+                                            .build(),
+                                    2)),
+                    memory);
             assertEquals(0, ints(memory, layout.choices(), 1)[0]);
             assertArrayEquals(
                     new int[] {Float.floatToIntBits(0.5f), 1, Float.floatToIntBits(1), 0, 6, 0, 2, 0},
@@ -155,10 +179,20 @@ class StepLayoutTests {
 
     @Test
     void whatADeviceCanChoose() {
-        assertEquals(1, TokenRing.candidates(TokenChoice.GREEDY));
-        assertEquals(40, TokenRing.candidates(new TokenChoice(1, 40, 1, 0, 0, 0)));
-        assertEquals(0, TokenRing.candidates(new TokenChoice(1, 0, 0.9f, 0, 0, 0)), "all tokens");
-        assertEquals(0, TokenRing.candidates(new TokenChoice(1, 257, 1, 0, 0, 0)));
+        assertEquals(1, TokenRing.candidates(TokenSampling.GREEDY));
+        assertEquals(
+                40,
+                TokenRing.candidates(new TokenSampling(
+                        SamplingParams.greedyBuilder().temperature(1).topK(40).build(), 0)));
+        assertEquals(
+                0,
+                TokenRing.candidates(new TokenSampling(
+                        SamplingParams.greedyBuilder().temperature(1).topP(0.9f).build(), 0)),
+                "all tokens");
+        assertEquals(
+                0,
+                TokenRing.candidates(new TokenSampling(
+                        SamplingParams.greedyBuilder().temperature(1).topK(257).build(), 0)));
     }
 
     @Test

@@ -58,10 +58,10 @@ public final class BenchProfile {
         plainNanos += plain;
         overheads.add((double) profiled / plain - 1);
         planNanos += profile.nanos();
-        runs += profile.runs();
+        runs += profile.steps();
         for (PlanProfile.Entry entry : profile.entries()) {
-            Key key =
-                    new Key(entry.step().op(), role(entry.step()), entry.step().kernel());
+            Key key = new Key(
+                    entry.kernel().op(), role(entry.kernel()), entry.kernel().kernel());
             Row row = rows.getOrDefault(key, new Row(key.op, key.role, key.kernel, 0, 0, 0));
             rows.put(key, row.plus(entry));
         }
@@ -70,7 +70,7 @@ public final class BenchProfile {
     /// {@return what a kernel is in the model}
     ///
     /// @param step a kernel of a plan
-    static String role(PlanReport.Step step) {
+    static String role(PlanReport.Kernel step) {
         if (step.op().equals("linear")
                 && (step.name().equals("output.weight") || step.name().equals("token_embd.weight"))) {
             return "head";

@@ -53,7 +53,7 @@ public final class BenchRunner {
     public BenchRunner(LoadedModel model, int nBatch) {
         this.model = model;
         this.nBatch = nBatch;
-        this.vocabulary = model.config().vocabSize();
+        this.vocabulary = model.config().vocabularySize();
         Tokenizer tokenizer = model.tokenizer();
         this.bos = tokenizer.addsBos() ? tokenizer.bos().orElse(-1) : -1;
     }

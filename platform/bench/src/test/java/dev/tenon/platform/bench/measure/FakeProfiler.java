@@ -10,8 +10,8 @@ import java.util.List;
 public final class FakeProfiler implements PlanProfiler {
     private boolean on;
 
-    static PlanReport.Step step(String op, String name, String kernel) {
-        return new PlanReport.Step(op, name, kernel, Support.Level.FAST);
+    static PlanReport.Kernel step(String op, String name, String kernel) {
+        return new PlanReport.Kernel(op, name, kernel, Support.Level.FAST);
     }
 
     @Override

@@ -3,7 +3,7 @@ package dev.tenon.platform.cli.model;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
@@ -84,7 +84,7 @@ public final class LogitsCommand implements TenonCommand {
     public Integer call() {
         try (LoadedModel loaded = console.load(engine, model.request(console));
                 Session session = loaded.newSession()) {
-            int vocabulary = loaded.config().vocabSize();
+            int vocabulary = loaded.config().vocabularySize();
             for (int id : ids) {
                 if (id < 0 || id >= vocabulary) {
                     throw new ParameterException(
@@ -94,7 +94,7 @@ public final class LogitsCommand implements TenonCommand {
                 }
             }
             try (OutputStream out = open()) {
-                session.evaluate(ids, all ? LogitRows.ALL : LogitRows.LAST, (index, row) -> write(out, row));
+                session.evaluate(ids, all ? Rows.ALL : Rows.LAST, (index, row) -> write(out, row));
             } catch (IOException e) {
                 throw cannotWrite(e);
             } catch (UncheckedIOException e) {

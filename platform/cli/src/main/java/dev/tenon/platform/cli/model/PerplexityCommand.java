@@ -4,7 +4,7 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.Tokenizer;
@@ -138,10 +138,10 @@ public final class PerplexityCommand implements TenonCommand {
                 }
                 session.truncate(0);
                 // Logits behind `first` to `window - 2`; the last token is predicted but never evaluated.
-                session.evaluate(Arrays.copyOf(part, first), LogitRows.NONE, (index, row) -> {});
+                session.evaluate(Arrays.copyOf(part, first), Rows.NONE, (index, row) -> {});
                 session.evaluate(
                         Arrays.copyOfRange(part, first, window - 1),
-                        LogitRows.ALL,
+                        Rows.ALL,
                         (index, row) -> score.add(row, part[first + index + 1]));
                 after.accept(chunk);
             }

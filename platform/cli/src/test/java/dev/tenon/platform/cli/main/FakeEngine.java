@@ -7,6 +7,7 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Probe;
+import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GeneratedToken;
@@ -25,6 +26,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
@@ -148,8 +150,22 @@ public final class FakeEngine implements Engine {
 
         @Override
         public ModelConfig config() {
-            return new ModelConfig(
-                    "fake", "Fake model", 4096, 64, 2, 4, 2, 16, 16, 128, FakeTokenizer.SIZE, 1e-5f, 16, 10_000, 1);
+            return ModelConfig.builder("fake")
+                    .name("Fake model")
+                    .contextLength(4096)
+                    .embeddingLength(64)
+                    .blockCount(2)
+                    .headCount(4)
+                    .headCountKv(2)
+                    .keyLength(16)
+                    .valueLength(16)
+                    .feedForwardLength(128)
+                    .vocabularySize(FakeTokenizer.SIZE)
+                    .rmsEps(1e-5f)
+                    .ropeDim(16)
+                    .ropeFreqBase(10_000)
+                    .ropeFreqScale(1)
+                    .build();
         }
 
         @Override
@@ -185,6 +201,16 @@ public final class FakeEngine implements Engine {
         @Override
         public PlanReport report() {
             return new PlanReport(List.of(), 1000, new MemoryUse(10, 20, 0));
+        }
+
+        @Override
+        public Map<String, Integer> outputs() {
+            return Map.of(Graph.LOGITS, config().vocabularySize());
+        }
+
+        @Override
+        public List<float[]> embed(EmbeddingRequest texts) {
+            throw new UnsupportedOperationException("no command embeds");
         }
 
         @Override
@@ -290,11 +316,16 @@ public final class FakeEngine implements Engine {
         }
 
         @Override
-        public void evaluate(int[] more, LogitRows which, LogitsConsumer consumer) {
+        public void evaluate(int[] tokens, Rows which, String output, RowConsumer consumer) {
+            throw new UnsupportedOperationException("no command embeds");
+        }
+
+        @Override
+        public void evaluate(int[] more, Rows which, RowConsumer consumer) {
             evaluated.add(more.clone());
             append(more);
             for (int i = 0; i < more.length; i++) {
-                if (which == LogitRows.ALL || which == LogitRows.LAST && i == more.length - 1) {
+                if (which == Rows.ALL || which == Rows.LAST && i == more.length - 1) {
                     consumer.accept(i, logits.apply(more[i]));
                 }
             }

@@ -22,7 +22,7 @@ public final class FakeTokenizer implements Tokenizer {
     }
 
     @Override
-    public int vocabSize() {
+    public int vocabularySize() {
         return SIZE;
     }
 

@@ -31,9 +31,16 @@ final class PlanOutputs implements OpOutputs {
 
     @Override
     public float[][] of(Graph cut, boolean fuse) {
-        PlanOptions options =
-                new PlanOptions(tokens.length, 1, tokens.length, KvType.F32, KvType.F32, fuse, Map.of("warmup", "off"));
-        CompileRequest request = new CompileRequest(cut, side.weights(), options, side.kernels());
+        PlanOptions options = PlanOptions.builder(tokens.length)
+                .maxBatchTokens(tokens.length)
+                .keyType(KvType.F32)
+                .valueType(KvType.F32)
+                .fuse(fuse)
+                .settings(Map.of("warmup", "off"))
+                .build();
+        CompileRequest request = CompileRequest.builder(cut, side.weights(), options)
+                .kernels(side.kernels())
+                .build();
         float[][] rows = new float[tokens.length][cut.output().width()];
         try (Plan plan = device.compiler().compile(request)) {
             int[] pages = IntStream.range(0, plan.kvPages().pageCount()).toArray();

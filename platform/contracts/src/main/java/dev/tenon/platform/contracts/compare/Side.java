@@ -37,7 +37,11 @@ public record Side(
             return new ReferenceOutputs(graph, weights, tokens);
         }
         // Plans live for two steps: nothing is gained by compiling kernels in the background.
-        Device opened = backend.get().open(new DeviceOptions(device, 0, Map.of("warmup", "off")));
+        Device opened = backend.get()
+                .open(DeviceOptions.builder()
+                        .deviceId(device)
+                        .settings(Map.of("warmup", "off"))
+                        .build());
         return new PlanOutputs(this, opened, tokens);
     }
 }

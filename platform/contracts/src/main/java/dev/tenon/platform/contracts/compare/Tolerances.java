@@ -13,8 +13,6 @@ import dev.tenon.itest.testkit.models.RandomModels.Shape;
 import dev.tenon.itest.testkit.models.TestFormats;
 import java.lang.System.Logger.Level;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /// How far numbers may be off, by the kind of device.
@@ -42,8 +40,12 @@ public record Tolerances(boolean coarse) {
         Set<KvType> types = EnumSet.noneOf(KvType.class);
         try (Model model = RandomModels.llamaLike(1, TestFormats.F32, Shape.smallFor(TestFormats.F32))) {
             for (KvType type : KvType.values()) {
-                PlanOptions options = new PlanOptions(1, 1, 1, type, type, true, Map.of());
-                CompileRequest request = new CompileRequest(model.graph(), model.weights(), options, List.of());
+                PlanOptions options = PlanOptions.builder(1)
+                        .maxBatchTokens(1)
+                        .keyType(type)
+                        .valueType(type)
+                        .build();
+                CompileRequest request = CompileRequest.of(model.graph(), model.weights(), options);
                 try (Plan plan = device.compiler().compile(request)) {
                     types.add(type);
                 } catch (UnsupportedModelException e) {

@@ -56,7 +56,10 @@ final class SelectedBackendContract extends BackendContract {
 
     @Override
     protected DeviceOptions deviceOptions() {
-        return new DeviceOptions(selection.device(), 0, selection.settings());
+        return DeviceOptions.builder()
+                .deviceId(selection.device())
+                .settings(selection.settings())
+                .build();
     }
 
     @Override

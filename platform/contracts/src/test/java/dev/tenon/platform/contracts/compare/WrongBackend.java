@@ -59,8 +59,10 @@ record WrongBackend(Backend right, UnaryOperator<Op> mistake, Predicate<CompileR
     private CompileRequest spoilt(CompileRequest request) {
         Graph graph = request.graph();
         List<Op> ops = graph.ops().stream().map(mistake).toList();
-        return new CompileRequest(
-                new Graph(graph.name(), ops, graph.output()), request.weights(), request.options(), request.kernels());
+        return CompileRequest.builder(
+                        new Graph(graph.name(), ops, graph.output()), request.weights(), request.options())
+                .kernels(request.kernels())
+                .build();
     }
 
     private final class WrongDevice implements Device, Compiler {

@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Collectors;
@@ -177,12 +176,19 @@ public final class SelfCheck {
     /// @return what is wrong, or empty
     private static Optional<String> compute(
             Backend backend, QuantFormat matrices, QuantFormat vectors, List<KernelProvider> kernels) {
-        PlanOptions options = new PlanOptions(PREFILL, 1, TOKENS.length, KvType.F32, KvType.F32, true, Map.of());
+        PlanOptions options = PlanOptions.builder(TOKENS.length)
+                .maxBatchTokens(PREFILL)
+                .keyType(KvType.F32)
+                .valueType(KvType.F32)
+                .build();
         try (TinyModel model = new TinyModel(matrices, vectors);
                 Device device = backend.open(DeviceOptions.defaults())) {
             double[][] expected = model.logits(TOKENS);
             float[][] found = new float[TOKENS.length][TinyModel.VOCAB];
-            try (Plan plan = device.compiler().compile(new CompileRequest(model.graph(), model, options, kernels))) {
+            try (Plan plan = device.compiler()
+                    .compile(CompileRequest.builder(model.graph(), model, options)
+                            .kernels(kernels)
+                            .build())) {
                 int perPage = plan.kvPages().tokensPerPage();
                 int[] pages = new int[(TOKENS.length + perPage - 1) / perPage];
                 Arrays.setAll(pages, i -> i);

@@ -43,7 +43,8 @@ final class TinyModel implements Weights, AutoCloseable {
     /// @param vectors format of the norms: F32
     TinyModel(QuantFormat matrices, QuantFormat vectors) {
         GraphBuilder b = new GraphBuilder("self-check");
-        RopeParams rope = new RopeParams(HEAD, HEAD, RopeParams.Pairing.HALF_SPLIT, BASE, 1, Optional.empty());
+        RopeParams rope =
+                RopeParams.builder(HEAD, RopeParams.Pairing.HALF_SPLIT, BASE).build();
         Value x = b.embedding("embd", matrix("embd", VOCAB));
         Value norm = b.rmsNorm("norm", x, Weight.vector("norm", WIDTH), EPS);
         Value q = b.rope("q_rope", linear(b, "q", norm, WIDTH), rope);

@@ -10,6 +10,7 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.platform.core.control.MeasuredSession;
 import dev.tenon.platform.core.generation.EventQueue;
 import dev.tenon.platform.core.generation.GenerationFlow;
@@ -17,6 +18,7 @@ import dev.tenon.platform.core.generation.GenerationTask;
 import dev.tenon.platform.core.steps.EvaluationTask;
 import dev.tenon.platform.core.steps.SequenceTask;
 import dev.tenon.platform.core.steps.TokenSequence;
+import java.util.Objects;
 import java.util.concurrent.Semaphore;
 
 /// A session of a [PlacedModel]: its sequence, and one call at a time.
@@ -114,6 +116,13 @@ final class ModelSession implements Session, MeasuredSession {
     }
 
     private void start(GenerationRequest request, EventQueue events) {
+        if (!model.isDefault(Graph.LOGITS)) {
+            throw new TenonException(
+                    ErrorCode.ARGUMENT,
+                    "The model was loaded for "
+                            + String.join(", ", model.outputs().keySet())
+                            + " and cannot generate. Load it with the output logits first.");
+        }
         int length = sequence.length();
         append(request.prompt());
         if (sequence.length() == sequence.computed()) {
@@ -165,16 +174,23 @@ final class ModelSession implements Session, MeasuredSession {
     }
 
     @Override
-    public void evaluate(int[] tokens, LogitRows which, LogitsConsumer consumer) {
-        evaluate(tokens, which, true, consumer);
+    public void evaluate(int[] tokens, Rows which, RowConsumer consumer) {
+        evaluate(tokens, which, null, true, consumer);
+    }
+
+    @Override
+    public void evaluate(int[] tokens, Rows which, String output, RowConsumer consumer) {
+        evaluate(tokens, which, Objects.requireNonNull(output, "output"), true, consumer);
     }
 
     @Override
     public void evaluateUnread(int[] tokens) {
-        evaluate(tokens, LogitRows.LAST, false, (index, logits) -> {});
+        evaluate(tokens, Rows.LAST, null, false, (index, logits) -> {});
     }
 
-    private void evaluate(int[] tokens, LogitRows which, boolean read, LogitsConsumer consumer) {
+    private void evaluate(int[] tokens, Rows which, String output, boolean read, RowConsumer consumer) {
+        int width = model.width(output);
+        String named = model.isDefault(output) ? null : output;
         begin();
         try {
             append(tokens);
@@ -184,11 +200,11 @@ final class ModelSession implements Session, MeasuredSession {
                 case LAST -> sequence.length() - 1;
                 case ALL -> base;
             };
-            EvaluationTask task = new EvaluationTask(sequence, model.config().vocabSize(), from, read);
+            EvaluationTask task = new EvaluationTask(sequence, named, width, from, read);
             while (task.pending() > 0) {
                 model.loop().evaluate(task);
                 for (int r = 0; read && r < task.rows(); r++) {
-                    consumer.accept(task.firstRow() + r - base, task.logits(r));
+                    consumer.accept(task.firstRow() + r - base, task.row(r));
                 }
             }
         } finally {
@@ -278,11 +294,11 @@ final class ModelSession implements Session, MeasuredSession {
                     limit);
         }
         for (int token : tokens) {
-            if (token < 0 || token >= model.config().vocabSize()) {
+            if (token < 0 || token >= model.config().vocabularySize()) {
                 throw new TenonException(
                         ErrorCode.ARGUMENT,
                         "Token id " + token + " is not one of the model's; expected 0 to "
-                                + (model.config().vocabSize() - 1));
+                                + (model.config().vocabularySize() - 1));
             }
         }
         for (int token : tokens) {

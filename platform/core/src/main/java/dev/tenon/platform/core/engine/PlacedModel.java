@@ -3,6 +3,7 @@ package dev.tenon.platform.core.engine;
 import dev.tenon.api.device.DeviceInfo;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
@@ -11,6 +12,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.ChatTemplateEngine;
@@ -22,7 +24,10 @@ import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.steps.StepLoop;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -46,6 +51,7 @@ final class PlacedModel implements LoadedModel {
     private final StepLoop loop;
     private final ModelConfig config;
     private final int contextLength;
+    private final Map<String, Integer> outputs;
     private final CompletableFuture<Tokenizer> tokenizer;
     private final Set<ModelSession> sessions = ConcurrentHashMap.newKeySet();
     private final long loadNanos;
@@ -87,6 +93,7 @@ final class PlacedModel implements LoadedModel {
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
         this.loop = new StepLoop(placement, this::placeAgain, placer.maxBatchTokens(now), placer.maxSequences());
+        this.outputs = outputs(request, placement.definition().graph());
         this.loadNanos = System.nanoTime() - startNanos;
     }
 
@@ -154,6 +161,41 @@ final class PlacedModel implements LoadedModel {
         return now == null ? Optional.empty() : now.plan().profiler();
     }
 
+    private static Map<String, Integer> outputs(LoadRequest request, Graph graph) {
+        Map<String, Integer> widths = new LinkedHashMap<>();
+        widths.put(request.outputs().getFirst(), graph.output().width());
+        graph.outputs().forEach((name, value) -> widths.put(name, value.width()));
+        return Collections.unmodifiableMap(widths);
+    }
+
+    @Override
+    public Map<String, Integer> outputs() {
+        return outputs;
+    }
+
+    /// {@return elements in a row of an output}
+    ///
+    /// @param output its name; null for the default one
+    int width(String output) {
+        Integer width = outputs.get(output == null ? request.outputs().getFirst() : output);
+        if (width == null) {
+            throw new TenonException(
+                    ErrorCode.ARGUMENT,
+                    "The model was loaded without the output " + output + "; it has "
+                            + String.join(", ", outputs.keySet()) + ". Load it with LoadRequest.outputs.");
+        }
+        return width;
+    }
+
+    boolean isDefault(String output) {
+        return output == null || output.equals(request.outputs().getFirst());
+    }
+
+    @Override
+    public List<float[]> embed(EmbeddingRequest embedding) {
+        return new Embedder(this, embedding).run();
+    }
+
     @Override
     public long loadNanos() {
         return loadNanos;
@@ -193,7 +235,7 @@ final class PlacedModel implements LoadedModel {
                 .findFirst()
                 .orElseThrow(() -> new TenonException(
                         ErrorCode.ENV_PLATFORM, "No bundle that runs samples tokens. Install the distribution again"))
-                .create(params, config.vocabSize());
+                .create(params, config.vocabularySize());
     }
 
     /// Ends the placement if it uses the service; the next step places the model again.
@@ -256,11 +298,11 @@ final class PlacedModel implements LoadedModel {
         Placement next = placer.place(now);
         try {
             ModelConfig found = next.definition().config();
-            if (found.vocabSize() != config.vocabSize()) {
+            if (found.vocabularySize() != config.vocabularySize()) {
                 throw new UnsupportedModelException(
                         ErrorCode.MODEL_ARCHITECTURE,
-                        "The new version of the architecture reads " + found.vocabSize() + " tokens from "
-                                + file.path().getFileName() + "; the version before read " + config.vocabSize()
+                        "The new version of the architecture reads " + found.vocabularySize() + " tokens from "
+                                + file.path().getFileName() + "; the version before read " + config.vocabularySize()
                                 + ". Its sessions cannot continue: load the model again.");
             }
             last = Description.of(next);

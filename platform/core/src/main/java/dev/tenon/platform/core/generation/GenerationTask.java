@@ -63,7 +63,7 @@ public final class GenerationTask extends SequenceTask {
         this.decoder = tokenizer.decoder();
         this.stops = new StopMatcher(request.stop());
         this.sampler = sampler;
-        this.host = new HostSampling(request, sampler, sequence, model.config().vocabSize());
+        this.host = new HostSampling(request, sampler, sequence, model.config().vocabularySize());
         this.contextLength = model.contextLength();
         this.limit = request.maxNewTokens() < 0 ? Integer.MAX_VALUE : request.maxNewTokens();
         for (int i = 0; i < promptEnd; i++) {
@@ -100,7 +100,7 @@ public final class GenerationTask extends SequenceTask {
         int last = row + rows() - 1;
         int token = choice() == null ? -1 : result.token(last);
         if (token >= 0) {
-            sampler.chosen(token);
+            sampler.sampled(token);
             sequence.append(token);
             return emit(GeneratedToken.of(token));
         }
@@ -114,7 +114,7 @@ public final class GenerationTask extends SequenceTask {
     protected State sampled(int token) {
         moved();
         promptRan(prompt);
-        sampler.chosen(token);
+        sampler.sampled(token);
         return emit(GeneratedToken.of(token));
     }
 
@@ -173,7 +173,7 @@ public final class GenerationTask extends SequenceTask {
     private void prepare() {
         int from = limit == 0 ? NO_LOGITS : sequence.length() - 1;
         int most = Math.min(limit - generated, contextLength - sequence.length());
-        want(from, most > 0 && !host.needed() ? sampler.choice().orElse(null) : null, most);
+        want(from, most > 0 && !host.needed() ? sampler.sampling().orElse(null) : null, most);
     }
 
     @Override

@@ -26,7 +26,6 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
     /// `GGUF` as a little-endian int.
     static final int MAGIC = 0x46554747;
 
-    private static final GgufType[] TYPES = GgufType.values();
     private static final int MAX_NESTING = 4;
     private static final int MAX_DIMENSIONS = 4;
     private static final int MAX_ALIGNMENT = 1 << 30;
@@ -106,14 +105,12 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
 
         private GgufType type(String key) {
             int number = in.readInt("value type");
-            if (number < 0 || number >= TYPES.length) {
-                throw new ModelFormatException(
-                        ErrorCode.GGUF_HEADER,
-                        "Metadata key " + GgufCursor.show(key) + " in " + source + " has value type "
-                                + Integer.toUnsignedString(number) + "; expected 0 to " + (TYPES.length - 1)
-                                + ". The file is broken: download it again.");
-            }
-            return TYPES[number];
+            return GgufType.of(number)
+                    .orElseThrow(() -> new ModelFormatException(
+                            ErrorCode.GGUF_HEADER,
+                            "Metadata key " + GgufCursor.show(key) + " in " + source + " has value type "
+                                    + Integer.toUnsignedString(number) + "; expected 0 to "
+                                    + GgufType.FLOAT64.number() + ". The file is broken: download it again."));
         }
 
         private GgufValue value(String key, GgufType type, int depth) {

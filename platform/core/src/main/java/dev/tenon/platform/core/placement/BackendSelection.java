@@ -145,7 +145,11 @@ final class BackendSelection implements AutoCloseable {
             }
             settings =
                     config.backendSettings(each.settings(), decision.request().settings());
-            device = each.open(new DeviceOptions(config.device(), config.threads(), settings));
+            device = each.open(DeviceOptions.builder()
+                    .deviceId(config.device())
+                    .threads(config.threads())
+                    .settings(settings)
+                    .build());
             String unsupported = unsupported(decision);
             if (unsupported.isEmpty()) {
                 backend = each;

@@ -88,15 +88,25 @@ final class Decision implements AutoCloseable {
                 file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
         ModelDefinition defined = architecture.define(new ModelSource(file.metadata(), tensors));
         file.metadata().strings("tokenizer.ggml.tokens").ifPresent(tokens -> {
-            if (tokens.length != defined.config().vocabSize()) {
+            if (tokens.length != defined.config().vocabularySize()) {
                 throw new ModelFormatException(
                         ErrorCode.MODEL_TENSOR_SHAPE,
                         file.path().getFileName() + " has " + tokens.length + " tokens in its vocabulary and "
-                                + defined.config().vocabSize() + " rows in token_embd.weight; expected equal"
+                                + defined.config().vocabularySize() + " rows in token_embd.weight; expected equal"
                                 + " numbers. Download the file again.");
             }
         });
-        return defined;
+        return withOutputs(defined);
+    }
+
+    /// Keeps the outputs that the request asks for.
+    private ModelDefinition withOutputs(ModelDefinition defined) {
+        try {
+            return new ModelDefinition(defined.config(), defined.graph().withOutputs(request.outputs()));
+        } catch (IllegalArgumentException e) {
+            throw new TenonException(
+                    ErrorCode.ARGUMENT, file.path().getFileName() + " cannot be loaded: " + e.getMessage());
+        }
     }
 
     static <S> String list(List<S> services, Function<S, String> id) {

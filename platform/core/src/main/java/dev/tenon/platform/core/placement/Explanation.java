@@ -8,6 +8,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.kernel.Kernel;
+import dev.tenon.api.kernel.KernelOffers;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.model.ModelArchitecture;
@@ -187,7 +188,7 @@ final class Explanation {
                 support.level() != Support.Level.NONE,
                 support.reason()));
         boolean used = false;
-        for (KernelProvider provider : decision.kernels()) {
+        for (KernelProvider provider : KernelOffers.inOrder(decision.kernels())) {
             for (Kernel kernel : provider.kernels()) {
                 if (kernel.op().equals(op.kind())) {
                     String refusal = refusal(kernel, op, support, used);
@@ -196,7 +197,8 @@ final class Explanation {
                             kernel.name(),
                             provider.getClass(),
                             refusal == null,
-                            refusal == null ? "made for the format and taken by the backend" : refusal));
+                            (refusal == null ? "made for the format and taken by the backend" : refusal) + ", rank "
+                                    + provider.rank()));
                 }
             }
         }
@@ -218,7 +220,7 @@ final class Explanation {
             return "is for devices of kind " + kernel.deviceKind() + ", the device is of kind "
                     + device.info().kind();
         }
-        if (!formats.contains(kernel.format())) {
+        if (!formats.isEmpty() && !formats.contains(kernel.format())) {
             return "reads " + kernel.format() + ", the weight is " + String.join(", ", formats);
         }
         if (kernel instanceof PackedKernel packed
@@ -228,7 +230,7 @@ final class Explanation {
         if (!names(support.reason(), kernel.name())) {
             return "the backend takes another: " + support.reason();
         }
-        return used ? "another bundle's kernel of that name came first" : null;
+        return used ? "one of a higher rank, or of an earlier class name, came first" : null;
     }
 
     /// Whether a text has a name as a whole word.

@@ -82,8 +82,9 @@ public final class Placer {
         Plan plan = decision.selection()
                 .device()
                 .compiler()
-                .compile(new CompileRequest(
-                        definition.graph(), decision.weights(), planOptions(decision), decision.kernels()));
+                .compile(CompileRequest.builder(definition.graph(), decision.weights(), planOptions(decision))
+                        .kernels(decision.kernels())
+                        .build());
         log(decision);
         Set<Object> services = Collections.newSetFromMap(new IdentityHashMap<>());
         services.add(decision.selection().backend());
@@ -149,13 +150,13 @@ public final class Placer {
                     "A context of " + context + " tokens for " + maxSequences()
                             + " sequences exceeds 2147483647 positions; ask for less");
         }
-        return new PlanOptions(
-                maxBatchTokens(config),
-                maxSequences(),
-                (int) kvTokens,
-                config.keyType(),
-                config.valueType(),
-                request.fuse(),
-                decision.selection().settings());
+        return PlanOptions.builder((int) kvTokens)
+                .maxBatchTokens(maxBatchTokens(config))
+                .maxSequences(maxSequences())
+                .keyType(config.keyType())
+                .valueType(config.valueType())
+                .fuse(request.fuse())
+                .settings(decision.selection().settings())
+                .build();
     }
 }

@@ -1,8 +1,8 @@
 package dev.tenon.platform.core.sampling;
 
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.TokenSampling;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +19,8 @@ final class ChainSampler implements Sampler {
     private final SamplingParams params;
     private final boolean plain;
     private final boolean plainGreedy;
-    private final long seed;
+    /// The parameters with the seed that is used.
+    private final SamplingParams seeded;
     private final SplittableRandom random;
     private long drawn;
     private final RecentTokens recent;
@@ -36,8 +37,10 @@ final class ChainSampler implements Sampler {
         }
         this.vocabularySize = vocabularySize;
         this.params = params;
-        seed = params.seed() == -1 ? new SplittableRandom().nextLong() : params.seed();
-        random = new SplittableRandom(seed);
+        seeded = params.seed() == -1
+                ? params.toBuilder().seed(new SplittableRandom().nextLong()).build()
+                : params;
+        random = new SplittableRandom(seeded.seed());
         boolean penalised = params.repeatLastN() != 0
                 && (params.repeatPenalty() != 1 || params.frequencyPenalty() != 0 || params.presencePenalty() != 0);
         boolean greedy = params.temperature() == 0 && params.typicalP() >= 1;
@@ -50,7 +53,7 @@ final class ChainSampler implements Sampler {
             chain.add(
                     new Penalties(recent, params.repeatPenalty(), params.frequencyPenalty(), params.presencePenalty()));
         }
-        plain = chain.isEmpty() && params.typicalP() >= 1;
+        plain = params.logitsOnly();
         plainGreedy = plain && greedy;
         if (!greedy) {
             addFilters(chain, params);
@@ -102,19 +105,14 @@ final class ChainSampler implements Sampler {
     }
 
     @Override
-    public Optional<TokenChoice> choice() {
-        if (!plain) {
-            return Optional.empty();
-        }
-        return Optional.of(
-                plainGreedy
-                        ? TokenChoice.GREEDY
-                        : new TokenChoice(
-                                params.temperature(), params.topK(), params.topP(), params.minP(), seed, drawn));
+    public Optional<TokenSampling> sampling() {
+        return plain
+                ? Optional.of(plainGreedy ? TokenSampling.GREEDY : new TokenSampling(seeded, drawn))
+                : Optional.empty();
     }
 
     @Override
-    public void chosen(int token) {
+    public void sampled(int token) {
         if (draws() > 0) {
             random.nextLong();
             drawn++;

@@ -67,9 +67,11 @@ final class BatchStep {
 
     private void take(StepResult result) {
         int row = 0;
+        int token = 0;
         for (SequenceTask task : tasks) {
-            task.take(result, row);
+            task.take(result, row, token);
             row += task.rows();
+            token += task.tokens();
         }
     }
 

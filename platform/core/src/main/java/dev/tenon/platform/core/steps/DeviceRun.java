@@ -2,8 +2,8 @@ package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StepInput;
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
+import dev.tenon.api.text.TokenSampling;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -18,7 +18,7 @@ final class DeviceRun {
     private static final int TOGETHER = 16;
 
     private final List<SequenceTask> tasks = new ArrayList<>();
-    private final List<TokenChoice> choices = new ArrayList<>();
+    private final List<TokenSampling> choices = new ArrayList<>();
     private StepInput input;
     private TokenGenerator generator;
     private PagePool pool;

@@ -3,24 +3,27 @@ package dev.tenon.platform.core.steps;
 import dev.tenon.api.device.StepResult;
 import java.util.concurrent.locks.LockSupport;
 
-/// Runs tokens of a session without sampling. The calling thread takes the logits of each step
+/// Runs tokens of a session without sampling. The calling thread takes the rows of each step
 /// before it asks for the next one; where nobody drives the loop, that thread does.
 public final class EvaluationTask extends SequenceTask {
     private final Thread caller = Thread.currentThread();
-    private final int vocabularySize;
+    private final int width;
+    private final String output;
     private final boolean read;
     private volatile boolean ended = true;
     private RuntimeException failure;
-    private float[][] logits = new float[1][];
+    private float[][] values = new float[1][];
 
     /// @param sequence with the tokens appended
-    /// @param vocabularySize logits of a row
-    /// @param logitsFrom index of the first token with logits
+    /// @param output a named output; null for the default one
+    /// @param width elements in a row of the output
+    /// @param logitsFrom index of the first token whose row is wanted
     /// @param read whether anybody reads them; a device that can need not send logits that nobody
     ///     reads
-    public EvaluationTask(TokenSequence sequence, int vocabularySize, int logitsFrom, boolean read) {
+    public EvaluationTask(TokenSequence sequence, String output, int width, int logitsFrom, boolean read) {
         super(sequence);
-        this.vocabularySize = vocabularySize;
+        this.output = output;
+        this.width = width;
         this.read = read;
         want(logitsFrom, null, 0);
     }
@@ -30,21 +33,31 @@ public final class EvaluationTask extends SequenceTask {
         return false;
     }
 
-    /// Ends after each step, so that the caller can take the logits.
+    /// Ends after each step, so that the caller can take the rows.
     @Override
     protected State stepped(StepResult result, int row) {
         if (read) {
-            if (logits.length < rows()) {
-                logits = new float[rows()][];
+            if (values.length < rows()) {
+                values = new float[rows()][];
             }
             for (int r = 0; r < rows(); r++) {
-                if (logits[r] == null) {
-                    logits[r] = new float[vocabularySize];
+                if (values[r] == null) {
+                    values[r] = new float[width];
                 }
-                result.logits(row + r, logits[r]);
+                if (output == null) {
+                    result.logits(row + r, values[r]);
+                } else {
+                    result.output(output, outputRow(result, row, r), values[r]);
+                }
             }
         }
         return State.ENDED;
+    }
+
+    /// The row of a named output, which has those of all tokens or of the wanted ones.
+    private int outputRow(StepResult result, int row, int r) {
+        boolean ofAllTokens = result.rows(output) != result.rows();
+        return ofAllTokens ? firstToken() + tokens() - rows() + r : row + r;
     }
 
     @Override
@@ -84,8 +97,8 @@ public final class EvaluationTask extends SequenceTask {
         }
     }
 
-    /// {@return the logits of a row of the last step}
-    public float[] logits(int row) {
-        return logits[row];
+    /// {@return a row of the last step}
+    public float[] row(int row) {
+        return values[row];
     }
 }

@@ -1,10 +1,10 @@
 package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.StepResult;
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.TokenSampling;
 
 /// One call of a session: what its sequence wants of the next step, and what the step gave it.
 ///
@@ -45,13 +45,14 @@ public abstract class SequenceTask {
 
     // What it wants of the next step.
     private int logitsFrom = NO_LOGITS;
-    private TokenChoice choice;
+    private TokenSampling choice;
     private int mostTokens;
 
     // Its part of the step, and what came of it.
     private int tokens;
     private int rows;
     private int firstRow;
+    private int firstToken;
     private State next;
     private RuntimeException failure;
 
@@ -95,7 +96,7 @@ public abstract class SequenceTask {
     /// @param from tokens from this index in the sequence on want logits
     /// @param how how a device may sample the token after the pending ones; null if the host does
     /// @param most most tokens that a device may sample
-    protected final void want(int from, TokenChoice how, int most) {
+    protected final void want(int from, TokenSampling how, int most) {
         logitsFrom = from;
         choice = how;
         mostTokens = most;
@@ -121,8 +122,18 @@ public abstract class SequenceTask {
         return firstRow;
     }
 
+    /// {@return how many tokens ran in the last step}
+    protected final int tokens() {
+        return tokens;
+    }
+
+    /// {@return index in the step of the first of them}
+    protected final int firstToken() {
+        return firstToken;
+    }
+
     /// {@return how a device may sample the token after the pending ones; null if the host does}
-    protected final TokenChoice choice() {
+    protected final TokenSampling choice() {
         return choice;
     }
 
@@ -147,7 +158,11 @@ public abstract class SequenceTask {
     }
 
     /// Has the task take its rows of a step's result.
-    final void take(StepResult result, int row) {
+    ///
+    /// @param row the first of its rows in the result
+    /// @param token the first of its tokens in the step
+    final void take(StepResult result, int row, int token) {
+        firstToken = token;
         if (failure != null) {
             return;
         }

@@ -95,15 +95,15 @@ final class ByteLevelBpeTokenizer extends VocabularyTokenizer {
         }
 
         private void addSymbol(int symbol) {
-            if (symbol < vocabSize()) {
+            if (symbol < vocabularySize()) {
                 out.add(symbol);
                 return;
             }
             String chars = merges.extraText(symbol);
             for (int i = 0; i < chars.length(); i++) {
                 int b = ByteAlphabet.byteOf(chars.charAt(i));
-                int single = b < 0 ? vocabSize() : merges.byteSymbol((byte) b);
-                int id = single < vocabSize() ? single : vocabulary().unknown();
+                int single = b < 0 ? vocabularySize() : merges.byteSymbol((byte) b);
+                int id = single < vocabularySize() ? single : vocabulary().unknown();
                 if (id < 0) {
                     throw Vocabulary.broken("The vocabulary of " + vocabulary().source() + " has no token for the byte "
                             + b + " and none for what is unknown; expected a token for every byte");

@@ -46,7 +46,7 @@ abstract class VocabularyTokenizer implements Tokenizer {
     }
 
     @Override
-    public final int vocabSize() {
+    public final int vocabularySize() {
         return vocabulary.size();
     }
 

@@ -13,7 +13,7 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -174,7 +174,7 @@ class EngineTests {
         try (LoadedModel model =
                         engine.load(request().toBuilder().contextLength(8).build());
                 Session session = model.newSession()) {
-            session.evaluate(new int[] {1, 2, 3}, LogitRows.NONE, (i, l) -> {});
+            session.evaluate(new int[] {1, 2, 3}, Rows.NONE, (i, l) -> {});
             OutOfResourcesException e =
                     assertThrows(OutOfResourcesException.class, () -> generate(session, greedy(4, 1, 2, 3, 4, 5, 6)));
             assertEquals(ErrorCode.CONTEXT_LENGTH, e.code());
@@ -280,7 +280,7 @@ class EngineTests {
                 .contextLength(FakeBackend.PAGE + 1)
                 .build())) {
             for (int s = 0; s < sequences; s++) {
-                model.newSession().evaluate(new int[FakeBackend.PAGE + 1], LogitRows.NONE, (i, logits) -> {});
+                model.newSession().evaluate(new int[FakeBackend.PAGE + 1], Rows.NONE, (i, logits) -> {});
             }
         }
     }

@@ -37,7 +37,7 @@ class ExplanationTests {
 
     private record FakeKernel(String name, String deviceKind, String op, String format) implements Kernel {}
 
-    private record FakeKernels(List<Kernel> kernels) implements KernelProvider {}
+    private record FakeKernels(List<Kernel> kernels, int rank) implements KernelProvider {}
 
     private List<String> explain(String kind, Map<String, String> settings) {
         TenonEngine engine = new TenonEngine(registry, EngineConfig.of(settings, Map.of()));
@@ -190,13 +190,15 @@ class ExplanationTests {
 
     @Test
     void kernelsTellDeviceKindFormatAndWhoseIsTaken() {
-        registry.add(new FakeKernels(List.of(
-                new FakeKernel("f16", "fake", "linear", "F16"),
-                new FakeKernel("f16.wide", "fake", "linear", "F16"),
-                new FakeKernel("f16.cuda", "cuda", "linear", "F16"),
-                new FakeKernel("q8", "fake", "linear", "Q8_0"),
-                new FakeKernel("norm", "fake", "rms_norm", "F32"))));
-        registry.add(new FakeKernels(List.of(new FakeKernel("f16.wide", "fake", "linear", "F16"))));
+        registry.add(new FakeKernels(
+                List.of(
+                        new FakeKernel("f16", "fake", "linear", "F16"),
+                        new FakeKernel("f16.wide", "fake", "linear", "F16"),
+                        new FakeKernel("f16.cuda", "cuda", "linear", "F16"),
+                        new FakeKernel("q8", "fake", "linear", "Q8_0"),
+                        new FakeKernel("norm", "fake", "rms_norm", "F32")),
+                0));
+        registry.add(new FakeKernels(List.of(new FakeKernel("f16.wide", "fake", "linear", "F16")), 5));
         fast.support = new Support(Support.Level.FAST, "kernel f16.wide for token_embd.weight");
         // The first op is the embedding, which no kernel is for.
         TenonEngine engine = new TenonEngine(registry, EngineConfig.of(Map.of(), Map.of()));
@@ -204,11 +206,11 @@ class ExplanationTests {
         assertEquals(
                 List.of(
                         "+ fast: kernel f16.wide for token_embd.weight",
-                        "- f16: the backend takes another: kernel f16.wide for token_embd.weight",
-                        "+ f16.wide: made for the format and taken by the backend",
-                        "- f16.cuda: is for devices of kind cuda, the device is of kind fake",
-                        "- q8: reads Q8_0, the weight is F16",
-                        "- f16.wide: another bundle's kernel of that name came first"),
+                        "+ f16.wide: made for the format and taken by the backend, rank 5",
+                        "- f16: the backend takes another: kernel f16.wide for token_embd.weight, rank 0",
+                        "- f16.wide: one of a higher rank, or of an earlier class name, came first, rank 0",
+                        "- f16.cuda: is for devices of kind cuda, the device is of kind fake, rank 0",
+                        "- q8: reads Q8_0, the weight is F16, rank 0"),
                 linear.candidates().stream().map(ExplanationTests::text).toList());
     }
 

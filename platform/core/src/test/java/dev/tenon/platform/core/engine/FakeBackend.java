@@ -16,7 +16,6 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
-import dev.tenon.api.device.TokenChoice;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.BackendException;
@@ -25,6 +24,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.TokenSampling;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -159,7 +159,7 @@ final class FakeBackend implements Backend {
 
         FakePlan(CompileRequest request) {
             vocab = request.graph().output().width();
-            maxTokens = request.options().maxTokens();
+            maxTokens = request.options().maxBatchTokens();
             pages = new int[(request.options().kvTokens() + PAGE - 1) / PAGE][PAGE];
         }
 
@@ -203,7 +203,7 @@ final class FakeBackend implements Backend {
                         sum += pages[table[p / PAGE]][p % PAGE];
                     }
                     best.add(sum % vocab);
-                    tokens.add(token(sum % vocab, input.choice(t)));
+                    tokens.add(token(sum % vocab, input.sampling(t)));
                 }
             }
             return new FakeResult(best, tokens);
@@ -240,26 +240,28 @@ final class FakeBackend implements Backend {
             logits[best] = 1;
         }
 
-        private boolean canChoose(TokenChoice choice) {
-            return chooses && choice != null && (choice.temperature() == 0 || choice.topK() > 0);
+        private boolean canChoose(TokenSampling choice) {
+            return chooses
+                    && choice != null
+                    && (choice.params().temperature() == 0 || choice.params().topK() > 0);
         }
 
         /// Chooses a token of a row's logits; -1 if this is left to the host.
-        private int token(int best, TokenChoice choice) {
+        private int token(int best, TokenSampling choice) {
             if (!canChoose(choice)) {
                 return -1;
             }
             SamplingParams how = SamplingParams.builder()
-                    .temperature(choice.temperature())
-                    .topK(choice.topK())
-                    .topP(choice.topP())
-                    .minP(choice.minP())
+                    .temperature(choice.params().temperature())
+                    .topK(choice.params().topK())
+                    .topP(choice.params().topP())
+                    .minP(choice.params().minP())
                     .repeatLastN(0)
-                    .seed(choice.seed())
+                    .seed(choice.params().seed())
                     .build();
             Sampler sampler = new DefaultSamplerProvider().create(how, vocab);
             for (long i = 0; i < choice.drawn(); i++) {
-                sampler.chosen(0);
+                sampler.sampled(0);
             }
             float[] logits = new float[vocab];
             fill(logits, best);
@@ -275,12 +277,12 @@ final class FakeBackend implements Backend {
         /// host.
         private final class FakeGenerator implements TokenGenerator {
             @Override
-            public boolean supports(TokenChoice choice) {
+            public boolean supports(TokenSampling choice) {
                 return canChoose(choice);
             }
 
             @Override
-            public void generate(StepInput input, List<TokenChoice> choices, int steps, TokenSink sink) {
+            public void generate(StepInput input, List<TokenSampling> choices, int steps, TokenSink sink) {
                 int rows = input.tokenCount();
                 if (choices.size() != rows || input.logitRows() != rows || input.sequenceCount() != rows) {
                     throw new IllegalArgumentException("a token, a row of logits and a choice for each sequence");
@@ -301,16 +303,13 @@ final class FakeBackend implements Backend {
                 runs.add(done);
             }
 
-            private void step(StepInput input, List<TokenChoice> choices, int[] tokens, int further) {
+            private void step(StepInput input, List<TokenSampling> choices, int[] tokens, int further) {
                 StepInput next = new StepInput();
                 for (int i = 0; i < tokens.length; i++) {
                     next.addSequence(input.pageTable(i));
-                    TokenChoice c = choices.get(i);
+                    TokenSampling c = choices.get(i);
                     long drawn = c.drawn() + further;
-                    next.addToken(
-                            tokens[i],
-                            input.position(i) + further,
-                            new TokenChoice(c.temperature(), c.topK(), c.topP(), c.minP(), c.seed(), drawn));
+                    next.addToken(tokens[i], input.position(i) + further, new TokenSampling(c.params(), drawn));
                 }
                 FakeResult result = FakePlan.this.step(next);
                 for (int i = 0; i < tokens.length; i++) {

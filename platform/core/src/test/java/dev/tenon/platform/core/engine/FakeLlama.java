@@ -18,7 +18,7 @@ final class FakeLlama implements ModelArchitecture {
     @Override
     public ModelDefinition define(ModelSource source) {
         ModelConfig config = ModelConfig.read(source, 10000);
-        Weight table = new Weight("token_embd.weight", config.embeddingLength(), config.vocabSize());
+        Weight table = new Weight("token_embd.weight", config.embeddingLength(), config.vocabularySize());
         GraphBuilder g = new GraphBuilder("fake");
         return new ModelDefinition(
                 config, g.build(g.linear("logits", g.embedding("x", table), table, Optional.empty())));

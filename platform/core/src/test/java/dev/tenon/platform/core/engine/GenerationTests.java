@@ -19,7 +19,7 @@ import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.engine.Session.LogitRows;
+import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -517,11 +517,11 @@ class GenerationTests {
                                                     .generatedTokens());
                                 default -> {
                                     int[] best = new int[1];
-                                    session.evaluate(prompt, LogitRows.LAST, (i, row) -> best[0] = best(row));
+                                    session.evaluate(prompt, Rows.LAST, (i, row) -> best[0] = best(row));
                                     for (int i = 0; i < count; i++) {
                                         assertEquals(expected.get(i), best[0]);
                                         session.evaluate(
-                                                new int[] {best[0]}, LogitRows.LAST, (n, row) -> best[0] = best(row));
+                                                new int[] {best[0]}, Rows.LAST, (n, row) -> best[0] = best(row));
                                     }
                                 }
                             }
@@ -556,7 +556,7 @@ class GenerationTests {
                 results.add(threads.submit(() -> {
                     try (Session session = model.newSession()) {
                         for (int i = 0; i < rounds; i++) {
-                            session.evaluate(new int[] {i}, LogitRows.LAST, (n, row) -> {});
+                            session.evaluate(new int[] {i}, Rows.LAST, (n, row) -> {});
                         }
                     }
                     return null;

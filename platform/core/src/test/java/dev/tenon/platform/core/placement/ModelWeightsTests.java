@@ -79,7 +79,7 @@ class ModelWeightsTests {
         var router = b.router(
                 "r",
                 b.linear("l", x, new Weight("gate_inp", 16, 8), Optional.empty()),
-                new RouterParams(Gating.SOFTMAX, 2, true));
+                RouterParams.builder(Gating.SOFTMAX, 2).normalise(true).build());
         Weight gateUp = new Weight("gate_up", 16, 6, 8);
         Value gate = b.expertLinear("gate", x, router.chosen(), gateUp.rows(0, 3), Optional.empty());
         Value up = b.expertLinear("up", x, router.chosen(), gateUp.rows(3, 6), Optional.empty());

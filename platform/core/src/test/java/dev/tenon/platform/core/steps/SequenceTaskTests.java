@@ -100,7 +100,7 @@ class SequenceTaskTests {
         for (State next : List.of(State.QUEUED, State.PAUSED, State.ENDED)) {
             Task task = Task.in(State.RUNNING);
             task.next = next;
-            task.take(null, 0);
+            task.take(null, 0, 0);
             assertEquals(next, task.next());
         }
     }
@@ -109,7 +109,7 @@ class SequenceTaskTests {
     void aTaskThatFailsEndsWithTheFirstReasonAndCanBeginAgain() {
         Task task = Task.in(State.RUNNING);
         task.failing = new IllegalArgumentException("the first");
-        task.take(null, 0);
+        task.take(null, 0, 0);
         task.fail(new IllegalArgumentException("the second"));
         assertEquals(State.ENDED, task.next());
         assertFalse(task.ended);

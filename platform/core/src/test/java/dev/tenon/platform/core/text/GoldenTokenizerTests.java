@@ -28,7 +28,7 @@ class GoldenTokenizerTests {
         Tokenizer tokenizer = TextTestData.tokenizer(TextTestData.shared("golden/tokenizer/" + name + ".gguf"));
         JsonNode golden = TextTestData.json(TextTestData.shared("golden/tokenizer/" + name + ".vectors.json"));
         JsonNode info = golden.get("info");
-        assertEquals(info.get("n").asInt(), tokenizer.vocabSize());
+        assertEquals(info.get("n").asInt(), tokenizer.vocabularySize());
         assertEquals(info.get("bos").asInt(), tokenizer.bos().orElse(-1));
         assertEquals(info.get("eos").asInt(), tokenizer.eos().orElse(-1));
         assertEquals(info.get("add_bos").asInt() == 1, tokenizer.addsBos());
@@ -120,7 +120,7 @@ class GoldenTokenizerTests {
         }
         assertTrue(texts >= 30, texts + " texts");
         for (Path model : files(TextTestData.shared("models"))) {
-            assertEquals(4096, TextTestData.tokenizer(model).vocabSize());
+            assertEquals(4096, TextTestData.tokenizer(model).vocabularySize());
         }
     }
 

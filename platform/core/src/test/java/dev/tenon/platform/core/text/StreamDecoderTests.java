@@ -41,7 +41,7 @@ class StreamDecoderTests {
 
     private static int[] byteTokens(Tokenizer tokenizer) {
         int[] ids = new int[256];
-        for (int id = tokenizer.vocabSize() - 1; id >= 0; id--) {
+        for (int id = tokenizer.vocabularySize() - 1; id >= 0; id--) {
             byte[] bytes = tokenizer.bytes(id);
             if (bytes.length == 1) {
                 ids[bytes[0] & 0xff] = id;

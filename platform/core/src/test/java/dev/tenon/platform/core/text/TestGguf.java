@@ -60,7 +60,7 @@ final class TestGguf {
     }
 
     private GgufType type() {
-        return GgufType.values()[in.getInt()];
+        return GgufType.of(in.getInt()).orElseThrow();
     }
 
     private String string() {

@@ -35,7 +35,7 @@ final class GgufEncoder {
 
     void putKey(String key, GgufValue value) {
         putString(key);
-        putInt(value.type().ordinal());
+        putInt(value.type().number());
         try {
             if (value.type() == GgufType.ARRAY) {
                 putArray(value);
@@ -53,7 +53,7 @@ final class GgufEncoder {
     }
 
     private void putArray(GgufValue array) {
-        putInt(array.elementType().ordinal());
+        putInt(array.elementType().number());
         switch (array.value()) {
             case String[] texts -> {
                 require(array, GgufType.STRING);

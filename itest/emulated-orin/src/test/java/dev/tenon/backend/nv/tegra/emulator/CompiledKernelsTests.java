@@ -51,7 +51,10 @@ class CompiledKernelsTests {
         NvTegraBackend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()));
         QuantFormat weights = format(format);
         try (Model model = RandomModels.llamaLike(9, weights, Shape.smallFor(weights));
-                Device device = backend.open(new DeviceOptions("emulated", 0, more));
+                Device device = backend.open(DeviceOptions.builder()
+                        .deviceId("emulated")
+                        .settings(more)
+                        .build());
                 PlanDriver driver = new PlanDriver(device, model, Settings.of(16, 1, 20))) {
             return driver.feed(driver.open(), new int[] {5, 4, 3, 2, 1, 9, 8, 7, 6, 11, 12, 13, 14}, 12);
         }

@@ -37,7 +37,10 @@ class EmulatedOrinContractTest extends BackendContract {
 
     @Override
     protected DeviceOptions deviceOptions() {
-        return new DeviceOptions("emulated", 0, Map.of("nv-tegra.kernels", "stand-ins"));
+        return DeviceOptions.builder()
+                .deviceId("emulated")
+                .settings(Map.of("nv-tegra.kernels", "stand-ins"))
+                .build();
     }
 
     @Override

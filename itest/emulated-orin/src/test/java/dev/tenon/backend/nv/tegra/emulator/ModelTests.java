@@ -53,7 +53,8 @@ class ModelTests {
                 all.put(settings[i], settings[i + 1]);
             }
             Backend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(provider(() -> calls)));
-            return backend.open(new DeviceOptions("shared", 0, all));
+            return backend.open(
+                    DeviceOptions.builder().deviceId("shared").settings(all).build());
         }
 
         private BoardProvider provider(Supplier<Syscalls> calls) {

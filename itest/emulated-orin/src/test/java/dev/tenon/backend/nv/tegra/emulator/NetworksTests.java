@@ -39,7 +39,10 @@ class NetworksTests {
 
     private static void check(Model model, double tolerance) {
         NvTegraBackend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()));
-        DeviceOptions options = new DeviceOptions("emulated", 0, Map.of("nv-tegra.kernels", "stand-ins"));
+        DeviceOptions options = DeviceOptions.builder()
+                .deviceId("emulated")
+                .settings(Map.of("nv-tegra.kernels", "stand-ins"))
+                .build();
         try (model;
                 Device device = backend.open(options);
                 PlanDriver driver = new PlanDriver(device, model, PlanDriver.Settings.of(8, 2, 64))) {

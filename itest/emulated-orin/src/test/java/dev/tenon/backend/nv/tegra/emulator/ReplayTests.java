@@ -44,7 +44,10 @@ class ReplayTests {
         NvTegraBackend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()));
         Map<String, String> settings = Map.of("emulated.record", file.toString(), "nv-tegra.kernels", "stand-ins");
         try (Model model = RandomModels.llamaLike(5, TestFormats.F32, Shape.smallFor(TestFormats.F32));
-                Device device = backend.open(new DeviceOptions("emulated", 0, settings));
+                Device device = backend.open(DeviceOptions.builder()
+                        .deviceId("emulated")
+                        .settings(settings)
+                        .build());
                 PlanDriver driver = new PlanDriver(device, model, Settings.of(4, 1, 16))) {
             driver.feed(driver.open(), new int[] {1, 2, 3, 4, 5, 6}, 2);
         }

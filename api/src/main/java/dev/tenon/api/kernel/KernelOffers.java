@@ -1,0 +1,71 @@
+package dev.tenon.api.kernel;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/// All kernels that are offered for one kind of device, in the order in which backends take them.
+///
+/// The rule for kernels that match alike: the provider of the highest [KernelProvider#rank()] wins; of
+/// equal ranks, the provider whose class name comes first; within a provider, its own order. Immutable;
+/// safe for any thread.
+public final class KernelOffers {
+    /// A kernel and who offers it.
+    ///
+    /// @param provider who offers it
+    /// @param kernel the kernel
+    public record Offer(KernelProvider provider, Kernel kernel) {}
+
+    private static final Comparator<KernelProvider> ORDER = Comparator.comparingInt(KernelProvider::rank)
+            .reversed()
+            .thenComparing(provider -> provider.getClass().getName());
+
+    private final List<Offer> offers;
+
+    private KernelOffers(List<Offer> offers) {
+        this.offers = List.copyOf(offers);
+    }
+
+    /// {@return providers in the order of the rule; unmodifiable}
+    ///
+    /// @param providers who offers kernels
+    public static List<KernelProvider> inOrder(Collection<KernelProvider> providers) {
+        return providers.stream().sorted(ORDER).toList();
+    }
+
+    /// {@return the kernels of some providers, in the order of the rule}
+    ///
+    /// @param providers who offers kernels
+    /// @param deviceKind the kind of device, as in [dev.tenon.api.device.DeviceInfo#kind()]
+    public static KernelOffers of(Collection<KernelProvider> providers, String deviceKind) {
+        List<Offer> offers = new ArrayList<>();
+        providers.stream()
+                .sorted(ORDER)
+                .forEach(provider -> provider.kernels().stream()
+                        .filter(kernel -> kernel.deviceKind().equals(deviceKind))
+                        .forEach(kernel -> offers.add(new Offer(provider, kernel))));
+        return new KernelOffers(offers);
+    }
+
+    /// {@return all kernels, in the order of the rule; unmodifiable}
+    public List<Offer> offers() {
+        return offers;
+    }
+
+    /// {@return the first kernel of a type that fits}
+    ///
+    /// @param <K> the type
+    /// @param type the type
+    /// @param fits whether a kernel does what is needed, such as reading a format
+    public <K extends Kernel> Optional<K> first(Class<K> type, Predicate<K> fits) {
+        return offers.stream()
+                .map(Offer::kernel)
+                .filter(type::isInstance)
+                .map(type::cast)
+                .filter(fits)
+                .findFirst();
+    }
+}

@@ -1,0 +1,54 @@
+package dev.tenon.api.error;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.reflect.Field;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class ErrorTests {
+    @Test
+    void aMessageEndsWithItsCode() {
+        Exception cause = new Exception("driver");
+        for (TenonException e : List.of(
+                new TenonException("CFG-001", "Text", cause),
+                new ModelFormatException("CFG-001", "Text", cause),
+                new BackendException("CFG-001", "Text", 7, cause))) {
+            assertEquals("CFG-001", e.code());
+            assertEquals("Text [CFG-001]", e.getMessage());
+            assertSame(cause, e.getCause());
+        }
+        assertEquals(7, new BackendException("B", "Text", 7, null).nativeCode());
+        OutOfResourcesException limit = new OutOfResourcesException("LIMIT-003", "Text", 3, 2, 4);
+        assertEquals(List.of(3L, 2L, 4L), List.of(limit.asked(), limit.used(), limit.limit()));
+    }
+
+    @Test
+    void allReasonsAreKeptAndEightAreTold() {
+        List<Issue> issues = IntStream.range(0, 10)
+                .mapToObj(i -> Issue.error("MODEL-00" + i, "reason " + i, "a.gguf"))
+                .toList();
+        UnsupportedModelException e = new UnsupportedModelException("a.gguf cannot be loaded", issues);
+        assertEquals("MODEL-000", e.code());
+        assertEquals(issues, e.issues());
+        assertTrue(e.getMessage().contains("reason 7; and 2 more [MODEL-000]"), e.getMessage());
+        Issue only = new UnsupportedModelException("MODEL-003", "Text").issues().getFirst();
+        assertEquals(new Issue(Issue.Severity.ERROR, "MODEL-003", "Text", ""), only);
+    }
+
+    @Test
+    void codesAreUnique() throws IllegalAccessException {
+        Set<Object> seen = new HashSet<>();
+        for (Field field : ErrorCode.class.getFields()) {
+            String code = (String) field.get(null);
+            assertTrue(code.matches("[A-Z]+-\\d{3}"), code);
+            assertTrue(seen.add(code), code + " twice");
+        }
+        assertTrue(seen.size() > 30);
+    }
+}
