@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -35,27 +36,40 @@ record Footprint(long allocated, long bound, long nativeKib, long mappings, long
                 memory.allocatedBytes(), memory.boundBytes(), arenas(), mapped(), machineCode(), threadsOf("tenon-"));
     }
 
-    /// The same when kernels are no longer being warmed up in the background.
+    /// Waits until no plan warms up its kernels.
+    static void awaitWarmUp() throws Exception {
+        Osgi.await("the warm-up ends", () -> threadsOf("tenon-warmup") == 0);
+    }
+
+    /// The same when kernels are no longer being warmed up in the background, and two looks in a row find the same.
     static Footprint settled(LoadedModel model) throws Exception {
-        for (int i = 0; i < 6000 && threadsOf("tenon-warmup") > 0; i++) {
-            Thread.sleep(20);
-        }
-        for (int i = 0; i < 3; i++) {
-            System.gc(); // frees what the JVM kept off the heap for threads that have ended
-            Thread.sleep(50);
-        }
-        return of(model);
+        awaitWarmUp();
+        Footprint[] last = {collected(model)};
+        Osgi.await("the footprint stays what it is", () -> {
+            Footprint before = last[0];
+            last[0] = collected(model);
+            return last[0].equals(before);
+        });
+        return last[0];
     }
 
     /// Waits for what ends a moment after a device was closed: threads, buffers of threads.
+    ///
+    /// @return `expected`, or what is found in its place after a minute
     static Footprint await(Footprint expected, LoadedModel model) throws Exception {
+        long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
         Footprint found = settled(model);
-        for (int i = 0; i < 1000 && !found.equals(expected); i++) {
-            System.gc();
+        while (!found.equals(expected) && System.nanoTime() < end) {
             Thread.sleep(20);
-            found = of(model);
+            found = collected(model);
         }
         return found;
+    }
+
+    /// A look after a collection, which frees what the JVM kept off the heap for threads that have ended.
+    private static Footprint collected(LoadedModel model) throws Exception {
+        System.gc();
+        return of(model);
     }
 
     private static long arenas() throws JMException {

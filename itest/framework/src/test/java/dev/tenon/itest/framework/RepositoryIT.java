@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Bundles from a repository, in the whole distribution.
-@Timeout(value = 30, unit = TimeUnit.MINUTES)
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class RepositoryIT {
     private static final String MODELS = "dev.tenon.models.qwen3";
 

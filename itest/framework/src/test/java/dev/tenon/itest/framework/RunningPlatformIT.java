@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// The distribution's script as processes: one that chats, and others that change its bundles.
-@Timeout(value = 30, unit = TimeUnit.MINUTES)
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class RunningPlatformIT {
     private static final String MODELS = "dev.tenon.models.qwen3";
 

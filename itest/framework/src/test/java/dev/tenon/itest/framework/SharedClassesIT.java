@@ -33,7 +33,7 @@ import org.osgi.framework.wiring.BundleWire;
 import org.osgi.framework.wiring.BundleWiring;
 
 /// Bundles whose classes others use are replaced together with them.
-@Timeout(value = 60, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class SharedClassesIT {
     private static final String KERNELS = "dev.tenon.kernels.nvidia";
     private static final String CUDA = "dev.tenon.backend.cuda";

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// The policy of trust in the whole distribution: what is not listed does not run, however it got there.
-@Timeout(value = 30, unit = TimeUnit.MINUTES)
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class TrustIT {
     private static final String MODELS = "dev.tenon.models.qwen3";
 
