@@ -13,5 +13,6 @@ findstr /r /c:"^MODULES=.*jdk\.incubator\.vector" "%TENON_JAVA%\release" >nul 2>
 "%TENON_JAVA%\bin\java.exe" "@%TENON_DIST%\lib\launcher.options" --add-modules jdk.incubator.vector -cp "%TENON_DIST%\lib\*" "-Dtenon.home=%TENON_DIST%" %TENON_JAVA_OPTS% dev.tenon.platform.launcher.Main %*
 exit /b %ERRORLEVEL%
 :none
-echo tenon: "%TENON_JAVA%" is no Java 25 or newer with module jdk.incubator.vector. Install one and set JAVA_HOME to it. [ENV-001] 1>&2
+if not defined TENON_JAVA set "TENON_JAVA=java on the PATH"
+echo tenon: "%TENON_JAVA%" is not a Java 25 or newer with the module jdk.incubator.vector. Install one and set JAVA_HOME to it. [ENV-001] 1>&2
 exit /b 1

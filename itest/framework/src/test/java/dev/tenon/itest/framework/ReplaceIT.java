@@ -245,7 +245,7 @@ class ReplaceIT {
                         TenonException e = assertThrows(TenonException.class, () -> manager.apply(each.getKey()));
                         assertEquals(ErrorCode.BUNDLE_REJECTED, e.code(), e.getMessage());
                         assertTrue(e.getMessage().matches("(?s)" + each.getValue()), e.getMessage());
-                        assertTrue(e.getMessage().contains(" 0.1.0 serves on"), e.getMessage());
+                        assertTrue(e.getMessage().contains(" 0.1.0 stays in use"), e.getMessage());
                     }
                 });
                 assertEquals(expected, text.tokens());

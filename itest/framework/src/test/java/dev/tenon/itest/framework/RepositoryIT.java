@@ -54,9 +54,9 @@ class RepositoryIT {
 
         Result later = installation.tenon("bundles", "install", "--offline", "org.example:models:2.0");
         assertEquals(1, later.code(), later::toString);
-        assertTrue(later.err().contains("is made for another version of the api"), later::toString);
+        assertTrue(later.err().contains("was built for another version of the api"), later::toString);
         assertTrue(later.err().contains("this platform offers dev.tenon.api.model 1."), later::toString);
-        assertTrue(later.err().contains(MODELS + " 0.5.0 serves on"), later::toString);
+        assertTrue(later.err().contains(MODELS + " 0.5.0 stays in use"), later::toString);
         assertTrue(later.err().contains("[BUNDLE-002]"), later::toString);
 
         Result none = installation.tenon("bundles", "update", "--offline", "org.example:models:3.0");

@@ -106,10 +106,10 @@ class RunningPlatformIT {
             Path jar = home.resolve("deploy/models.jar");
             byte[] whole = Files.readAllBytes(version("0.5.0"));
             Files.write(jar, Arrays.copyOf(whole, whole.length / 2));
-            awaitLog("deploy/models.jar is left aside: ");
+            awaitLog("deploy/models.jar is ignored: ");
             awaitLog("[BUNDLE-001]");
             Result problems = tenon("bundles", "--problems");
-            assertTrue(problems.out().contains("deploy/models.jar is left aside: "), problems::toString);
+            assertTrue(problems.out().contains("deploy/models.jar is ignored: "), problems::toString);
             Result doctor =
                     installation.with("TENON_MODEL", Jars.model().toString()).tenon("doctor");
             assertTrue(doctor.out().contains("jar deploy/models.jar"), doctor::toString);
@@ -153,7 +153,7 @@ class RunningPlatformIT {
             Result refused = tenon("bundles", "update", bad.toString());
             assertEquals(1, refused.code(), refused::toString);
             assertTrue(refused.err().contains("no.such.thing"), refused::toString);
-            assertTrue(refused.err().contains(MODELS + " 0.5.0 serves on"), refused::toString);
+            assertTrue(refused.err().contains(MODELS + " 0.5.0 stays in use"), refused::toString);
             assertTrue(refused.err().contains("[BUNDLE-002]"), refused::toString);
 
             Result removed = tenon("bundles", "remove", MODELS);
@@ -170,7 +170,7 @@ class RunningPlatformIT {
     @Test
     void anInstallationThatDoesNotRunIsChangedToo() throws Exception {
         Result verified = tenon("bundles", "verify", version("0.5.0").toString());
-        assertTrue(verified.out().contains(MODELS + " 0.5.0 is whole. SHA-256 "), verified::toString);
+        assertTrue(verified.out().contains(MODELS + " 0.5.0 is complete. SHA-256 "), verified::toString);
         Result installed = tenon("bundles", "install", version("0.5.0").toString());
         assertEquals(0, installed.code(), installed::toString);
         assertTrue(version(tenon("bundles", "--json"), "0.5.0"));

@@ -67,7 +67,7 @@ class SharedClassesIT {
             for (String version : List.of("0.2.0", "0.3.0", "0.3.0.again")) {
                 Path next = Jars.patched(kernels, folder.resolve(version + ".jar"), Map.of("Bundle-Version", version));
                 String done = manager.apply(next);
-                String[] said = done.split(", and what uses it was started anew: ");
+                String[] said = done.split(", and restarted its users: ");
                 assertTrue(said[0].endsWith(" was replaced by " + KERNELS + " " + version), done);
                 List<String> users = List.of(said[1].split(", "));
                 assertTrue(users.contains(CUDA), done);
@@ -89,7 +89,7 @@ class SharedClassesIT {
                             folder.resolve("less.jar"),
                             Map.of("Bundle-Version", "0.4.0", "Export-Package", "no.longer.there")),
                     KERNELS + " 0\\.4\\.0(: \\S+ 0\\.1\\.0, which uses it,)? did not start: .*" + KERNELS
-                            + " 0\\.3\\.0\\.again serves on.*");
+                            + " 0\\.3\\.0\\.again stays in use.*");
             assertEquals("0.3.0.again", provider(manager.bundles(CUDA).getFirst(), KERNELS));
             assertTrue(manager.remove(KERNELS).contains("was replaced by " + KERNELS + " 0.1.0"));
             assertEquals("0.1.0", provider(manager.bundles(CUDA).getFirst(), KERNELS));
@@ -141,8 +141,8 @@ class SharedClassesIT {
                     }
                     if (events.size() == 10) {
                         assertEquals(
-                                MODELS + " 0.2.0 was replaced by " + MODELS
-                                        + " 0.3.0, and what uses it was started anew: " + FORMATS,
+                                MODELS + " 0.2.0 was replaced by " + MODELS + " 0.3.0, and restarted its users: "
+                                        + FORMATS,
                                 manager.apply(exporting("0.3.0", PACKAGE)));
                     }
                 });

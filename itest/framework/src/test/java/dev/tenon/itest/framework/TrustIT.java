@@ -81,7 +81,7 @@ class TrustIT {
         Jars.patched(version("0.5.0"), kept, Map.of("Changed", "yes"));
         Result list = listed.tenon("bundles", "--json");
         assertEquals("0.1.0", models(list).path("version").asText(), "the distribution's, which is listed");
-        assertTrue(list.err().contains("is left aside: " + MODELS + " 0.5.0 is not trusted"), list::toString);
+        assertTrue(list.err().contains("is ignored: " + MODELS + " 0.5.0 is not trusted"), list::toString);
         assertEquals(
                 "0.5.0", models(any.tenon("bundles", "--json")).path("version").asText());
     }

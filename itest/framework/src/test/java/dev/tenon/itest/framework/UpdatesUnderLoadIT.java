@@ -308,7 +308,7 @@ class UpdatesUnderLoadIT {
         String version = manager.bundles(piece).getFirst().getVersion().toString();
         TenonException e = assertThrows(TenonException.class, () -> manager.apply(broken));
         assertEquals(ErrorCode.BUNDLE_REJECTED, e.code(), e.getMessage());
-        assertTrue(e.getMessage().contains(version + " serves on"), e.getMessage());
+        assertTrue(e.getMessage().contains(version + " stays in use"), e.getMessage());
         assertEquals(1, manager.bundles(piece).size(), piece);
     }
 

@@ -105,14 +105,14 @@ public final class BenchCommand implements TenonCommand {
             names = {"-p", "--n-prompt"},
             paramLabel = "N",
             defaultValue = "512",
-            description = "Prompt tokens; 0: no such test (default: ${DEFAULT-VALUE}).")
+            description = "Prompt tokens; 0: skip this test (default: ${DEFAULT-VALUE}).")
     private List<String> prompts;
 
     @Option(
             names = {"-n", "--n-gen"},
             paramLabel = "N",
             defaultValue = "128",
-            description = "Generated tokens; 0: no such test (default: ${DEFAULT-VALUE}).")
+            description = "Tokens to generate; 0: skip this test (default: ${DEFAULT-VALUE}).")
     private List<String> gens;
 
     @Option(
@@ -132,7 +132,7 @@ public final class BenchCommand implements TenonCommand {
             names = {"-np", "--parallel"},
             paramLabel = "N",
             defaultValue = "1",
-            description = "Sequences that generate at once, each in a session of its own; speeds are their total"
+            description = "Sequences that generate at the same time, each in its own session; the speed is their total"
                     + " (default: ${DEFAULT-VALUE}).")
     private List<String> parallels;
 
@@ -146,14 +146,14 @@ public final class BenchCommand implements TenonCommand {
             names = {"-b", "--batch-size"},
             paramLabel = "N",
             defaultValue = "2048",
-            description = "Prompt tokens handed over at once (default: ${DEFAULT-VALUE}).")
+            description = "Prompt tokens per call (default: ${DEFAULT-VALUE}).")
     private List<String> batches;
 
     @Option(
             names = {"-ub", "--ubatch-size"},
             paramLabel = "N",
             defaultValue = "512",
-            description = "Most tokens in one step of the device (default: ${DEFAULT-VALUE}).")
+            description = "Maximum tokens per step (default: ${DEFAULT-VALUE}).")
     private List<String> ubatches;
 
     @Option(
@@ -176,7 +176,7 @@ public final class BenchCommand implements TenonCommand {
             names = {"-t", "--threads"},
             paramLabel = "N",
             defaultValue = "0",
-            description = "CPU threads; 0: as the machine has (default: ${DEFAULT-VALUE}).")
+            description = "CPU threads; 0: one per core (default: ${DEFAULT-VALUE}).")
     private List<String> threads;
 
     @Option(
@@ -204,22 +204,23 @@ public final class BenchCommand implements TenonCommand {
             names = {"-o", "--output"},
             paramLabel = "FORMAT",
             defaultValue = "md",
-            description = "How to print: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+            description = "Output format: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     private Format format;
 
     @Option(
             names = "--warmup-seconds",
-            description =
-                    "Most seconds of untimed runs, at least four and on while the JIT compiler is busy (default: ${DEFAULT-VALUE}).",
+            paramLabel = "N",
+            description = "Maximum seconds of untimed runs: at least four, and more while the JIT compiler is busy"
+                    + " (default: ${DEFAULT-VALUE}).",
             defaultValue = "20")
     private int warmUpSeconds;
 
-    @Option(names = "--no-warmup", description = "Time from the first run on.")
+    @Option(names = "--no-warmup", description = "Do not warm up.")
     private boolean noWarmUp;
 
     @Option(
             names = "--profile",
-            description = "Repeat each run with every kernel timed; tells count, time, share, GB/s and role of the"
+            description = "Repeat each run with every kernel timed; prints count, time, share, GB/s and role of the"
                     + " kernels, and what timing them cost. Printed in md, json and jsonl.")
     private boolean profile;
 
@@ -281,8 +282,8 @@ public final class BenchCommand implements TenonCommand {
         return 0;
     }
 
-    /// {@return what measures the bandwidth; null if nothing decodes, if it is not wanted, or if memory is
-    /// short}
+    /// {@return what measures the bandwidth; null if nothing decodes, if it is not wanted, or if
+    /// memory is short}
     private ReadBandwidth reader(List<BenchTest> tests) {
         if (tests.stream().allMatch(t -> t.nGen() == 0) || Integer.valueOf(0).equals(bandwidthMib)) {
             return null;
@@ -325,7 +326,7 @@ public final class BenchCommand implements TenonCommand {
             BenchResult.ModelFacts facts = facts(model, config);
             boolean profiled = profile && model.profiler().isPresent();
             if (profile && !profiled) {
-                console.note("There is no profile: backend " + model.backend() + " does not time its kernels.");
+                console.note("No profile: backend " + model.backend() + " does not time its kernels.");
             }
             for (BenchTest test : tests) {
                 double[] bandwidths = new double[repetitions];
@@ -357,7 +358,7 @@ public final class BenchCommand implements TenonCommand {
         }
     }
 
-    /// Measured behind each repetition, because shared machines drift by the minute.
+    /// Measured after each repetition, because the speed of shared machines varies.
     private static double measure(ReadBandwidth reader, BenchTest test, BenchConfig config) {
         return reader == null || test.nGen() == 0 ? 0 : reader.measure(BenchFields.threads(config));
     }

@@ -3,7 +3,7 @@ package dev.tenon.platform.boot;
 import java.util.List;
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// Knows what is wrong with bundles. The launcher is one such service; whoever installs bundles
+/// Reports what is wrong with bundles. The launcher is one such service; the installer of bundles
 /// from `deploy/` is another, and the launcher then leaves those jars to it. Safe for any thread.
 @ConsumerType
 public interface BundleProblems {

@@ -3,11 +3,10 @@ package dev.tenon.platform.boot;
 import java.nio.file.Path;
 import org.osgi.annotation.versioning.ProviderType;
 
-/// Decides which bundles may run. Only the launcher's own service, that of the system bundle, may
-/// be believed.
+/// Decides which bundles may run. Trust only the launcher's own service, that of the system bundle.
 ///
-/// A bundle is admitted by its location, once its jar was checked. Whoever installs it must install
-/// the very bytes that were checked: a copy that nobody else can change. Safe for any thread.
+/// A bundle is admitted by its location, after its jar was checked. The installer must install
+/// exactly the bytes that were checked: a copy that nobody else can change. Safe for any thread.
 @ProviderType
 public interface BundleTrust {
     /// Tells what is known of a jar, without admitting it.

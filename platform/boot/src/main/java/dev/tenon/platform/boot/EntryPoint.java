@@ -2,7 +2,7 @@ package dev.tenon.platform.boot;
 
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// What the launcher calls with the arguments of the process: the command line. Registered by a
+/// The command line, called by the launcher with the arguments of the process. Registered by a
 /// bundle as a service; of several, the highest-ranked one is called.
 @ConsumerType
 public interface EntryPoint {

@@ -1,4 +1,4 @@
-/// The services by which the launcher, which is no bundle, and bundles meet.
+/// The services through which the launcher, which is not a bundle, and bundles communicate.
 ///
 /// The framework exports this package from the launcher's class path, as it does with SLF4J's.
 @Version("1.0.0")

@@ -43,8 +43,8 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "bundles",
         description = {
-            "Lists installed bundles: state, version, services; and why one is not running.",
-            "Installs, updates and removes bundles, while models generate too."
+            "Lists installed bundles with state, version and services, and why one is not running.",
+            "Installs, updates and removes bundles, also while models run."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -55,7 +55,7 @@ import picocli.CommandLine.ParentCommand;
             "  tenon bundles remove org.example.my.format",
             "  tenon bundles verify my-format.jar",
             "",
-            "Commands go to the running platform of this installation that began last, if there is one."
+            "Commands go to the running platform of this installation that was started last, if there is one."
         })
 @Component(
         service = TenonCommand.class,
@@ -69,27 +69,25 @@ public final class BundlesCommand implements TenonCommand {
     @Option(names = "--json", description = "Print JSON.")
     private boolean json;
 
-    @Option(
-            names = "--problems",
-            description = "List only bundles that are not running, and jars that were left aside.")
+    @Option(names = "--problems", description = "List only bundles that are not running and jars that were ignored.")
     private boolean problems;
 
     @Option(
             names = "--why",
-            description = "Tell for each choice that a model takes which candidates there are, and why each was taken"
-                    + " or refused.")
+            description =
+                    "Explain each decision of loading a model: all candidates, and why each was selected or rejected.")
     private boolean why;
 
     @Option(
             names = {"-m", "--model"},
             paramLabel = "FILE",
-            description = "The model for --why (default: the configured one).")
+            description = "Model for --why (default: the configured one).")
     private String model;
 
     @Option(
             names = "--pid",
             paramLabel = "N",
-            description = "Speak to this running platform; 0: to none (default: the one that began last).")
+            description = "Process id of the running platform to use; 0: none (default: the one started last).")
     private Long pid;
 
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
@@ -145,25 +143,25 @@ public final class BundlesCommand implements TenonCommand {
         return 0;
     }
 
-    @Command(name = "install", description = "Tries a bundle, has models move to it, and keeps it in deploy/.")
+    @Command(name = "install", description = "Tests a bundle, moves models to it, and keeps it in deploy/.")
     Integer install(
             @Parameters(
                             paramLabel = "BUNDLE",
-                            description =
-                                    "A jar; or group:artifact:version of a Maven repository; or a name of an index.")
+                            description = "A jar, group:artifact:version of a Maven repository, or a name in an index.")
                     String bundle,
-            @Option(names = "--offline", description = "Ask only repositories on this machine.") boolean offline) {
+            @Option(names = "--offline", description = "Use only repositories on this machine.") boolean offline) {
         return change("install", bundle, offline);
     }
 
-    @Command(name = "update", description = "As install, for a bundle that must be there already.")
+    @Command(name = "update", description = "Like install, for a bundle that is already installed.")
     Integer update(
-            @Parameters(paramLabel = "BUNDLE", description = "Its new version, as for install.") String bundle,
-            @Option(names = "--offline", description = "Ask only repositories on this machine.") boolean offline) {
+            @Parameters(paramLabel = "BUNDLE", description = "The new version, as for install.") String bundle,
+            @Option(names = "--offline", description = "Use only repositories on this machine.") boolean offline) {
         return change("update", bundle, offline);
     }
 
-    /// Fetches the bundle if it is not a file; whoever runs the platform need not reach the repositories.
+    /// Fetches the bundle if it is not a file; the process that runs the platform needs no access
+    /// to repositories.
     private Integer change(String command, String bundle, boolean offline) {
         if (Files.exists(Path.of(bundle)) || bundle.endsWith(".jar")) {
             return change(command, Path.of(bundle).toAbsolutePath().normalize().toString());
@@ -187,22 +185,21 @@ public final class BundlesCommand implements TenonCommand {
                 Files.delete(folder);
             }
         } catch (IOException e) {
-            throw new TenonException(ErrorCode.IO, wanted + " cannot be kept for a moment: " + e.getMessage(), e);
+            throw new TenonException(ErrorCode.IO, wanted + " cannot be stored: " + e.getMessage(), e);
         }
     }
 
-    @Command(name = "remove", description = "Takes a bundle away that was installed or dropped into deploy/.")
-    Integer remove(@Parameters(paramLabel = "NAME", description = "Its symbolic name.") String name) {
+    @Command(name = "remove", description = "Removes a bundle that was installed or copied into deploy/.")
+    Integer remove(@Parameters(paramLabel = "NAME", description = "The bundle's symbolic name.") String name) {
         return change("remove", name);
     }
 
     @Command(
             name = "verify",
-            description =
-                    "Reads a jar from end to end and tells what bundle it is, who signed it, and whether it may run.")
+            description = "Checks a jar and shows which bundle it is, who signed it, and whether it may run.")
     Integer verify(@Parameters(paramLabel = "JAR", description = "The jar.") Path jar) {
         BundleJar read = BundleJar.read(jar);
-        console.out().println(read.title() + " is whole. SHA-256 " + read.sha256());
+        console.out().println(read.title() + " is complete. SHA-256 " + read.sha256());
         console.out().println("access: " + (read.access() == null ? "not declared" : read.access()));
         if (trust == null) {
             return 0;
@@ -215,10 +212,10 @@ public final class BundlesCommand implements TenonCommand {
         return verdict.allows() ? 0 : 1;
     }
 
-    @Command(name = "trust", description = "Puts jars into the list of those that may run where a list is asked for.")
+    @Command(name = "trust", description = "Adds jars to the list of trusted jars (bundles.trust = listed).")
     Integer trust(
             @Parameters(paramLabel = "JAR", arity = "0..*", description = "The jars.") List<Path> jars,
-            @Option(names = "--installed", description = "All jars in bundles/ and deploy/.") boolean installed) {
+            @Option(names = "--installed", description = "Add all jars in bundles/ and deploy/.") boolean installed) {
         if (shell == null || trust == null) {
             throw noFramework();
         }
@@ -259,7 +256,7 @@ public final class BundlesCommand implements TenonCommand {
                 .findFirst()
                 .orElseThrow(() -> new TenonException(
                         ErrorCode.CONTROL,
-                        "Process " + pid + " is no running platform of this installation; running are: "
+                        "Process " + pid + " is not a running platform of this installation; running: "
                                 + all.stream().map(ControlClient::pid).toList())));
     }
 
@@ -267,7 +264,8 @@ public final class BundlesCommand implements TenonCommand {
         try {
             return List.of(new ObjectMapper().readValue(json, OsgiBundles.Info[].class));
         } catch (JsonProcessingException e) {
-            throw new TenonException(ErrorCode.CONTROL, "The running platform gave no list: " + e.getMessage(), e);
+            throw new TenonException(
+                    ErrorCode.CONTROL, "The running platform did not send a list: " + e.getMessage(), e);
         }
     }
 
@@ -290,6 +288,6 @@ public final class BundlesCommand implements TenonCommand {
     private static TenonException noFramework() {
         return new TenonException(
                 ErrorCode.ENV_PLATFORM,
-                "There is no OSGi framework here, so there are no bundles to list. Start with the tenon script.");
+                "There is no OSGi framework, so there are no bundles. Start Tenon with bin/tenon.");
     }
 }

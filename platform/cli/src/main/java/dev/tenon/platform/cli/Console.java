@@ -10,10 +10,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ProviderType;
 
-/// What a command sees of the outer world: streams, terminal, settings, model names.
+/// A command's access to streams, terminal, settings and model names.
 ///
-/// A command gets it through a field with picocli's `@ParentCommand`. Valid while the command runs; not for
-/// several threads unless a method says so.
+/// A command gets it through a field with picocli's `@ParentCommand`. Valid while the command runs;
+/// not for several threads unless a method says so.
 @ProviderType
 public interface Console {
     /// {@return standard output as UTF-8 text; flush it to show text at once}
@@ -51,8 +51,8 @@ public interface Console {
     /// @param text one line
     void note(String text);
 
-    /// Starts a progress bar on standard error. It appears only after a while, and only on a
-    /// terminal without `--quiet`; otherwise nothing is shown.
+    /// Starts a progress bar on standard error. It appears only if the task takes long, and only on
+    /// a terminal without `--quiet`; otherwise nothing is shown.
     ///
     /// @param task what is being done, such as `quantize`
     /// @param total how much there is to do; -1 when unknown
@@ -60,14 +60,15 @@ public interface Console {
     /// @return the bar; the caller closes it
     Progress progress(String task, long total, String unit);
 
-    /// Calls an action at Ctrl-C instead of ending the process, until closed. A second Ctrl-C ends the
-    /// process.
+    /// Calls an action at Ctrl-C instead of ending the process, until closed. A second Ctrl-C ends
+    /// the process.
     ///
     /// @param action called on a thread of the JVM; must be quick
     /// @return closes the watch
     Interrupt onInterrupt(Runnable action);
 
-    /// Looks up a setting: environment `TENON_<KEY>`, then configuration, then property `tenon.<key>`.
+    /// Looks up a setting: environment `TENON_<KEY>`, then configuration, then property
+    /// `tenon.<key>`.
     ///
     /// @param key such as `model`; dots and dashes become underscores in the environment's name
     /// @return the value, if there is one that is not blank
@@ -86,7 +87,8 @@ public interface Console {
     /// @param engine the engine, or null when there is none
     /// @param request what to load
     /// @return the model; the caller closes it
-    /// @throws dev.tenon.api.error.TenonException if there is no engine (`ENV-003`), or loading fails
+    /// @throws dev.tenon.api.error.TenonException if there is no engine (`ENV-003`), or loading
+    ///     fails
     LoadedModel load(Engine engine, LoadRequest request);
 
     /// A watch for Ctrl-C.

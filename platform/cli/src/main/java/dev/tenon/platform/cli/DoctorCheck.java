@@ -3,18 +3,18 @@ package dev.tenon.platform.cli;
 import org.osgi.annotation.versioning.ConsumerType;
 import org.osgi.annotation.versioning.ProviderType;
 
-/// A check that `tenon doctor` makes besides its own, contributed by any bundle as a service.
+/// A check of `tenon doctor` that a bundle contributes as a service.
 @ConsumerType
 public interface DoctorCheck {
-    /// Checks, and tells what was found.
+    /// Runs the check.
     ///
     /// @param findings receives the findings
     void run(Findings findings);
 
-    /// Where a check puts what it found. Only for the thread that runs the check.
+    /// Receives a check's findings. Only for the thread that runs the check.
     @ProviderType
     interface Findings {
-        /// Adds a finding that is as it should be.
+        /// Adds a finding that is as expected.
         ///
         /// @param name what was checked, a word or two
         /// @param found what was found

@@ -4,7 +4,7 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 
-/// Says clearly when there is no engine.
+/// Requires an engine.
 public final class Engines {
     private Engines() {}
 

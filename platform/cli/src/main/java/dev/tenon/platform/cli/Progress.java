@@ -2,7 +2,7 @@ package dev.tenon.platform.cli;
 
 import org.osgi.annotation.versioning.ProviderType;
 
-/// How far a long task is. Safe for any thread.
+/// Progress of a long task. Safe for any thread.
 @ProviderType
 public interface Progress extends AutoCloseable {
     /// Sets how much is done.

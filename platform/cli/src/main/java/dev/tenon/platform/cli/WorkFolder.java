@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.FrameworkUtil;
 
-/// Where commands keep files that they need for a moment.
+/// A folder for temporary files of commands.
 ///
-/// The folder lies in the working folder of the process: whatever is left there goes when the process
-/// ends, and when it was killed, with the start of a later one. Only its owner can enter it. Safe for any
-/// thread.
+/// The folder lies in the working folder of the process: whatever is left there goes when the
+/// process ends, and when it was killed, with the start of a later one. Only its owner can enter
+/// it. Safe for any thread.
 public final class WorkFolder {
     private WorkFolder() {}
 

@@ -47,10 +47,10 @@ import picocli.CommandLine.Spec;
         name = "compare",
         sortOptions = false,
         description = {
-            "Runs the same prompt on two backends, or with two versions of a bundle, and names the first op whose"
-                    + " outputs differ by more than rounding explains: its layer, the op, and by how much.",
-            "The backend 'reference' is float64 arithmetic in plain Java: slow, and right.",
-            "Ends with status 1 if an op diverges."
+            "Runs the same prompt on two backends, or with two versions of a bundle, and names the first op"
+                    + " whose outputs differ by more than rounding explains.",
+            "The backend 'reference' is float64 arithmetic in plain Java: slow but exact.",
+            "Exit status 1 if an op diverges."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -131,12 +131,10 @@ public final class CompareCommand implements TenonCommand {
     @Override
     public Integer call() {
         if (wanted.size() > 2 || bundles.size() > 2) {
-            throw new ParameterException(
-                    spec.commandLine(), "There are two sides: give --backend and --bundle twice at most");
+            throw new ParameterException(spec.commandLine(), "Give --backend and --bundle at most twice each");
         }
         if (wanted.size() < 2 && bundles.isEmpty()) {
-            throw new ParameterException(
-                    spec.commandLine(), "Name two things to compare: two of --backend, or --bundle");
+            throw new ParameterException(spec.commandLine(), "Give two sides to compare: --backend twice, or --bundle");
         }
         bundles.forEach(HandedBundle::check);
         Path file = console.model(model);

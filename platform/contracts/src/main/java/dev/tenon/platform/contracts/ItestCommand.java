@@ -43,10 +43,10 @@ import picocli.CommandLine.Spec;
         name = "itest",
         sortOptions = false,
         description = {
-            "Runs contracts on this machine: of what a bundle's jar offers (formats, kernels, architectures, backends),"
-                    + " or of an installed backend.",
+            "Runs contract tests on this machine: of what a bundle's jar offers (formats, kernels,"
+                    + " architectures, backends), or of an installed backend.",
             "A jar is tried in a fresh process beside the distribution's bundles, without deploy/ and etc/.",
-            "Ends with status 1 if a test failed or the jar does not run."
+            "Exit status 1 if a test fails or the jar does not run."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -99,10 +99,10 @@ public final class ItestCommand implements TenonCommand {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "1000",
-            description = "How often plans and devices are opened and closed (default: ${DEFAULT-VALUE}).")
+            description = "How many times plans and devices are opened and closed (default: ${DEFAULT-VALUE}).")
     private int rounds;
 
-    @Option(names = "--large", description = "Test sizes of real models, too: minutes on a CPU.")
+    @Option(names = "--large", description = "Also test sizes of real models; takes minutes on a CPU.")
     private boolean large;
 
     @Option(
@@ -114,7 +114,7 @@ public final class ItestCommand implements TenonCommand {
     @Option(
             names = "--report",
             paramLabel = "FILE",
-            description = "Write the report to a file, too: JUnit XML if its name ends in .xml, else text.")
+            description = "Also write the report to a file: JUnit XML if its name ends in .xml, else text.")
     private Path report;
 
     @Option(names = "--here", description = "Try the jars in this process, beside those of deploy/.")
@@ -123,7 +123,7 @@ public final class ItestCommand implements TenonCommand {
     @Override
     public Integer call() throws Exception {
         if (jars.isEmpty() == (backend == null)) {
-            throw new ParameterException(spec.commandLine(), "Name either the jars of bundles or --backend ID");
+            throw new ParameterException(spec.commandLine(), "Give either jars or --backend ID");
         }
         jars.forEach(HandedBundle::check);
         if (!jars.isEmpty() && !here) {

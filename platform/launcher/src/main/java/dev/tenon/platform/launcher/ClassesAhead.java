@@ -11,19 +11,20 @@ import org.osgi.framework.Bundle;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Loads classes of bundles a little before the main thread needs them, on a processor that would idle.
+/// Loads classes of bundles a little before the main thread needs them, on a processor that would
+/// idle.
 ///
-/// Which ones, the recording of a start-up cache has found out (see [StartCache]): the first line of its list
-/// is the recorded command, and only that command gets its classes ahead; the others are `JAR CLASS`, the name
-/// of a bundle's jar, in the order in which they were loaded. No class is initialized, so no code
-/// of a bundle runs earlier than it would.
+/// The list of classes comes from the recording of a start-up cache (see [StartCache]): the first
+/// line of its list is the recorded command, and only that command gets its classes ahead; the
+/// others are `JAR CLASS`, the name of a bundle's jar, in the order in which they were loaded. No
+/// class is initialized, so no code of a bundle runs earlier than it would.
 final class ClassesAhead {
     /// The list's name in the folder of the start script's cache.
     private static final String LIST = "classes";
 
     private ClassesAhead() {}
 
-    /// Begins to load, if the process was started with a cache that has a list for this command.
+    /// Starts loading if the process was started with a cache that has a list for this command.
     ///
     /// @param command the first argument of the process, or an empty text
     /// @param system resolved bundles of the platform itself
@@ -64,10 +65,11 @@ final class ClassesAhead {
                 // Asking for constructors links the class, which verifies it.
                 bundle.loadClass(line.substring(blank + 1)).getDeclaredConstructors();
             } catch (ClassNotFoundException | LinkageError e) {
-                // Whoever needs the class asks for it again, and reports what is wrong then.
+                // The code that needs the class loads it again and reports the error then.
                 log().debug("{} was not loaded ahead", line, e);
             } catch (RuntimeException e) {
-                // An IllegalStateException, or what the framework runs into while it takes the bundle away.
+                // An IllegalStateException, or what the framework runs into while it takes the
+                // bundle away.
                 log().debug("The framework stopped before all classes were loaded ahead", e);
                 return;
             }

@@ -20,7 +20,7 @@ final class FelixLog extends org.apache.felix.framework.Logger {
     protected void doLog(int level, String message, Throwable error) {
         Logger log = LoggerFactory.getLogger(NAME);
         switch (level) {
-            // A bundle that does not start is reported by whoever started it, with the reason.
+            // A bundle that does not start is reported by its starter, with the reason.
             case LOG_ERROR, LOG_WARNING -> log.info(message, error);
             default -> log.debug(message, error);
         }

@@ -25,8 +25,8 @@ public final class KernelOptions {
     private static final String INLINE = "Ldev/tenon/api/kernel/cpu/ForceInline;";
     private static final String SCALING = "Ldev/tenon/api/kernel/cpu/CompileThresholdScaling;";
     private static final String COMMAND = "-XX:CompileCommand=";
-    /// What an option may name: no classes of the JDK, and no blank, which would end the option and
-    /// begin another one.
+    /// What an option may name: no classes of the JDK, and no space, which would start another
+    /// option.
     private static final Pattern NAME = Pattern.compile("(?!(java|javax|jdk|sun)\\.)[\\w.$]+::[\\w$<>*]+");
 
     private KernelOptions() {}

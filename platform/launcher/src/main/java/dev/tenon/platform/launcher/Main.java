@@ -19,18 +19,18 @@ import org.slf4j.LoggerFactory;
 import org.xml.sax.SAXException;
 import org.xml.sax.helpers.DefaultHandler;
 
-/// Entry of the platform: boots the framework, hands the arguments to the command line, and exits with its
-/// result.
+/// Main class: boots the framework, passes the arguments to the command line, and exits with its
+/// status.
 ///
 /// System properties: `tenon.home` (the distribution's folder; default: where the launcher's jar
 /// lies), `tenon.log` (levels, see [LogSetup]), `tenon.watch.delay` (milliseconds before `deploy`
-/// and `etc` are watched, default 1000) and `tenon.watch.poll` (milliseconds between two looks,
+/// and `etc` are watched, default 1000) and `tenon.watch.poll` (milliseconds between two checks,
 /// default 250).
 public final class Main {
     private static final int FAILED = 1;
 
-    /// Whether the process was told to end: a command that still runs then fails for want of the bundles that
-    /// were stopped, which is no news.
+    /// Whether the process was told to end. A command that still runs then fails because its
+    /// bundles were stopped, which is not reported.
     private static volatile boolean stopping;
 
     private Main() {}
@@ -84,14 +84,14 @@ public final class Main {
                 String encoding = System.getProperty("stderr.encoding", "UTF-8");
                 System.setErr(new PrintStream(new FileOutputStream(descriptor, true), true, encoding));
             } catch (IOException e) {
-                // Number 2 reaches the terminal as well, through the filter.
+                // Descriptor 2 reaches the terminal as well, through the filter.
                 System.err.println("tenon: " + descriptor + " cannot be opened: " + e.getMessage());
             }
         }
     }
 
-    /// Names the parser that is found in the end anyway: the component runtime looks for one with each of its
-    /// descriptions, through all class loaders.
+    /// Names the JDK's own parser: the component runtime would otherwise search all class loaders
+    /// for one with each description.
     private static void takeXmlParser() {
         String factory = SAXParserFactory.class.getName();
         if (System.getProperty(factory) == null) {
@@ -101,7 +101,8 @@ public final class Main {
         Thread.ofPlatform().daemon().name("tenon-xml").start(Main::parseFirst);
     }
 
-    /// Has the parser read a description as components have one, so that its classes are ready when they come.
+    /// Parses a small component description, so that the parser's classes are loaded before they
+    /// are needed.
     private static void parseFirst() {
         String description =
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a:b xmlns:a=\"c\" d=\"e\">\n <f g=\"h\"/>\n</a:b>";
@@ -113,7 +114,7 @@ public final class Main {
                             new ByteArrayInputStream(description.getBytes(StandardCharsets.UTF_8)),
                             new DefaultHandler());
         } catch (ParserConfigurationException | SAXException | IOException | FactoryConfigurationError e) {
-            // The component runtime meets the same, and reports it.
+            // The component runtime fails in the same way and reports it.
             log().debug("The XML parser does not work", e);
         }
     }
@@ -129,8 +130,8 @@ public final class Main {
                 running.close();
             }
         };
-        // First of all: none can be added once a signal has come. The folder of a platform that a signal meets while
-        // it boots is swept away by a later start.
+        // First of all: no hook can be added after a signal. If a signal comes during the boot, a
+        // later start removes the working folder.
         Runtime.getRuntime().addShutdownHook(new Thread(close, "tenon-stop"));
         Platform platform = Platform.boot(Home.find(), args.length == 0 ? "" : args[0]);
         booted.set(platform);
@@ -151,7 +152,7 @@ public final class Main {
         }
     }
 
-    /// Says in one line what an unexpected exception was.
+    /// Describes an unexpected exception in one line.
     static String oneLine(Throwable e) {
         String message = e.getMessage() == null ? "" : ": " + e.getMessage().replaceAll("\\s*\\R\\s*", " ");
         return "unexpected " + e.getClass().getName() + message + " (TENON_LOG=debug shows the stack trace)";

@@ -38,7 +38,7 @@ final class NotedProblems implements BundleProblems {
     }
 
     /// {@return a line for each file that was not installed and each bundle that does not run now;
-    ///     a bundle that does not resolve is tried again first, so that the reason is today's}
+    ///     a bundle that does not resolve is tried again first, so that the reason is current}
     @Override
     public List<String> lines() {
         List<String> lines = new ArrayList<>(notInstalled.values());
@@ -73,7 +73,7 @@ final class NotedProblems implements BundleProblems {
         return (name == null ? bundle.getLocation() : name) + " " + bundle.getVersion();
     }
 
-    /// Brings a framework's exception into one line: the innermost message that says something.
+    /// Describes a framework's exception in one line: the innermost message.
     static String reason(Throwable why) {
         Throwable cause = why;
         while (cause.getCause() != null && cause.getCause() != cause) {

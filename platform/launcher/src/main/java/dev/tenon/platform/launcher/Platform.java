@@ -45,9 +45,9 @@ import org.slf4j.LoggerFactory;
 ///
 /// Start order: Configuration Admin and then the values of `etc/*.cfg`, so that every component
 /// finds its settings when it is first activated; the other bundles of `bundles/system`; `bundles`
-/// and `bundles/extras`; FileInstall, at once when `deploy` holds a jar and otherwise a moment later, off the way of
-/// the
-/// first answer. A bundle that cannot be installed, resolved or started is reported and left out.
+/// and `bundles/extras`; FileInstall, at once if `deploy` holds a jar, otherwise a moment later, so
+/// that the first answer does not wait. A bundle that cannot be installed, resolved or started is
+/// reported and left out.
 final class Platform implements AutoCloseable {
     private static final String CONFIG_ADMIN = "org.apache.felix.configadmin";
     private static final String FILE_INSTALL = "org.apache.felix.fileinstall";
@@ -63,7 +63,7 @@ final class Platform implements AutoCloseable {
     private final NotedProblems problems;
     private final Trust trust;
     private Bundle fileInstall;
-    /// Held while FileInstall is started beside the main thread.
+    /// Held while FileInstall is started in parallel to the main thread.
     private final ReentrantLock watching = new ReentrantLock();
     private volatile boolean closed;
 
@@ -117,8 +117,8 @@ final class Platform implements AutoCloseable {
         List<Bundle> system = install(Home.files(home.system(), ".jar"));
         List<Bundle> bundles = install(Home.files(home.bundles(), ".jar"));
         bundles.addAll(install(Home.files(home.extras(), ".jar")));
-        // All at once: cheaper than one by one, and FileInstall, which starts later, is seen to be in
-        // order.
+        // All at once: cheaper than one by one, and FileInstall, which starts later, is seen to be
+        // in order.
         // What does not resolve is reported when it is started.
         framework.adapt(FrameworkWiring.class).resolveBundles(null);
         ClassesAhead.begin(command, system, bundles);
@@ -150,7 +150,7 @@ final class Platform implements AutoCloseable {
         watch();
     }
 
-    /// Has the framework ask what may run, if not everything may.
+    /// Registers the trust hooks, unless every bundle may run.
     private void guard(BundleContext context) {
         context.registerService(BundleTrust.class, trust, null);
         if (trust.strict()) {
@@ -159,8 +159,8 @@ final class Platform implements AutoCloseable {
         }
     }
 
-    /// The file to install a jar from: where the policy asks something of it, a copy that only this process
-    /// can change, so that what runs is what was checked.
+    /// The file to install a jar from. If the policy requires a check, it is a copy that only this
+    /// process can change, so that what runs is what was checked.
     ///
     /// @throws BundleException if the policy does not trust it
     private Path checked(Path jar) throws BundleException {
@@ -193,7 +193,7 @@ final class Platform implements AutoCloseable {
                 Bundle bundle = framework.getBundleContext().installBundle(location(checked(jar)));
                 if (bundle.getSymbolicName() == null) {
                     bundle.uninstall();
-                    throw new BundleException("it is no OSGi bundle: its manifest has no Bundle-SymbolicName");
+                    throw new BundleException("it is not an OSGi bundle: its manifest has no Bundle-SymbolicName");
                 }
                 installed.add(bundle);
             } catch (BundleException | RuntimeException e) {
@@ -270,8 +270,8 @@ final class Platform implements AutoCloseable {
         });
     }
 
-    /// Starts FileInstall unless the platform is closed. [#close] waits meanwhile: FileInstall does not
-    /// expect the framework to stop while it starts.
+    /// Starts FileInstall unless the platform is closed. [#close] waits meanwhile: FileInstall does
+    /// not expect the framework to stop while it starts.
     ///
     /// @return whether it was started
     private boolean watchFolders() {
@@ -293,7 +293,8 @@ final class Platform implements AutoCloseable {
         framework.getBundleContext().registerService(Started.class, home::root, null);
     }
 
-    /// {@return whether a bundle has taken over what FileInstall does with jars, and says itself what fails}
+    /// {@return whether a bundle has replaced FileInstall's handling of jars and reports failures
+    /// itself}
     private boolean deployReports() {
         ServiceReference<?>[] found = references(BundleProblems.class);
         return Arrays.stream(found).anyMatch(each -> each.getBundle() != framework);
@@ -309,13 +310,13 @@ final class Platform implements AutoCloseable {
         }
     }
 
-    /// Says why a jar of `deploy` does not run; FileInstall itself keeps that to its own log.
+    /// Reports why a jar of `deploy` does not run; FileInstall reports that only in its own log.
     private void report(Path jar) {
         Bundle bundle =
                 framework.getBundleContext().getBundle(jar.toFile().toURI().toString());
         if (bundle == null) {
             log().warn(problems.notInstalled(
-                    home.root().relativize(jar).toString(), new BundleException("it is no valid OSGi bundle")));
+                    home.root().relativize(jar).toString(), new BundleException("it is not a valid OSGi bundle")));
         } else if (bundle.getState() == Bundle.INSTALLED || bundle.getState() == Bundle.RESOLVED) {
             startBundle(bundle);
         }
@@ -353,7 +354,8 @@ final class Platform implements AutoCloseable {
         return framework.getBundleContext();
     }
 
-    /// Stops the bundles and the framework and removes its working folder; waits for half a minute at most.
+    /// Stops the bundles and the framework and removes its working folder; waits for half a minute
+    /// at most.
     @Override
     public synchronized void close() {
         if (closed) {
@@ -374,7 +376,8 @@ final class Platform implements AutoCloseable {
         cache.close();
     }
 
-    /// Waits for a start of FileInstall to end, but not for long: a jar of `deploy` may hang while it starts.
+    /// Waits for a start of FileInstall to end, but not for long: a jar of `deploy` may hang while
+    /// it starts.
     private void awaitFolders() {
         try {
             if (watching.tryLock(FOLDER_MILLIS, TimeUnit.MILLISECONDS)) {
@@ -391,14 +394,15 @@ final class Platform implements AutoCloseable {
         properties.put(Constants.FRAMEWORK_STORAGE, cache.resolve("framework").toString());
         properties.put(Constants.FRAMEWORK_STORAGE_CLEAN, Constants.FRAMEWORK_STORAGE_CLEAN_ONFIRSTINIT);
         properties.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, exported());
-        // A new version of a bundle is tried beside the old one, which may bear the same version number.
+        // A new version of a bundle is tested next to the old one, which may have the same version
+        // number.
         properties.put(Constants.FRAMEWORK_BSNVERSION, Constants.FRAMEWORK_BSNVERSION_MULTIPLE);
         properties.put("felix.service.urlhandlers", "false");
         properties.put("felix.log.level", "2");
         // Threads of the resolver's own take longer to start than they save with so few bundles.
         properties.put("felix.resolver.parallelism", "1");
         properties.put("ds.loglevel", "error");
-        // Each start reads etc/*.cfg anew; files of settings would end with the process anyway.
+        // Each start reads etc/*.cfg, so configurations need not be stored.
         properties.put("felix.cm.pm", "memory");
         properties.put("felix.fileinstall.dir", home.deploy() + "," + home.etc());
         properties.put("felix.fileinstall.tmpdir", cache.resolve("fileinstall").toString());
@@ -417,8 +421,8 @@ final class Platform implements AutoCloseable {
         return properties;
     }
 
-    /// {@return the packages of the launcher's class path that bundles may import, from a resource that
-    /// the build fills with the versions, and what the framework does not see by itself}
+    /// {@return the packages of the launcher's class path that bundles may import, from a resource
+    /// that the build fills with the versions, and what the framework does not find itself}
     private static String exported() {
         try (InputStream in = Platform.class.getResourceAsStream("exports.properties")) {
             if (in == null) {

@@ -30,9 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The cache that shortens a start (JEP 483 and 515), in the folder that the start script names
-/// (system property `tenon.cache`): a process finds out whether it is up to date and, if not, has
-/// another one make it for later starts. With it come the options of the JVM for kernels of bundles
-/// that did not come with the distribution.
+/// (system property `tenon.cache`): a process checks whether it is up to date and, if not, starts
+/// another one that creates it for later starts. The JVM options for kernels of further bundles are
+/// created with it.
 ///
 /// The script gives the JVM whatever cache is there: the JVM itself refuses one of another class
 /// path or another JVM. Nothing that goes wrong here is fatal.
@@ -97,7 +97,7 @@ public final class StartCache {
         return true;
     }
 
-    /// When a file came to be what it is: a copied jar keeps its old date of modification.
+    /// When a file was last changed or copied: a copied jar keeps its modification time.
     private static FileTime changed(Path file) {
         try {
             return (FileTime) Files.getAttribute(file, "unix:ctime");
@@ -112,7 +112,8 @@ public final class StartCache {
     }
 
     private void startMaker() throws IOException {
-        // Out of reach of the terminal's signals; the script finds the same JVM and class path again.
+        // Protected from the terminal's signals; the script finds the same JVM and class path
+        // again.
         ProcessBuilder maker = new ProcessBuilder(
                 "/bin/sh",
                 "-c",

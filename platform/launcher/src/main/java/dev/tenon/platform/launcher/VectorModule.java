@@ -5,25 +5,26 @@ import java.lang.reflect.InvocationTargetException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-/// Brings the Vector API's module into a JVM that was started without it.
+/// Loads the Vector API's module into a JVM that was started without it.
 ///
-/// A JVM whose command line names an incubator module reads its start-up cache without linked classes and
-/// without the profiles of the recorded run. So the start script names the module only where there is no
-/// cache; with one it exports the JDK's own way of loading a module later to the launcher.
+/// A JVM whose command line names an incubator module reads its start-up cache without linked
+/// classes and without the profiles of the recorded run. So the start script names the module only
+/// where there is no cache; with one it exports the JDK's own way of loading a module later to the
+/// launcher.
 final class VectorModule {
     /// The module, and its only package.
     static final String NAME = "jdk.incubator.vector";
 
-    /// System property of the start script: `first` loads the module before the framework starts, `last` when
-    /// the command has run. The recording of a cache takes the latter, because a cache cannot hold classes
-    /// that depend on the module, and fails with the run where this JDK cannot load it. Not set: the command
-    /// line of the JVM decides.
+    /// System property of the start script: `first` loads the module before the framework starts,
+    /// `last` when the command has run. The recording of a cache takes the latter, because a cache
+    /// cannot hold classes that depend on the module, and fails with the run where this JDK cannot
+    /// load it. Not set: the command line of the JVM decides.
     private static final String WHEN = "tenon.vector";
 
     private VectorModule() {}
 
-    /// {@return whether the module is not the command line's but comes later, so that the framework does not
-    /// see it}
+    /// {@return whether the module is not the command line's but comes later, so that the framework
+    /// does not see it}
     static boolean isLate() {
         return System.getProperty(WHEN) != null;
     }
@@ -33,8 +34,8 @@ final class VectorModule {
         return "first".equals(System.getProperty(WHEN));
     }
 
-    /// Loads the module in a thread of its own if it is to be there first: nothing needs it before a model
-    /// is loaded.
+    /// Loads the module in a thread of its own if it is to be there first: nothing needs it before
+    /// a model is loaded.
     ///
     /// @return waits for the module; throws the [PlatformException] of [#load]
     static Runnable loadBeside() {

@@ -20,15 +20,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// One rendering: scopes of names, the text written so far, the budget. A failure ends it, so that nothing is undone
-/// then. Not safe for several threads.
+/// One rendering: scopes of names, the text written so far, the budget. A failure ends it, so
+/// nothing needs to be undone. Not safe for several threads.
 final class Renderer {
     private final Budget budget = new Budget();
     private final Clock clock;
     private Scope scope;
     private StringBuilder out = new StringBuilder();
 
-    /// Starts a rendering with the time that `strftime_now` sees and values by name, which are changed.
+    /// Starts a rendering with the time that `strftime_now` sees and values by name, which are
+    /// changed.
     Renderer(Clock clock, Map<String, Object> variables) {
         this.clock = clock;
         this.scope = new Scope(null, variables);
@@ -37,7 +38,7 @@ final class Renderer {
     /// Names that are visible together, inside those of the parent, which may be null.
     record Scope(Scope parent, Map<String, Object> names) {}
 
-    /// How a body goes on after a statement; all but NEXT leave the bodies up to the loop.
+    /// What happens after a statement; all but NEXT leave the bodies up to the loop.
     enum Flow {
         NEXT,
         BREAK,

@@ -28,7 +28,7 @@ import picocli.CommandLine.ParentCommand;
 /// `tenon quantize`: a model in other weight formats.
 @Command(
         name = "quantize",
-        description = "Writes a model anew in another weight format. Start from F16 or BF16 where you can.",
+        description = "Converts a model to another weight format. Start from F16 or BF16 if you can.",
         footerHeading = "%nExamples:%n",
         footer = {"  tenon quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M", "  tenon quantize in.gguf out.gguf Q8_0"})
 @Component(
@@ -56,12 +56,12 @@ public final class QuantizeCommand implements TenonCommand {
             names = {"-t", "--threads"},
             paramLabel = "N",
             defaultValue = "0",
-            description = "Threads; 0: as the machine has (default: ${DEFAULT-VALUE}).")
+            description = "Threads; 0: one per core (default: ${DEFAULT-VALUE}).")
     private int threads;
 
     @Option(
             names = {"-y", "--overwrite"},
-            description = "Replace OUT when it is there already.")
+            description = "Replace OUT if it exists.")
     private boolean overwrite;
 
     @Override

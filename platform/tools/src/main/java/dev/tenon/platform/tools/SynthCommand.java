@@ -28,7 +28,7 @@ import picocli.CommandLine.ParentCommand;
         name = "synth",
         sortOptions = false,
         description = {
-            "Writes a model with random weights in the shape of a real one, to measure speed without a download.",
+            "Writes a model with the shape of a real one and random weights, to measure speed without a download.",
             "Shapes: llama-3.2-1b, llama-3.2-3b, llama-3-8b, qwen3-0.6b, qwen3-1.7b, qwen3-4b."
         },
         footerHeading = "%nExamples:%n",
@@ -48,7 +48,7 @@ public final class SynthCommand implements TenonCommand {
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
     Engine engine;
 
-    @Parameters(index = "0", paramLabel = "SHAPE", description = "The shape.")
+    @Parameters(index = "0", paramLabel = "SHAPE", description = "One of the shapes above.")
     private String shape;
 
     @Option(
@@ -89,26 +89,29 @@ public final class SynthCommand implements TenonCommand {
     @Option(names = "--context", paramLabel = "N", description = "Context length (default: the shape's).")
     private Integer context;
 
-    @Option(names = "--tied", negatable = true, description = "One matrix for embedding and output, or two.")
+    @Option(
+            names = "--tied",
+            negatable = true,
+            description = "Use one matrix for embedding and output (--no-tied: two).")
     private Boolean tied;
 
     @Option(
             names = {"-s", "--seed"},
             paramLabel = "N",
             defaultValue = "1",
-            description = "Start of the random numbers (default: ${DEFAULT-VALUE}).")
+            description = "Random seed (default: ${DEFAULT-VALUE}).")
     private long seed;
 
     @Option(
             names = {"-t", "--threads"},
             paramLabel = "N",
             defaultValue = "0",
-            description = "Threads; 0: as the machine has (default: ${DEFAULT-VALUE}).")
+            description = "Threads; 0: one per core (default: ${DEFAULT-VALUE}).")
     private int threads;
 
     @Option(
             names = {"-y", "--overwrite"},
-            description = "Replace the file when it is there already.")
+            description = "Replace the file if it exists.")
     private boolean overwrite;
 
     @Override
@@ -128,15 +131,16 @@ public final class SynthCommand implements TenonCommand {
 
     private SynthShape shape() {
         SynthShape base = SynthShape.preset(shape);
-        SynthShape wanted = base.withHeads(
-                        or(heads, base.heads()), or(headsKv, base.headsKv()), or(headLength, base.headLength()))
-                .withLayers(or(layers, base.layers()))
-                .withEmbedding(or(embedding, base.embedding()))
-                .withFeedForward(or(feedForward, base.feedForward()))
-                .withVocabulary(or(vocabulary, base.vocabulary()))
-                .withContext(or(context, base.context()))
-                .withSeed(seed);
-        return tied == null ? wanted : wanted.withTied(tied);
+        return base.toBuilder()
+                .heads(or(heads, base.heads()), or(headsKv, base.headsKv()), or(headLength, base.headLength()))
+                .layers(or(layers, base.layers()))
+                .embedding(or(embedding, base.embedding()))
+                .feedForward(or(feedForward, base.feedForward()))
+                .vocabulary(or(vocabulary, base.vocabulary()))
+                .context(or(context, base.context()))
+                .tied(tied == null ? base.tied() : tied)
+                .seed(seed)
+                .build();
     }
 
     private static int or(Integer given, int otherwise) {

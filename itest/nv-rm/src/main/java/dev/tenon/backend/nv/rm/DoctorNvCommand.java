@@ -24,8 +24,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "nv",
         description = {
-            "Checks a Hopper GPU through NVIDIA's kernel driver (branch 580), without its CUDA driver: memory, channels,"
-                    + " copies, kernels, what a launch costs. Stops at the first surprise.",
+            "Checks a Hopper GPU through NVIDIA's kernel driver (branch 580), without its CUDA driver: memory,"
+                    + " channels,"
+                    + " copies, kernels, what a launch costs. Stops at the first unexpected result.",
             "Exit status 1 if there was one. Kernels are compiled by NVRTC."
         },
         footerHeading = "%nExamples:%n",

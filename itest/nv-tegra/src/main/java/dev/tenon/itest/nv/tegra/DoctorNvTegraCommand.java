@@ -34,8 +34,8 @@ import picocli.CommandLine.Spec;
         name = "nv-tegra",
         description = {
             "Checks a Jetson Orin step by step, the least dangerous first: release and device nodes, clocks, drivers,"
-                    + " memory, channels, copies, kernels. Stops at the first surprise.",
-            "Exit status 1 if there was one. Every line is also in the report."
+                    + " memory, channels, copies, kernels. Stops at the first unexpected result.",
+            "Exit status 1 if there is one."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -61,10 +61,10 @@ public final class DoctorNvTegraCommand implements TenonCommand {
             names = "--device",
             paramLabel = "ID",
             defaultValue = OWN,
-            description = "0: this machine; emulated: a try without a board (default: ${DEFAULT-VALUE}).")
+            description = "0: this machine; emulated: the emulated board, if installed (default: ${DEFAULT-VALUE}).")
     private String device;
 
-    @Option(names = "--report", paramLabel = "FILE", description = "Where to write the report, to be sent in.")
+    @Option(names = "--report", paramLabel = "FILE", description = "Also write every line to this report file.")
     private Path report;
 
     @Option(
@@ -83,8 +83,9 @@ public final class DoctorNvTegraCommand implements TenonCommand {
                     board, device.equals(OWN), root, settings, finding -> tell(finding, console.out(), file));
             boolean surprised = findings.stream().anyMatch(f -> f.level() == Level.SURPRISE);
             String end = surprised
-                    ? "Stopped at the first surprise. Nothing is known beyond it; a report helps to change that."
-                    : findings.size() + " steps, no surprise. Next: tenon itest --backend nv-tegra --device " + device;
+                    ? "Stopped at the first unexpected result. Please send the report."
+                    : findings.size() + " steps, all as expected. Next: tenon itest --backend nv-tegra --device "
+                            + device;
             line(end, console.out(), file);
             return surprised ? 1 : 0;
         } catch (IllegalArgumentException e) {

@@ -38,7 +38,8 @@ import picocli.CommandLine.Spec;
 /// that the distribution does not contain, is not installed.
 @Command(
         name = "nv",
-        description = "Records what the emulated Orin is told while a model generates, shows it, runs it again.",
+        description =
+                "Records the command stream of the emulated Orin while a model generates, shows it, or replays it.",
         synopsisSubcommandLabel = "COMMAND",
         footerHeading = "%nExamples:%n",
         footer = {
@@ -73,7 +74,9 @@ public final class NvCommand implements TenonCommand {
         throw new ParameterException(spec.commandLine(), "Missing command: record, dump or replay");
     }
 
-    @Command(name = "record", description = "Generates with a model on the emulated Orin and writes its stream.")
+    @Command(
+            name = "record",
+            description = "Generates with a model on the emulated Orin and writes the command stream.")
     int record(
             @Option(
                             names = {"-o", "--output"},
@@ -132,8 +135,8 @@ public final class NvCommand implements TenonCommand {
         return 0;
     }
 
-    @Command(name = "dump", description = "Shows a stream: command words and launch descriptors, one a line.")
-    int dump(@Parameters(paramLabel = "FILE", description = "What `record` has written.") Path file) {
+    @Command(name = "dump", description = "Prints a stream: command words and launch descriptors, one per line.")
+    int dump(@Parameters(paramLabel = "FILE", description = "A file written by `record`.") Path file) {
         try (InputStream in = new BufferedInputStream(Files.newInputStream(file))) {
             StreamFile.dump(in, console.out()::println);
         } catch (IOException e) {
@@ -145,10 +148,10 @@ public final class NvCommand implements TenonCommand {
     @Command(
             name = "replay",
             description = {
-                "Executes a stream again on the emulated GPU, and compares every launch and page.",
-                "Ends with status 1 at a difference."
+                "Executes a stream on the emulated GPU and compares every launch and page.",
+                "Exit status 1 if there is a difference."
             })
-    int replay(@Parameters(paramLabel = "FILE", description = "What `record` has written.") Path file) {
+    int replay(@Parameters(paramLabel = "FILE", description = "A file written by `record`.") Path file) {
         try (InputStream in = new BufferedInputStream(Files.newInputStream(file))) {
             return StreamReplay.run(in, console.out()::println) ? 0 : 1;
         } catch (IOException e) {

@@ -19,18 +19,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 
-/// Runs tests with llama-bench's rules: random tokens (BOS first if the model wants it), no sampling,
-/// logits of the last token of each call, which nobody reads, one untimed warm-up, an empty cache before each
-/// repetition.
+/// Runs tests with llama-bench's rules: random tokens (BOS first if the model wants it), no
+/// sampling, logits of the last token of each call, which nobody reads, one untimed warm-up, an
+/// empty cache before each repetition.
 ///
-/// Several sequences are as many sessions, each on a thread of its own, as if as many people asked; the
-/// engine puts their tokens into common steps.
+/// Several sequences are as many sessions, each on a thread of its own, as if as many people asked;
+/// the engine puts their tokens into common steps.
 public final class BenchRunner {
-    /// The JIT compiler is done when it works for less than this fraction of a repetition. Where all processors
-    /// compute, each slice that it gets keeps the whole team waiting.
+    /// The JIT compiler is done when it works for less than this fraction of a repetition. Where
+    /// all processors compute, each slice that it gets keeps the whole team waiting.
     private static final int QUIET = 50;
-    /// Least time of untimed repetitions: what runs once a token is compiled after some ten thousand of them, and until
-    /// then the compiler may be idle for longer than a short repetition.
+    /// Least time of untimed repetitions: what runs once a token is compiled after some ten
+    /// thousand of them, and until then the compiler may be idle for longer than a short
+    /// repetition.
     private static final long LEAST_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     private final LoadedModel model;
@@ -38,7 +39,8 @@ public final class BenchRunner {
     private final int vocabulary;
     private final int bos;
     private final SplittableRandom random = new SplittableRandom(42);
-    /// Times of the decoded tokens that are under the clock, where one sequence decodes by itself; else empty.
+    /// Times of the decoded tokens that are under the clock, if a single sequence decodes;
+    /// otherwise empty.
     private long[] tokenNanos = {};
 
     private int timedTokens;
@@ -46,8 +48,8 @@ public final class BenchRunner {
     /// What was timed.
     ///
     /// @param repetitions nanoseconds of each repetition, without the profiled ones
-    /// @param tokens nanoseconds of each decoded token in them; empty where tokens were not decoded one by one
-    ///     for a single sequence
+    /// @param tokens nanoseconds of each decoded token in them; empty where tokens were not decoded
+    ///     one by one for a single sequence
     public record Times(long[] repetitions, long[] tokens) {}
 
     public BenchRunner(LoadedModel model, int nBatch) {
@@ -62,7 +64,8 @@ public final class BenchRunner {
     ///
     /// @param test what to time
     /// @param repetitions how often
-    /// @param warmUp whether to run once before, untimed, and then for as long as the JIT compiler is busy
+    /// @param warmUp whether to run once before, untimed, and then for as long as the JIT compiler
+    ///     is busy
     /// @param warmUpSeconds when to stop waiting for the JIT compiler
     /// @param profile receives a second, profiled run for each repetition; null for none
     /// @param done hears the number of finished repetitions, between two of them
@@ -119,8 +122,8 @@ public final class BenchRunner {
         }
     }
 
-    /// Runs untimed repetitions for some seconds, and on until one passes in which the JIT compiler hardly worked:
-    /// what comes after is the speed that stays.
+    /// Runs untimed repetitions for some seconds, and on until one passes in which the JIT compiler
+    /// hardly worked: what comes after is the speed that stays.
     private void untilCompiled(List<Session> sessions, BenchTest test, int seconds) {
         CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
         if (compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {

@@ -1,12 +1,14 @@
 package dev.tenon.platform.bench.measure;
 
-/// What is timed: a prompt, a generation, or a prompt followed by a generation, behind so many tokens.
+/// What is timed: a prompt, a generation, or a prompt followed by a generation, after a number of
+/// tokens.
 ///
 /// @param nPrompt prompt tokens
 /// @param nGen generated tokens
 /// @param nDepth tokens that are in the session before, untimed
 /// @param nParallel sequences that do this at once; each has a session and a thread
-/// @param greedy whether the generated tokens are the model's own, the best each time, instead of random ones
+/// @param greedy whether the generated tokens are the model's own, the best each time, instead of
+///     random ones
 public record BenchTest(int nPrompt, int nGen, int nDepth, int nParallel, boolean greedy) {
     /// Makes a test whose tokens are random.
     public BenchTest(int nPrompt, int nGen, int nDepth, int nParallel) {
@@ -18,8 +20,8 @@ public record BenchTest(int nPrompt, int nGen, int nDepth, int nParallel, boolea
         this(nPrompt, nGen, nDepth, 1);
     }
 
-    /// {@return the name that llama-bench gives it, such as `pp512`, `tg128`, `pp512+tg128 @ d1024`; `x 8`
-    /// behind it is ours and stands for eight sequences, `greedy` too}
+    /// {@return the name that llama-bench gives it, such as `pp512`, `tg128`, `pp512+tg128 @
+    /// d1024`; `x 8` behind it is ours and stands for eight sequences, `greedy` too}
     public String name() {
         String name =
                 nPrompt > 0 && nGen > 0 ? "pp" + nPrompt + "+tg" + nGen : nPrompt > 0 ? "pp" + nPrompt : "tg" + nGen;

@@ -14,21 +14,24 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /// Measures how fast the machine's processors read memory: the ceiling of decoding.
 ///
-/// Threads take pieces of 1 MiB of one large buffer until none is left. Within a piece, one long of each
-/// cache line of 64 bytes is read, in four strands that lie a quarter of the piece apart, so that the
-/// processor has several lines under way. Every line is fetched whole, whatever is taken of it.
+/// Threads take pieces of 1 MiB of one large buffer until none is left. Within a piece, one long of
+/// each cache line of 64 bytes is read, in four strands that lie a quarter of the piece apart, so
+/// that the processor has several lines under way. Every line is fetched whole, whatever is taken
+/// of it.
 ///
 /// Owns its buffer until closed. Not safe for several threads.
 public final class ReadBandwidth implements AutoCloseable {
-    /// Smallest buffer that is chosen by itself.
+    /// Smallest automatic buffer size.
     static final long MIN_BYTES = 512L << 20;
-    /// Largest buffer that is chosen by itself.
+    /// Largest automatic buffer size.
     static final long MAX_BYTES = 2L << 30;
     /// Bytes that a thread takes at once.
     static final int PIECE = 1 << 20;
-    /// Pieces that are read before the clock runs, at least: threads start and the JIT compiler works then.
+    /// Pieces that are read before the clock runs, at least: threads start and the JIT compiler
+    /// works then.
     static final long WARM_UP = MIN_BYTES / PIECE;
-    /// How long a measurement reads at least: what else runs on the machine slows it as it slows decoding.
+    /// How long a measurement reads at least: what else runs on the machine slows it as it slows
+    /// decoding.
     static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
     private static final int LINE = 64;
@@ -54,8 +57,8 @@ public final class ReadBandwidth implements AutoCloseable {
         }
     }
 
-    /// {@return a size that no cache holds: three times the last-level cache, within [#MIN_BYTES] and
-    /// [#MAX_BYTES], and no more than a quarter of the memory that is free}
+    /// {@return a size that no cache holds: three times the last-level cache, within [#MIN_BYTES]
+    /// and [#MAX_BYTES], and no more than a quarter of the memory that is free}
     public static long automaticBytes() {
         long bytes = Math.clamp(3 * lastLevelCache(), MIN_BYTES, MAX_BYTES);
         long free = availableMemory();
@@ -70,7 +73,7 @@ public final class ReadBandwidth implements AutoCloseable {
     /// Reads the buffer over and over.
     ///
     /// @param threads how many threads read
-    /// @return bytes a second of all passes behind the first [#WARM_UP] pieces
+    /// @return bytes a second of all passes after the first [#WARM_UP] pieces
     public double measure(int threads) {
         Passes passes = new Passes(buffer.byteSize() / PIECE);
         AtomicLong wrong = new AtomicLong(-1);
@@ -98,7 +101,8 @@ public final class ReadBandwidth implements AutoCloseable {
         return passes.piecesPerSecond() * PIECE;
     }
 
-    /// Deals out the pieces of one pass after the other, and takes the time of those behind the first ones.
+    /// Hands out the pieces of one pass after another, and measures the time of all but the first
+    /// ones.
     private static final class Passes {
         private final long pieces;
         /// The piece that is timed first; it begins a pass.
@@ -162,7 +166,8 @@ public final class ReadBandwidth implements AutoCloseable {
         return a + b + c + d;
     }
 
-    /// {@return bytes of the largest cache of the first processor; 0 where the system does not tell}
+    /// {@return bytes of the largest cache of the first processor; 0 where the system does not
+    /// tell}
     static long lastLevelCache() {
         long largest = 0;
         Path caches = Path.of("/sys/devices/system/cpu/cpu0/cache");

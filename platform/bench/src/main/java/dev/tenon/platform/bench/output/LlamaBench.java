@@ -31,10 +31,10 @@ public record LlamaBench(String program, long limitSeconds) {
     /// @param build commit and number of its build
     record Sample(double tokensPerSecond, String build) {}
 
-    /// Looks whether there is such a program, before time is spent on measuring.
+    /// Checks that the program exists before anything is measured.
     ///
-    /// @throws TenonException (`IO-001`) if there is none; a name without a folder is left to the search
-    ///     path
+    /// @throws TenonException (`IO-001`) if there is none; a name without a folder is left to the
+    ///     search path
     public void check() {
         Path file = Path.of(program);
         if (file.getNameCount() == 1 && !file.isAbsolute()) {
@@ -66,8 +66,8 @@ public record LlamaBench(String program, long limitSeconds) {
     /// @param cpu whether our own run is on the CPU
     /// @param flashAttention its setting
     /// @return the speed
-    /// @throws TenonException (`IO-001`) if it does not start, (`CLI-001`) if it fails or prints something
-    ///     else than its documented JSON
+    /// @throws TenonException (`IO-001`) if it does not start, (`CLI-001`) if it fails or prints
+    ///     something else than its documented JSON
     public Sample run(BenchConfig config, BenchTest test, boolean cpu, boolean flashAttention) {
         List<String> command = command(config, test, cpu, flashAttention);
         Path out = null;
@@ -89,7 +89,7 @@ public record LlamaBench(String program, long limitSeconds) {
         }
     }
 
-    /// {@return how it ended; a signal is told as the shell and the JVM do, by 128 and its number}
+    /// {@return how it ended; a signal is 128 and its number, as in the shell and the JVM}
     private static String ending(int status) {
         return status > SIGNAL && status < 2 * SIGNAL
                 ? "was killed by signal " + (status - SIGNAL)

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 
-/// A Markdown table with llama-bench's columns, and what else was measured below it.
+/// A Markdown table with llama-bench's columns, followed by what else was measured.
 public final class MarkdownOutput implements BenchOutput {
     private record Column(String name, int width, boolean left, Function<BenchResult, String> value) {}
 

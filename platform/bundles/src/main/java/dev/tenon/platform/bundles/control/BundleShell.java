@@ -24,8 +24,8 @@ import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 
-/// What the command `bundles` does in the platform that it speaks to: its own, or a running one by the
-/// control channel. What is installed is tried first and then kept in `deploy/`. Safe for any thread.
+/// Executes the command `bundles` in this platform, or for another process through the control
+/// channel. A bundle is tested first and then kept in `deploy/`. Safe for any thread.
 @Component(service = BundleShell.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundleShell {
     private final BundleManager manager;
@@ -99,7 +99,8 @@ public final class BundleShell {
     }
 
     private String install(Path jar) {
-        // What is kept for the next start are the bytes that were checked, whatever becomes of the file.
+        // What is kept for the next start are the bytes that were checked, whatever becomes of the
+        // file.
         Path copy = BundleManager.stage(jar);
         try {
             String done = manager.apply(copy, jar.toString());
@@ -135,7 +136,8 @@ public final class BundleShell {
     }
 
     private String remove(String name) {
-        // Meanwhile the watcher of the folder waits: it would take the bundle away first, as its jar is gone.
+        // The folder's watcher must wait: otherwise it would remove the bundle first, because its
+        // jar was deleted.
         synchronized (manager) {
             try {
                 for (Path jar : kept(name)) {

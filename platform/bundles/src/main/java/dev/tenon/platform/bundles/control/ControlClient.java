@@ -113,7 +113,7 @@ public record ControlClient(long pid, Path socket) {
             }
             JsonNode reply = ControlJson.MAPPER.readTree(Channels.newReader(channel, StandardCharsets.UTF_8));
             if (reply == null || !reply.path("ok").isBoolean()) {
-                throw new IOException("it closed the channel without an answer");
+                throw new IOException("it closed the connection without an answer");
             }
             String text = reply.path("text").asText();
             if (!reply.path("ok").asBoolean()) {

@@ -34,10 +34,11 @@ import org.slf4j.LoggerFactory;
 
 /// The control channel of a running platform: a Unix domain socket that only its owner can open.
 ///
-/// The socket lies in the working folder of the process, which only the owner may enter; a file in the
-/// installation's cache folder, named by the process, says where. Before it makes that, it removes what killed
-/// processes left of the kind. A request and its reply are one line of JSON each. It begins when the launcher begins to
-/// watch folders, off the way of the first answer.
+/// The socket lies in the working folder of the process, which only the owner may enter; a file in
+/// the installation's cache folder, named by the process, says where. Before it makes that, it
+/// removes what killed processes left of the kind. A request and its reply are one line of JSON
+/// each. It begins when the launcher begins to watch folders, so that the first answer does not
+/// wait.
 @Component(service = ControlServer.class, immediate = true, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class ControlServer {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);

@@ -8,9 +8,11 @@ import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Files that are written beside their place and moved there, so that others see them whole or not at all.
+/// Files that are written next to their target and moved to it, so that others see the complete
+/// file or none.
 ///
-/// A draft is called `.NAME.PID.part`: one that a killed process left is known by the process that is gone.
+/// A draft is called `.NAME.PID.part`: the number shows whether the process that wrote it still
+/// runs.
 final class Drafts {
     private static final Logger LOG = LoggerFactory.getLogger(Drafts.class);
 
@@ -24,7 +26,8 @@ final class Drafts {
                 "." + target.getFileName() + "." + ProcessHandle.current().pid() + ".part");
     }
 
-    /// Removes the drafts of processes that no longer run. What cannot be removed is logged and left.
+    /// Removes the drafts of processes that no longer run. What cannot be removed is logged and
+    /// left.
     ///
     /// @param folder where to look, not below it; need not be there
     static void sweep(Path folder) {

@@ -5,7 +5,7 @@ import java.util.List;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 
-/// Tells `tenon doctor` which bundles do not run, and which jars were left aside.
+/// Tells `tenon doctor` which bundles do not run, and which jars were ignored.
 @Component(service = DoctorCheck.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundlesCheck implements DoctorCheck {
     @Override

@@ -171,13 +171,13 @@ public final class OsgiBundles {
             if (revision != null) {
                 for (Requirement requirement : revision.getRequirements(null)) {
                     if (needed(requirement) && wiring.findProviders(requirement).isEmpty()) {
-                        problems.add("nothing offers " + text(requirement));
+                        problems.add("no bundle offers " + text(requirement));
                     }
                 }
             }
             if (problems.isEmpty() && shouldRun(bundle)) {
-                problems.add("not resolved: what it needs is offered only by bundles that are not resolved, or that"
-                        + " do not go together");
+                problems.add("not resolved: what it needs is offered only by bundles that are not resolved, or"
+                        + " conflict with each other");
             }
         } else if (bundle.getState() == Bundle.RESOLVED && !isFragment(bundle) && shouldRun(bundle)) {
             problems.add(NOT_STARTED);

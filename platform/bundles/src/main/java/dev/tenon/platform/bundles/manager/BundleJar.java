@@ -66,7 +66,7 @@ public record BundleJar(Path file, String name, String version, String sha256, S
         if (name == null || name.isEmpty()) {
             throw new TenonException(
                     ErrorCode.BUNDLE_FILE,
-                    file + " is no OSGi bundle: its manifest has no Bundle-SymbolicName. Build it as a bundle, for"
+                    file + " is not an OSGi bundle: its manifest has no Bundle-SymbolicName. Build it as a bundle, for"
                             + " example with the bnd Maven plug-in");
         }
         String version = header(manifest, "Bundle-Version");

@@ -39,14 +39,16 @@ import org.slf4j.LoggerFactory;
 
 /// Installs, replaces and removes bundles of a running platform.
 ///
-/// A new version is installed and started beside the old one, with its services held back, and tried;
-/// only then do the models move to it, and only then does the old one go. Whatever fails before that
-/// takes the new version away and leaves the old one as it was. Safe for any thread; changes are made one
-/// at a time, under this object's monitor, which callers may hold over several.
+/// A new version is installed and started next to the old one, with its services hidden, and
+/// tested; only then do the models move to it, and only then does the old one go. Whatever fails
+/// before that takes the new version away and leaves the old one as it was. Safe for any thread;
+/// changes are made one at a time, under this object's monitor, which callers may hold over
+/// several.
 @Component(service = BundleManager.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundleManager {
     private static final Logger LOG = LoggerFactory.getLogger(BundleManager.class);
-    /// Selects services of the system bundle, which are the launcher's: no other bundle may speak for it.
+    /// Selects services of the system bundle, which are the launcher's: no other bundle may speak
+    /// for it.
     public static final String LAUNCHER = "(service.bundleid=0)";
 
     private static final String LOCATION = "tenon:";
@@ -89,8 +91,8 @@ public final class BundleManager {
     ///
     /// @param file the jar; copied
     /// @return what was done, for people
-    /// @throws TenonException (`BUNDLE-001`, `BUNDLE-002`, `BUNDLE-003`, `BUNDLE-005`) if it was not; what ran
-    ///     before runs on
+    /// @throws TenonException (`BUNDLE-001`, `BUNDLE-002`, `BUNDLE-003`, `BUNDLE-005`) if it was
+    ///     not; what ran before runs on
     public String apply(Path file) {
         Path copy = stage(file);
         try {
@@ -115,8 +117,8 @@ public final class BundleManager {
             if (jar.fragment() != null) {
                 throw new TenonException(
                         ErrorCode.BUNDLE_FIXED,
-                        jar.title() + " is a fragment of " + jar.fragment() + ", and fragments join when the platform"
-                                + " starts. Put it into bundles/ and start again");
+                        jar.title() + " is a fragment of " + jar.fragment()
+                                + ". Fragments are attached at start only: put it into bundles/ and restart");
             }
             old.ifPresent(this::requireFree);
             String location = LOCATION + jar.name() + "/" + jar.version() + "/" + ++changes;
@@ -127,12 +129,14 @@ public final class BundleManager {
         }
     }
 
-    /// Takes a bundle away. Where it had replaced a bundle of the distribution, that one takes its place
-    /// again; else models that use it move to what is there, or their sessions end with the reason.
+    /// Takes a bundle away. Where it had replaced a bundle of the distribution, that one takes its
+    /// place again; else models that use it move to what is there, or their sessions end with the
+    /// reason.
     ///
     /// @param name symbolic name
     /// @return what was done, for people
-    /// @throws TenonException (`BUNDLE-003`) if there is no such bundle or it belongs to the distribution
+    /// @throws TenonException (`BUNDLE-003`) if there is no such bundle or it belongs to the
+    ///     distribution
     public synchronized String remove(String name) {
         Bundle old = running(name)
                 .orElseThrow(() -> new TenonException(
@@ -140,8 +144,7 @@ public final class BundleManager {
         if (isOfDistribution(old.getLocation())) {
             throw new TenonException(
                     ErrorCode.BUNDLE_FIXED,
-                    title(old) + " belongs to the distribution. To do without it, delete its jar in bundles/ and start"
-                            + " again");
+                    title(old) + " belongs to the distribution. To remove it, delete its jar in bundles/ and restart");
         }
         String before = replaced.get(name);
         if (before != null) {
@@ -184,7 +187,7 @@ public final class BundleManager {
         });
     }
 
-    /// Whether a bundle was installed from its jar by the launcher, or is such a one that was put back.
+    /// Whether a bundle was installed from its jar by the launcher, or restored after that.
     private static boolean isOfDistribution(String location) {
         return location.replaceFirst("^" + LOCATION, "").matches("(reference:)?file:.*");
     }
@@ -193,8 +196,8 @@ public final class BundleManager {
         return Path.of(java.net.URI.create(location.replaceFirst("^(tenon:)?(reference:)?", "")));
     }
 
-    /// Has a bundle enter, and with it a copy of each bundle that uses the old one's classes: those are
-    /// bound to the old classes for as long as they live.
+    /// Has a bundle enter, and with it a copy of each bundle that uses the old one's classes: those
+    /// are bound to the old classes for as long as they live.
     private String enter(BundleJar jar, String location, Bundle old) {
         List<Part> parts = new ArrayList<>(List.of(new Part(jar, location, old)));
         List<Path> copies = new ArrayList<>();
@@ -223,7 +226,7 @@ public final class BundleManager {
                     ErrorCode.BUNDLE_TRUST,
                     part.jar().title() + " is not trusted (bundles.trust=" + verdict.policy() + "): "
                             + verdict.refusal()
-                            + ". Nothing of it was run. 'tenon bundles trust JAR' puts it into the list");
+                            + ". None of its code ran. 'tenon bundles trust JAR' adds it to the list");
         }
     }
 
@@ -234,7 +237,7 @@ public final class BundleManager {
     /// @param old what goes, or null
     private record Part(BundleJar jar, String location, Bundle old) {}
 
-    /// Starts the new bundles beside the old ones, tries them, and changes over in one step.
+    /// Starts the new bundles next to the old ones, tests them, and switches over in one step.
     private String change(List<Part> parts) {
         Bundle old = parts.getFirst().old();
         BundleJar jar = parts.getFirst().jar();
@@ -252,7 +255,7 @@ public final class BundleManager {
             }
             for (int i = 0; i < parts.size(); i++) {
                 trying = parts.get(i).jar();
-                step = "is made for another version of the api";
+                step = "was built for another version of the api";
                 refuse(ApiPackages.missing(entered.get(i), context));
                 step = "did not start";
                 entered.get(i).start();
@@ -279,7 +282,7 @@ public final class BundleManager {
             throw new TenonException(
                     ErrorCode.BUNDLE_REJECTED,
                     jar.title() + which + " " + step + ": " + innermost(e)
-                            + (old == null ? ". It was taken away again" : ". " + title(old) + " serves on"),
+                            + (old == null ? ". It was removed again" : ". " + title(old) + " stays in use"),
                     e);
         }
         if (isOfDistribution(parts.getFirst().location())) {
@@ -289,7 +292,7 @@ public final class BundleManager {
         }
         String users = parts.stream().skip(1).map(part -> part.jar().name()).collect(Collectors.joining(", "));
         String done = title(old) + " was replaced by " + jar.title()
-                + (users.isEmpty() ? "" : ", and what uses it was started anew: " + users);
+                + (users.isEmpty() ? "" : ", and restarted its users: " + users);
         leave(parts.stream().map(Part::old).toList());
         return done;
     }
@@ -316,7 +319,8 @@ public final class BundleManager {
         }
     }
 
-    /// Where the jar of a bundle is kept that was installed from bytes; null where the framework keeps no files.
+    /// Where the jar of a bundle is kept that was installed from bytes; null where the framework
+    /// keeps no files.
     private Path kept(Bundle bundle) {
         File file = context.getDataFile("jars/" + bundle.getBundleId() + ".jar");
         return file == null ? null : file.toPath();
@@ -354,7 +358,7 @@ public final class BundleManager {
                     + " services cannot be created; the log has the reason");
         }
         if (known == 0 && expected > 0) {
-            throw new IllegalStateException("it offers none of the services of the version it was to replace");
+            throw new IllegalStateException("it offers none of the services of the version that it replaces");
         }
     }
 
@@ -383,7 +387,7 @@ public final class BundleManager {
         return new TenonException(
                 ErrorCode.BUNDLE_FIXED,
                 title(bundle) + " cannot be changed while the platform runs: "
-                        + (users.isEmpty() ? "it is what changes bundles" : names + " use it")
+                        + (users.isEmpty() ? "it manages bundles" : names + " use it")
                         + ". Stop the platform and replace its jar in bundles/");
     }
 

@@ -19,11 +19,12 @@ import org.osgi.service.component.annotations.Reference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What happens to jars in `deploy/`: FileInstall watches the folder and tells what came, changed and went.
+/// What happens to jars in `deploy/`: FileInstall watches the folder and tells what came, changed
+/// and went.
 ///
-/// A jar that is incomplete, damaged or refused is left aside with a message, and tried again when it has
-/// changed. Of several jars with one symbolic name the highest version runs. FileInstall calls from one
-/// thread; [#lines()] is for any.
+/// A jar that is incomplete, damaged or refused is ignored with a message, and tried again when it
+/// has changed. Of several jars with one symbolic name the highest version runs. FileInstall calls
+/// from one thread; [#lines()] is for any.
 @Component(
         service = {ArtifactInstaller.class, ArtifactListener.class, BundleProblems.class},
         property = "service.ranking:Integer=100")
@@ -72,7 +73,7 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
             if (newer.isPresent()) {
                 problem(
                         file,
-                        file.getFileName() + " is left aside: "
+                        file.getFileName() + " is ignored: "
                                 + newer.get().file().getFileName() + " holds "
                                 + newer.get().title() + ", which is newer than its " + jar.version());
                 return;
@@ -81,7 +82,7 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
             problems.remove(file);
             LOG.info("{}: {}", file.getFileName(), done);
         } catch (TenonException e) {
-            problem(file, "deploy/" + file.getFileName() + " is left aside: " + e.getMessage());
+            problem(file, "deploy/" + file.getFileName() + " is ignored: " + e.getMessage());
         }
     }
 
@@ -95,7 +96,7 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
         }
     }
 
-    /// Takes a bundle away whose file is gone, or has the next best file take its place.
+    /// Removes a bundle whose file was deleted, or installs the next best file instead.
     private void withdraw(BundleJar gone) {
         synchronized (manager) {
             withdrawAlone(gone);
@@ -135,7 +136,7 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
         LOG.warn(text);
     }
 
-    /// {@return a line for each jar that is left aside}
+    /// {@return a line for each ignored jar}
     @Override
     public List<String> lines() {
         return new ArrayList<>(problems.values());

@@ -12,7 +12,7 @@ import org.osgi.framework.wiring.BundleCapability;
 import org.osgi.framework.wiring.BundleRequirement;
 import org.osgi.framework.wiring.BundleRevision;
 
-/// Keeps new versions of bundles apart from the old ones beside them, until it is closed: the new ones use
+/// Keeps new versions of bundles apart from the old ones, until it is closed: the new ones use
 /// each other's classes and not those of the bundles that go; others do not see the new ones yet.
 final class SideBySide implements ResolverHookFactory, ResolverHook, AutoCloseable {
     private static final long NOBODY = -1;
@@ -52,7 +52,8 @@ final class SideBySide implements ResolverHookFactory, ResolverHook, AutoCloseab
         }
     }
 
-    /// A bundle that may be there once only may be there twice as long as one of them is about to go.
+    /// A bundle that may be there once only may be there twice as long as one of them is about to
+    /// go.
     @Override
     public void filterSingletonCollisions(BundleCapability singleton, Collection<BundleCapability> collisions) {
         long own = id(singleton);

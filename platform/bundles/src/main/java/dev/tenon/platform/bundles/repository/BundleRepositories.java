@@ -65,7 +65,8 @@ public final class BundleRepositories {
         } catch (IllegalArgumentException e) {
             throw new TenonException(
                     ErrorCode.CONFIG,
-                    "bundles.repositories names '" + text + "', which is no address and no path: " + e.getMessage());
+                    "bundles.repositories names '" + text + "', which is neither an address nor a path: "
+                            + e.getMessage());
         }
     }
 
@@ -97,7 +98,7 @@ public final class BundleRepositories {
                 ErrorCode.BUNDLE_NOT_FOUND,
                 "No repository has " + wanted + ". "
                         + (said.isEmpty() ? "None is configured" : "Asked: " + String.join("; ", said))
-                        + ". The setting bundles.repositories lists what is asked");
+                        + ". The setting bundles.repositories lists the repositories");
     }
 
     private Optional<Fetched> fromMaven(
@@ -129,7 +130,7 @@ public final class BundleRepositories {
     private Optional<Fetched> fromIndex(
             Transfer transfer, URI index, Coordinates wanted, Path folder, List<String> said) throws IOException {
         if (!wanted.group().isEmpty()) {
-            said.add(index + ": an index knows symbolic names, not Maven's coordinates");
+            said.add(index + ": an index has symbolic names, not Maven coordinates");
             return Optional.empty();
         }
         Optional<String> text = transfer.text(index);
@@ -173,14 +174,15 @@ public final class BundleRepositories {
         if (expected == null && !"file".equals(from.getScheme())) {
             throw new TenonException(
                     ErrorCode.DOWNLOAD,
-                    "Nothing published beside " + from + " tells its checksum, so nobody knows whether it arrived"
-                            + " whole. Get the jar by hand and install the file");
+                    "Nothing published beside " + from
+                            + " gives its checksum, so the download cannot be verified. Download the jar"
+                            + " yourself and install the file");
         }
         if (expected != null && !expected.equals(found)) {
             throw new TenonException(
                     ErrorCode.DOWNLOAD,
                     "The checksum of " + from + " is wrong: " + algorithm + " is " + found + ", published is "
-                            + expected + ". Nothing was installed; try again, or ask who runs the repository");
+                            + expected + ". Nothing was installed; try again, or ask the repository's owner");
         }
         return new Fetched(target, from, expected == null ? "no checksum is kept there" : algorithm + " is right");
     }

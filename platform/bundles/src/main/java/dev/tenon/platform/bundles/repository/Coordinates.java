@@ -27,7 +27,7 @@ public record Coordinates(String group, String name, String version) {
         if (!good) {
             throw new TenonException(
                     ErrorCode.USAGE,
-                    "'" + text + "' is neither a jar that is there nor a bundle's coordinates; expected a path,"
+                    "'" + text + "' is neither a file nor a bundle's coordinates; expected a path,"
                             + " group:artifact:version, or for an index name or name:version");
         }
         return parts.length == 3

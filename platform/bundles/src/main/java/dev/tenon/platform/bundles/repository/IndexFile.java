@@ -76,7 +76,7 @@ final class IndexFile {
             return resources;
         } catch (XMLStreamException e) {
             throw new IOException(
-                    "is no index of an OSGi repository: " + e.getMessage().replaceAll("\\s+", " "), e);
+                    "is not an index of an OSGi repository: " + e.getMessage().replaceAll("\\s+", " "), e);
         }
     }
 

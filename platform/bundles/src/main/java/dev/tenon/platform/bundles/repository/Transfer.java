@@ -47,10 +47,10 @@ final class Transfer implements AutoCloseable {
             }
         }
         if (offline) {
-            throw new IOException("is not asked, because of --offline");
+            throw new IOException("is not used, because of --offline");
         }
         if (!"https".equals(from.getScheme()) && !("http".equals(from.getScheme()) && isThisMachine(from))) {
-            throw new IOException("is not asked: expected an address of https, or a file");
+            throw new IOException("is not used: expected an https address, or a file");
         }
         if (http == null) {
             http = new HttpGet(null, null);

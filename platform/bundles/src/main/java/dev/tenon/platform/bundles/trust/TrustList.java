@@ -61,7 +61,7 @@ public final class TrustList {
         String list = trust.look(jar).list();
         if (list.isEmpty()) {
             throw new TenonException(
-                    ErrorCode.ENV_PLATFORM, "Nothing keeps a list of trusted jars here. Start with the tenon script.");
+                    ErrorCode.ENV_PLATFORM, "There is no list of trusted jars here. Start Tenon with bin/tenon.");
         }
         return Path.of(list);
     }

@@ -19,13 +19,13 @@ public final class TrustSettings implements SettingsSource {
                     "bundles.trust",
                     "any",
                     List.of("any", "signed", "listed"),
-                    "What is asked of a bundle before any of its code runs."),
+                    "What is required of a bundle before any of its code runs."),
             Setting.path(
                     "bundles.trust.certificates",
                     "etc/trusted-bundles.pem",
                     "Trusted certificates: PEM, or a key store (.p12, .jks)."),
             Setting.text("bundles.trust.password", "", "The key store's password."),
-            Setting.path("bundles.trust.list", "etc/trusted-bundles.txt", "Digests of trusted jars, a line each."));
+            Setting.path("bundles.trust.list", "etc/trusted-bundles.txt", "Digests of trusted jars, one per line."));
 
     private final Map<String, Object> file;
 

@@ -139,7 +139,7 @@ class BundleRepositoriesTests {
         TenonException e = refused(ErrorCode.BUNDLE_NOT_FOUND, url("/gone") + "," + empty + ",http://192.0.2.1/plain");
         assertTrue(e.getMessage().contains(url("/gone")), e.getMessage());
         assertTrue(e.getMessage().contains(empty.toUri() + ": has no org.example:fast:1.2.0"), e.getMessage());
-        assertTrue(e.getMessage().contains("expected an address of https"), e.getMessage());
+        assertTrue(e.getMessage().contains("expected an https address"), e.getMessage());
     }
 
     @Test
@@ -232,7 +232,7 @@ class BundleRepositoriesTests {
         TenonException e = assertThrows(
                 TenonException.class, () -> fetch(url("/index.xml"), Coordinates.parse("org.example.fast")));
         assertEquals(ErrorCode.BUNDLE_NOT_FOUND, e.code());
-        assertTrue(e.getMessage().contains("is no index of an OSGi repository"), e.getMessage());
+        assertTrue(e.getMessage().contains("is not an index of an OSGi repository"), e.getMessage());
     }
 
     @ParameterizedTest

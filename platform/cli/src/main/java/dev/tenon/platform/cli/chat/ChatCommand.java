@@ -39,8 +39,8 @@ import picocli.CommandLine.ParentCommand;
         name = "chat",
         sortOptions = false,
         description = {
-            "Talks with a model. Ctrl-C ends an answer, Ctrl-D leaves; /help lists the commands.",
-            "When standard input is no terminal, each of its lines is a message."
+            "Starts a chat with a model. Ctrl-C stops an answer, Ctrl-D exits; /help lists the commands.",
+            "If standard input is not a terminal, each line is one message."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -73,13 +73,13 @@ public final class ChatCommand implements TenonCommand {
             names = {"-n", "--predict", "--n-predict"},
             paramLabel = "N",
             defaultValue = "-1",
-            description = "Most tokens of an answer; -1: until the context is full (default: ${DEFAULT-VALUE}).")
+            description = "Maximum tokens per answer; -1: until the context is full (default: ${DEFAULT-VALUE}).")
     private int predict;
 
     @Option(
             names = {"-r", "--reverse-prompt"},
             paramLabel = "TEXT",
-            description = "End an answer where this text comes; may be repeated.")
+            description = "Stop an answer at this text; may be repeated.")
     private List<String> stop = new ArrayList<>();
 
     @Mixin
@@ -105,7 +105,7 @@ public final class ChatCommand implements TenonCommand {
             conversation.system(system);
             if (interactive) {
                 console.note(loaded.config().name() + " on " + loaded.backend() + ", context " + loaded.contextLength()
-                        + ". /help lists the commands, Ctrl-D leaves.");
+                        + ". /help lists the commands, Ctrl-D exits.");
             }
             return talk(loaded, session, input, conversation, params);
         }
@@ -161,7 +161,7 @@ public final class ChatCommand implements TenonCommand {
             }
         }
         if (last.finish() == FinishReason.LENGTH && predict < 0) {
-            console.note("The context is full; /clear starts anew.");
+            console.note("The context is full; /clear starts over.");
         }
     }
 
@@ -199,7 +199,7 @@ public final class ChatCommand implements TenonCommand {
 
     private void save(String name, Conversation conversation) {
         if (name.isEmpty()) {
-            console.note("Where to? /save FILE");
+            console.note("A file name is missing: /save FILE");
             return;
         }
         StringBuilder text = new StringBuilder();

@@ -17,10 +17,10 @@ import java.util.List;
 
 /// A conversation and the session that holds its keys and values.
 ///
-/// Each turn renders the whole conversation. Where that text goes on from what the session holds,
-/// only the rest is sent; otherwise (a template that strips or rewrites earlier turns, a cleared or
+/// Each turn renders the whole conversation. If that text continues what the session holds, only
+/// the rest is evaluated; otherwise (a template that strips or rewrites earlier turns, a cleared or
 /// repeated turn) the session is cut back to the longest common run of tokens and the rest is
-/// evaluated anew. Not safe for several threads.
+/// evaluated again. Not safe for several threads.
 final class Conversation {
     private final LoadedModel model;
     private final Session session;
@@ -53,7 +53,7 @@ final class Conversation {
         }
     }
 
-    /// Takes back the last answer and its question.
+    /// Removes the last answer and its question.
     ///
     /// @return the question, or null when there is none
     String takeBack() {
@@ -66,7 +66,7 @@ final class Conversation {
         return messages.removeLast().content();
     }
 
-    /// Sends a message and hears the answer. When that fails, the conversation is as before.
+    /// Sends a message and receives the answer. If that fails, the conversation is unchanged.
     ///
     /// @param text the user's message
     /// @param params how to choose tokens
@@ -137,8 +137,8 @@ final class Conversation {
         heldText = whole && usage.finish() != FinishReason.LENGTH ? rendered + recorder.written : null;
     }
 
-    /// After a failure nobody knows what the session holds beyond what was held before: cut it back to
-    /// that.
+    /// After a failure it is unknown what the session holds beyond its former tokens: cut it back
+    /// to those.
     private void forgetUnknown() {
         if (session.length() > held.length) {
             session.truncate(held.length);
@@ -148,7 +148,7 @@ final class Conversation {
         heldText = null;
     }
 
-    /// Passes an answer on and notes its tokens, and its text with control tokens written out.
+    /// Forwards an answer and records its tokens, and its text with control tokens written out.
     private static final class Recorder implements GenerationListener {
         private final Tokenizer tokenizer;
         private final StreamDecoder decoder;

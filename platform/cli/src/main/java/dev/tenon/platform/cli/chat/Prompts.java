@@ -24,8 +24,9 @@ final class Prompts {
         ChatTemplate template = model.chatTemplate()
                 .orElseThrow(() -> new ModelFormatException(
                         ErrorCode.MODEL_TEMPLATE,
-                        model.file().path() + " has no chat template, or no bundle can read it, so there is no way"
-                                + " to chat. Use 'tenon run' without --chat for plain completion."));
+                        model.file().path()
+                                + " has no chat template, or no bundle can read it. Use 'tenon run'"
+                                + " without --chat for plain completion."));
         Tokenizer tokenizer = model.tokenizer();
         Map<String, Object> extra = new LinkedHashMap<>();
         extra.put("bos_token", piece(tokenizer, tokenizer.bos()));

@@ -45,8 +45,8 @@ import picocli.CommandLine.Spec;
         name = "run",
         sortOptions = false,
         description = {
-            "Continues a prompt, or answers it with --chat.",
-            "Without -p and -f the prompt is read from standard input when that is no terminal."
+            "Continues a prompt, or, with --chat, answers it.",
+            "Without -p and -f the prompt is read from standard input, unless that is a terminal."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -86,7 +86,7 @@ public final class RunCommand implements TenonCommand {
     @Option(
             names = {"-sys", "--system-prompt"},
             paramLabel = "TEXT",
-            description = "System message; means --chat.")
+            description = "System message; implies --chat.")
     private String system;
 
     @ArgGroup(exclusive = true)
@@ -95,16 +95,16 @@ public final class RunCommand implements TenonCommand {
     @Option(
             names = {"-n", "--predict", "--n-predict"},
             paramLabel = "N",
-            description = "Most tokens to generate; -1: until the context is full (default: the model's, else -1).")
+            description = "Maximum tokens to generate; -1: until the context is full (default: the model's, else -1).")
     private Integer predict;
 
     @Option(
             names = {"-r", "--reverse-prompt"},
             paramLabel = "TEXT",
-            description = "Stop where this text comes; may be repeated.")
+            description = "Stop at this text; may be repeated.")
     private List<String> stop = new ArrayList<>();
 
-    @Option(names = "--ignore-eos", description = "Go on after the model's end of text.")
+    @Option(names = "--ignore-eos", description = "Continue after the model's end-of-text token.")
     private boolean ignoreEos;
 
     @Option(names = "--no-display-prompt", description = "Do not print the prompt before its continuation.")
@@ -115,7 +115,7 @@ public final class RunCommand implements TenonCommand {
             arity = "0..1",
             paramLabel = "FILE",
             fallbackValue = "-",
-            description = "Write counts and times as one JSON line to a file, or to standard error.")
+            description = "Write counts and times as one line of JSON to a file, or to standard error.")
     private String jsonMetrics;
 
     @Mixin
@@ -128,10 +128,10 @@ public final class RunCommand implements TenonCommand {
     static final class Mode {
         @Option(
                 names = {"--chat", "-st", "--single-turn"},
-                description = "Take the prompt as a message and use the model's chat template.")
+                description = "Treat the prompt as a chat message and apply the model's chat template.")
         boolean chat;
 
-        @Option(names = "--raw", description = "Take the prompt as it is (the default).")
+        @Option(names = "--raw", description = "Use the prompt as it is (the default).")
         boolean raw;
     }
 

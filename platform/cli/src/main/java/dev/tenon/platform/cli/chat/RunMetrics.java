@@ -43,7 +43,7 @@ final class RunMetrics {
             json.writeNumberField("prefill_tokens_per_second", round(usage.prefillTokensPerSecond()));
             json.writeNumberField("decode_tokens_per_second", round(usage.decodeTokensPerSecond()));
             if (firstToken != null) {
-                // Not ProcessHandle's start: Linux tells it by way of the time of boot in whole seconds.
+                // Not ProcessHandle's start: on Linux it has the precision of seconds.
                 long started = ManagementFactory.getRuntimeMXBean().getStartTime();
                 json.writeNumberField("jvm_start_to_first_token_ms", firstToken.toEpochMilli() - started);
             }
@@ -55,7 +55,7 @@ final class RunMetrics {
         });
     }
 
-    /// Writes the line where the user wants it.
+    /// Writes the line to its target.
     ///
     /// @param where a file, or `-` for standard error
     /// @param line the line

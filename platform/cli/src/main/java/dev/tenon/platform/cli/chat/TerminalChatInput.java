@@ -13,7 +13,7 @@ import org.jline.reader.impl.completer.StringsCompleter;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 
-/// Lines from a terminal, with editing and a history that outlives the process.
+/// Lines from a terminal, with editing and a persistent history.
 final class TerminalChatInput implements ChatInput {
     private final Terminal terminal;
     private final LineReader reader;
@@ -59,7 +59,7 @@ final class TerminalChatInput implements ChatInput {
                 return reader.readLine(prompt);
             } catch (UserInterruptException e) {
                 if (e.getPartialLine().isEmpty()) {
-                    terminal.writer().println("(Ctrl-D or /exit leaves the chat)");
+                    terminal.writer().println("(Ctrl-D or /exit ends the chat)");
                     terminal.flush();
                 }
             } catch (EndOfFileException e) {

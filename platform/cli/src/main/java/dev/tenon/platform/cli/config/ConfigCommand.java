@@ -23,7 +23,7 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "config",
         description = {
-            "Lists each setting, its value, and where that comes from: default, a file of etc, environment,",
+            "Lists each setting, its value and the value's origin: default, a file in etc, environment,",
             "command line. Exit status 1 if a value is not allowed."
         },
         footerHeading = "%nExamples:%n",
@@ -52,7 +52,7 @@ public final class ConfigCommand implements TenonCommand {
     @Option(
             names = "--set",
             paramLabel = "NAME=VALUE",
-            description = "Show the settings as this would make them for a model; may be repeated.")
+            description = "Show the settings with this one applied; may be repeated.")
     private Map<String, String> settings = new LinkedHashMap<>();
 
     @Override

@@ -15,46 +15,50 @@ public final class OwnSettings {
 
     /// What commands look up by [Console#setting].
     static final List<Setting> COMMANDS = List.of(
-            Setting.text("model", "", "The model that `run` and `chat` take when none is named."),
-            Setting.path("models", "", "Where `pull` puts models; ~/.cache/tenon/models if empty."),
+            Setting.text("model", "", "The model that `run` and `chat` use if none is given."),
+            Setting.path("models", "", "The folder where `pull` stores models; ~/.cache/tenon/models if empty."),
             Setting.choice("color", "auto", List.of("auto", "always", "never"), "Colours; auto: on a terminal."),
-            Setting.path("chat.history", "", "The file of lines typed in `chat`; ~/.cache/tenon/history if empty."),
+            Setting.path("chat.history", "", "The history file of `chat`; ~/.cache/tenon/history if empty."),
             Setting.text(
                     "bundles.repositories",
                     "",
-                    "Where `bundles install` looks, in this order, with commas between; Maven Central if empty:"
+                    "Repositories that `bundles install` searches, in this order, separated by commas; Maven"
+                            + " Central if empty:"
                             + " addresses or folders in Maven's layout, and indexes of OSGi repositories (.xml)."),
-            Setting.text("hf.url", "https://huggingface.co", "The hub that `pull` asks."),
+            Setting.text("hf.url", "https://huggingface.co", "The hub that `pull` downloads from."),
             Setting.text("hf.token", "", "The access token for the hub.").alsoFrom("HF_TOKEN"),
             Setting.flag("debug", false, "Prints the stack trace of an error (1 counts as on)."));
 
     /// What is read before there are bundles.
     static final List<Setting> START = List.of(
-            Setting.path("tenon.java.home", "", "The JDK to use; else JAVA_HOME, else one in the usual places.")
+            Setting.path(
+                            "tenon.java.home",
+                            "",
+                            "The Java installation to use; if empty, JAVA_HOME, then the usual places.")
                     .readAtStart(),
-            Setting.text("tenon.java.opts", "", "Further options of the JVM, split at blanks, such as -Xmx8g.")
+            Setting.text("tenon.java.opts", "", "Further JVM options, separated by spaces, such as -Xmx8g.")
                     .readAtStart(),
             Setting.text(
                             "tenon.log",
                             "warn",
                             "Log level: error, warn, info, debug, trace; or levels of loggers, such as"
-                                    + " info,dev.tenon=debug; goes over etc/log.properties.")
+                                    + " info,dev.tenon=debug; overrides etc/log.properties.")
                     .readAtStart(),
-            Setting.text("tenon.aot", "on", "The cache that shortens the start; off: not used; make: only made.")
+            Setting.text("tenon.aot", "on", "The start-up cache; off: not used; make: create it and exit.")
                     .readAtStart(),
             Setting.integer(
                             "tenon.watch.delay",
                             1000,
                             0,
                             Integer.MAX_VALUE,
-                            "Milliseconds before deploy and etc are watched (system property).")
+                            "Milliseconds after the start until deploy and etc are watched (system property).")
                     .readAtStart(),
             Setting.integer(
                             "tenon.watch.poll",
                             250,
                             1,
                             Integer.MAX_VALUE,
-                            "Milliseconds between two looks at deploy and etc (system property).")
+                            "Milliseconds between two checks of deploy and etc (system property).")
                     .readAtStart());
 
     private OwnSettings() {}

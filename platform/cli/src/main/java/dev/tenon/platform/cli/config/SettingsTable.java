@@ -13,7 +13,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /// Settings by who reads them: as a table, as JSON, and as the page `docs/settings.md`. A setting
-/// that several backends read stands once, with all their names.
+/// of several backends is listed once, with all their names.
 final class SettingsTable {
     private static final String HIDDEN = "(set)";
 
@@ -96,7 +96,7 @@ final class SettingsTable {
         return variables;
     }
 
-    /// Prints the page of all settings, which knows nothing of this machine.
+    /// Prints the page of all settings, which does not depend on this machine.
     ///
     /// @param out where to
     void page(PrintWriter out) {

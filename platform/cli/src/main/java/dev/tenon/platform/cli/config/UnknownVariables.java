@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 /// Finds `TENON_*` variables that no declared setting reads, such as misspelt ones.
 public final class UnknownVariables {
-    /// Beginnings of names that stand for more than one variable, or are read elsewhere.
+    /// Prefixes of variables that are read elsewhere.
     private static final List<String> OTHERS = List.of("TENON_PREFER_", "TENON_BUNDLES_");
 
     private UnknownVariables() {}

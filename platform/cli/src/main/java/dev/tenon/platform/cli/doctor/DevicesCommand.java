@@ -27,7 +27,7 @@ import picocli.CommandLine.ParentCommand;
 /// `tenon devices`: backends and what they found.
 @Command(
         name = "devices",
-        description = "Lists backends and their devices, best first, with the reason where one cannot be used.",
+        description = "Lists backends and their devices, best first, and why a backend cannot be used.",
         footerHeading = "%nExamples:%n",
         footer = {"  tenon devices", "  tenon devices --json"})
 @Component(

@@ -30,7 +30,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
-/// `tenon doctor`: whether everything is as it should be, and what to do where it is not.
+/// `tenon doctor`: checks the installation and says what to do about problems.
 @Command(
         name = "doctor",
         description = "Checks JVM, memory, backends, bundles and the default model. Exit status 1 if a check fails.",
@@ -87,18 +87,18 @@ public final class DoctorCommand implements TenonCommand {
             String found = Sizes.bytes(HotSpot.memoryBytes()) + " memory, " + Sizes.bytes(HotSpot.freeBytes())
                     + " free, heap at most " + Sizes.bytes(heap);
             if (HotSpot.memoryBytes() < 2 * GIB) {
-                report.warn("memory", found, "Small models only; models above 1 GB will not run well.");
+                report.warn("memory", found, "Use small models; those above 1 GB will not run well.");
             } else {
                 report.pass("memory", found);
             }
         } catch (NoClassDefFoundError e) {
-            report.pass("memory", "heap at most " + Sizes.bytes(heap) + "; the rest is not known to this JVM");
+            report.pass("memory", "heap at most " + Sizes.bytes(heap) + "; this JVM does not tell the rest");
         }
     }
 
     private void engine(DoctorReport report) {
         if (engine == null) {
-            report.fail("engine", "there is none", "See the bundles below; install what is missing.");
+            report.fail("engine", "not installed", "See the bundles below, and install what is missing.");
             return;
         }
         named(
@@ -140,7 +140,7 @@ public final class DoctorCommand implements TenonCommand {
 
     private static void named(DoctorReport report, String name, List<String> ids) {
         if (ids.isEmpty()) {
-            report.fail(name, "there are none, so no model can run", "Install a bundle that offers some.");
+            report.fail(name, "none installed, so no model can run", "Install a bundle that provides one.");
         } else {
             report.pass(name, String.join(", ", ids));
         }

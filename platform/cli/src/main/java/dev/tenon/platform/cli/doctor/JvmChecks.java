@@ -16,9 +16,9 @@ final class JvmChecks {
     static void run(DoctorReport report) {
         report.pass(
                 "java",
-                Runtime.version() + ", " + System.getProperty("java.vm.name") + ", " + System.getProperty("os.name")
-                        + " " + System.getProperty("os.arch") + ", "
+                Runtime.version() + ", " + System.getProperty("java.vm.name") + ", "
                         + Runtime.getRuntime().availableProcessors() + " processors");
+        platform(report, System.getProperty("os.name"), System.getProperty("os.arch"));
         vectorModule(report, hasClass("jdk.incubator.vector.Vector"));
         compiler(report, System.getProperty("java.vm.info", ""), flag("TieredStopAtLevel"), flag("UseJVMCICompiler"));
         vectorBits(report, flag("MaxVectorSize"), System.getProperty("os.arch"));
@@ -35,9 +35,30 @@ final class JvmChecks {
         }
     }
 
+    /// Says what works on this operating system and processor: only Linux on x86-64 is tested as a
+    /// whole.
+    static void platform(DoctorReport report, String os, String arch) {
+        boolean x86 = arch.equals("amd64") || arch.equals("x86_64");
+        boolean machineCode = x86 && !os.startsWith("Windows");
+        String name = os + " " + arch;
+        if (os.equals("Linux") && x86) {
+            report.pass("platform", name);
+        } else {
+            report.warn(
+                    "platform",
+                    name + " is not tested: models run on the CPU with "
+                            + (machineCode ? "generated machine code" : "Vector API kernels"),
+                    ((os.equals("Linux") ? "" : "GPU backends need Linux. ")
+                                    + (machineCode
+                                            ? ""
+                                            : "The faster machine-code kernels need x86-64 with Linux or macOS."))
+                            .strip());
+        }
+    }
+
     static void vectorModule(DoctorReport report, boolean present) {
         if (present) {
-            report.pass("vector module", "jdk.incubator.vector is there");
+            report.pass("vector module", "jdk.incubator.vector is present");
         } else {
             report.fail(
                     "vector module",
@@ -48,7 +69,8 @@ final class JvmChecks {
 
     static void compiler(DoctorReport report, String vmInfo, Optional<String> stopLevel, Optional<String> jvmci) {
         if (vmInfo.toLowerCase(Locale.ROOT).contains("interpreted")) {
-            report.fail("compiler", "the JVM only interprets (-Xint)" + IN_BRACKETS, "Start it without -Xint.");
+            report.fail(
+                    "compiler", "the JVM runs in interpreted mode (-Xint)" + IN_BRACKETS, "Start it without -Xint.");
         } else if (stopLevel.isPresent() && !stopLevel.get().equals("4")) {
             report.fail(
                     "compiler",
@@ -62,7 +84,7 @@ final class JvmChecks {
         } else if (stopLevel.isEmpty()) {
             report.warn(
                     "compiler",
-                    "this is no HotSpot JVM, so nobody knows whether the Vector API is fast" + IN_BRACKETS,
+                    "not a HotSpot JVM; the Vector API may be slow" + IN_BRACKETS,
                     "Use an OpenJDK build with HotSpot, such as Temurin 25.");
         } else {
             report.pass("compiler", "C2, " + vmInfo);
@@ -71,7 +93,7 @@ final class JvmChecks {
 
     static void vectorBits(DoctorReport report, Optional<String> maxVectorSize, String arch) {
         if (maxVectorSize.isEmpty() || !maxVectorSize.get().matches("\\d+")) {
-            report.warn("vector unit", "its width is not known to this JVM", "Use an OpenJDK build with HotSpot.");
+            report.warn("vector unit", "this JVM does not tell its width", "Use an OpenJDK build with HotSpot.");
             return;
         }
         int bits = 8 * Integer.parseInt(maxVectorSize.get());
@@ -79,12 +101,12 @@ final class JvmChecks {
             report.fail(
                     "vector unit",
                     "the JVM uses no vectors (MaxVectorSize=" + maxVectorSize.get() + ")" + IN_BRACKETS,
-                    "Start the JVM without -XX:MaxVectorSize; check that the machine shows its vector unit.");
+                    "Start the JVM without -XX:MaxVectorSize; check that the virtual machine exposes the vector unit.");
         } else if (bits < 256 && arch.equals("amd64")) {
             report.warn(
                     "vector unit",
                     bits + " bits; processors with AVX2 have 256" + IN_BRACKETS,
-                    "Check that the machine (or virtual machine) shows AVX2, and -XX:MaxVectorSize.");
+                    "Check that the machine (or virtual machine) exposes AVX2, and -XX:MaxVectorSize.");
         } else {
             report.pass("vector unit", bits + " bits");
         }
@@ -96,7 +118,7 @@ final class JvmChecks {
         } else {
             report.warn(
                     "native access",
-                    "not enabled: GPU backends cannot call drivers in later JDKs, and warn now" + IN_BRACKETS,
+                    "not enabled: GPU backends print a warning, and fail in later JDKs" + IN_BRACKETS,
                     "Start the JVM with --enable-native-access=ALL-UNNAMED.");
         }
     }

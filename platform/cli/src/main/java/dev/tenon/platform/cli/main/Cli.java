@@ -22,7 +22,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.Help.Ansi;
 
-/// Runs one command line. Makes only the command that is called; all of them for a listing.
+/// Runs one command line. Creates only the command that is called; for a listing, all of them.
 final class Cli {
     /// What `help --markdown` becomes.
     private static final List<String> PAGE = List.of("--markdown", "--help");
@@ -39,8 +39,8 @@ final class Cli {
     /// @param streams standard streams
     /// @param settings looks up a setting by its key; null when it is not set
     /// @param version what `--version` prints
-    /// @param ending whether the process is ending: what fails then fails for want of what was stopped,
-    ///     which is no news
+    /// @param ending whether the process is ending; failures after that are caused by stopped
+    ///     bundles and not reported
     Cli(
             List<CommandSource> sources,
             Streams streams,
@@ -86,7 +86,8 @@ final class Cli {
         Map<TenonCommand, CommandSource> made = new LinkedHashMap<>();
         try {
             List<CommandSource> wanted = wanted(args);
-            // The engine comes up with the command that uses it, while picocli reads the root command's options.
+            // The engine is created with the command that uses it, while picocli reads the root
+            // command's options.
             List<FutureTask<TenonCommand>> commands = new ArrayList<>();
             for (CommandSource source : wanted) {
                 commands.add(new FutureTask<>(source::create));
@@ -132,7 +133,7 @@ final class Cli {
         }
     }
 
-    /// Makes the command, or waits for the thread that does.
+    /// Creates the command, or waits for the thread that does.
     private static TenonCommand created(FutureTask<TenonCommand> creation) {
         creation.run();
         try {
@@ -149,7 +150,8 @@ final class Cli {
         }
     }
 
-    /// The source of the named command, or all when no known command is named; none for the version alone.
+    /// The source of the named command, or all when no known command is named; none for the version
+    /// alone.
     private List<CommandSource> wanted(String... args) {
         if (args.length == 1 && (args[0].equals("--version") || args[0].equals("-V"))) {
             return List.of();
@@ -199,7 +201,7 @@ final class Cli {
         try {
             TenonCommand command = created(creation);
             if (command == null) {
-                throw new IllegalStateException("its service was withdrawn or lacks something it needs");
+                throw new IllegalStateException("its service was withdrawn, or a service that it needs is missing");
             }
             made.put(command, source);
             CommandLine sub = new CommandLine(command);
@@ -213,7 +215,7 @@ final class Cli {
             }
         } catch (RuntimeException | LinkageError e) {
             if (ending.getAsBoolean()) {
-                throw e; // for want of what was stopped
+                throw e; // caused by stopped bundles
             }
             streams.err()
                     .println("tenon: Command '" + source.name() + "' of " + source.origin() + " cannot be used: "

@@ -49,9 +49,9 @@ public final class CliMain implements EntryPoint {
         context.removeBundleListener(end);
     }
 
-    /// When the framework stops while a command runs, because of a signal say, the command's engine
-    /// is closed before the bundles go: a generation then ends at its next token, and nothing is
-    /// placed on what is left.
+    /// When the framework stops while a command runs, for example because of a signal, the
+    /// command's engine is closed before the bundles stop: a generation then ends at its next
+    /// token, and no model is placed again.
     private void changed(BundleEvent event) {
         if (event.getType() != BundleEvent.STOPPING || event.getBundle().getBundleId() != Constants.SYSTEM_BUNDLE_ID) {
             return;
@@ -109,7 +109,7 @@ public final class CliMain implements EntryPoint {
         @Override
         public String origin() {
             return reference.getBundle() == null
-                    ? "a bundle that is gone"
+                    ? "an uninstalled bundle"
                     : reference.getBundle().toString();
         }
 
@@ -123,7 +123,8 @@ public final class CliMain implements EntryPoint {
             try {
                 objects.ungetService(command);
             } catch (IllegalStateException e) {
-                // The bundle was stopped while its command ran, which has given the service back already.
+                // The bundle was stopped while its command ran, which has released the service
+                // already.
                 assert reference.getBundle() == null : e;
             }
         }

@@ -13,7 +13,7 @@ interface CommandSource {
     /// {@return a new command object}
     TenonCommand create();
 
-    /// Gives a command object back.
+    /// Releases a command object.
     ///
     /// @param command what [#create()] returned
     void release(TenonCommand command);

@@ -16,7 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /// The page `docs/commands.md`: every command with its options and examples, as picocli knows them.
-/// Options that several commands share stand once, at the end.
+/// Options of several commands are listed once, at the end.
 final class CommandsPage {
     /// An option of so many commands is shared.
     private static final int SHARED = 2;

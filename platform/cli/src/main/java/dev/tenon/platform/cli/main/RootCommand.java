@@ -58,14 +58,14 @@ final class RootCommand implements Console {
             usageHelp = true,
             scope = ScopeType.INHERIT,
             order = 1000,
-            description = "Show this help and leave.")
+            description = "Show this help and exit.")
     private boolean help;
 
     @Option(
             names = {"-q", "--quiet"},
             scope = ScopeType.INHERIT,
             order = 1001,
-            description = "Print results and errors only.")
+            description = "Print only results and errors.")
     private boolean quiet;
 
     @Option(
@@ -85,7 +85,7 @@ final class RootCommand implements Console {
     @Option(
             names = {"-V", "--version"},
             versionHelp = true,
-            description = "Show the version and leave.")
+            description = "Show the version and exit.")
     private boolean version;
 
     /// Creates the root.
@@ -192,7 +192,7 @@ final class RootCommand implements Console {
     @Override
     public LoadedModel load(Engine engine, LoadRequest request) {
         for (String variable : UnknownVariables.find(System.getenv().keySet(), engine)) {
-            note("tenon: " + variable + " is set, but no setting is read from it. 'tenon config' lists all settings.");
+            note("tenon: " + variable + " is set, but no setting has this name. 'tenon config' lists all settings.");
         }
         try (Progress bar = progress("load " + request.path().getFileName(), -1, "")) {
             return Engines.require(engine).load(request);

@@ -33,10 +33,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `tenon inspect`: what is in a GGUF file, and who would serve it.
+/// `tenon inspect`: what is in a GGUF file, and which bundles it needs.
 @Command(
         name = "inspect",
-        description = "Shows metadata and tensors of a GGUF file, and which bundle serves each part.",
+        description = "Shows metadata and tensors of a GGUF file, and which bundles it needs.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  tenon inspect model.gguf",
@@ -69,7 +69,7 @@ public final class InspectCommand implements TenonCommand {
     @Option(names = "--json", description = "Print JSON.")
     private boolean json;
 
-    @Option(names = "--no-tensors", description = "Leave the list of tensors out.")
+    @Option(names = "--no-tensors", description = "Do not list the tensors.")
     private boolean noTensors;
 
     @Override

@@ -31,13 +31,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/// `tenon logits`: what the model says of given tokens, to compare it with others.
+/// `tenon logits`: the model's logits for given tokens, to compare them with others.
 @Command(
         name = "logits",
         sortOptions = false,
         description = {
-            "Writes the logits behind the last token as raw little-endian float32.",
-            "Exactly the given ids are fed, positions from 0; no BOS is added."
+            "Writes the logits after the last token as raw little-endian float32.",
+            "Uses exactly the given token ids, at positions from 0; no BOS token is added."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -74,7 +74,7 @@ public final class LogitsCommand implements TenonCommand {
             description = "The file to write; - for standard output.")
     private String output;
 
-    @Option(names = "--all", description = "Write the logits behind every token, one row after the other.")
+    @Option(names = "--all", description = "Write the logits after every token, row by row.")
     private boolean all;
 
     @Mixin
@@ -89,7 +89,7 @@ public final class LogitsCommand implements TenonCommand {
                 if (id < 0 || id >= vocabulary) {
                     throw new ParameterException(
                             spec.commandLine(),
-                            "Invalid value for option '--ids': " + id + " is no token; the vocabulary has 0 to "
+                            "Invalid value for option '--ids': " + id + " is not a token; expected 0 to "
                                     + (vocabulary - 1));
                 }
             }

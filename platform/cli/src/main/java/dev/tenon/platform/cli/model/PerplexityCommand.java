@@ -34,8 +34,8 @@ import picocli.CommandLine.ParentCommand;
         name = "perplexity",
         sortOptions = false,
         description = {
-            "Measures how well a model predicts a text, as llama-perplexity does: windows of -c tokens (512 when not"
-                    + " given) that do not overlap; the second half of each is scored."
+            "Measures how well a model predicts a text, as llama-perplexity does: windows of -c tokens"
+                    + " (default: 512) that do not overlap; the second half of each is scored."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -67,10 +67,10 @@ public final class PerplexityCommand implements TenonCommand {
             names = "--chunks",
             paramLabel = "N",
             defaultValue = "-1",
-            description = "Most windows to score; -1: all (default: ${DEFAULT-VALUE}).")
+            description = "Maximum windows to score; -1: all (default: ${DEFAULT-VALUE}).")
     private int chunks;
 
-    @Option(names = "--json", description = "Print the result as one JSON line.")
+    @Option(names = "--json", description = "Print the result as one line of JSON.")
     private boolean json;
 
     @Mixin
@@ -137,7 +137,8 @@ public final class PerplexityCommand implements TenonCommand {
                     part[0] = tokenizer.bos().getAsInt();
                 }
                 session.truncate(0);
-                // Logits behind `first` to `window - 2`; the last token is predicted but never evaluated.
+                // Logits after `first` to `window - 2`; the last token is predicted but never
+                // evaluated.
                 session.evaluate(Arrays.copyOf(part, first), Rows.NONE, (index, row) -> {});
                 session.evaluate(
                         Arrays.copyOfRange(part, first, window - 1),

@@ -58,18 +58,18 @@ public final class TokenizeCommand implements TenonCommand {
             description = "Read the text from a file.")
     private Path file;
 
-    @Option(names = "--ids", description = "Print the ids only, as [1, 2, 3].")
+    @Option(names = "--ids", description = "Print only the ids, as [1, 2, 3].")
     private boolean ids;
 
     @Option(names = "--json", description = "Print JSON: ids and pieces.")
     private boolean json;
 
-    @Option(names = "--no-bos", description = "Do not add the tokens that the vocabulary asks for at the start.")
+    @Option(names = "--no-bos", description = "Do not add the tokens that the vocabulary puts at the start.")
     private boolean noBos;
 
     @Option(
             names = {"--no-special", "--no-parse-special"},
-            description = "Take control tokens that are written in the text as plain text.")
+            description = "Treat control tokens in the text as plain text.")
     private boolean noSpecial;
 
     @Mixin

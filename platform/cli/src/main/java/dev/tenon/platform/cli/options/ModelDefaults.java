@@ -39,7 +39,7 @@ public final class ModelDefaults {
                 values.load(reader);
             } catch (IOException | IllegalArgumentException e) {
                 throw new TenonException(
-                        ErrorCode.IO, file + " cannot be read: " + e.getMessage() + ". Mend or remove it.", e);
+                        ErrorCode.IO, file + " cannot be read: " + e.getMessage() + ". Correct or delete the file.", e);
             }
         }
         return new ModelDefaults(file, values);

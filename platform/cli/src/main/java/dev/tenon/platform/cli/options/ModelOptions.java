@@ -25,21 +25,23 @@ public final class ModelOptions {
             names = {"-c", "--ctx-size"},
             paramLabel = "N",
             defaultValue = "0",
-            description = "Context length in tokens; 0: as configured, else the model's (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Context length in tokens; 0: the configured one, else the model's (default: ${DEFAULT-VALUE}).")
     private int contextLength;
 
     @Option(
             names = {"-b", "--batch-size"},
             paramLabel = "N",
             defaultValue = "0",
-            description = "Most prompt tokens in one step; 0: as configured, else 512 (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Maximum prompt tokens per step; 0: the configured number, else 512 (default: ${DEFAULT-VALUE}).")
     private int batchTokens;
 
     @Option(
             names = {"-t", "--threads"},
             paramLabel = "N",
             defaultValue = "0",
-            description = "CPU threads; 0: as configured, else as the machine has (default: ${DEFAULT-VALUE}).")
+            description = "CPU threads; 0: the configured number, else one per core (default: ${DEFAULT-VALUE}).")
     private int threads;
 
     @Option(
@@ -68,10 +70,10 @@ public final class ModelOptions {
             description = "Type of cached values: ${COMPLETION-CANDIDATES} (default: the configured one, else F16).")
     private KvType valueType;
 
-    @Option(names = "--check-tensors", description = "Look for NaN and infinity in all weights before use.")
+    @Option(names = "--check-tensors", description = "Check all weights for NaN and infinity first.")
     private boolean checkTensors;
 
-    @Option(names = "--no-fuse", description = "Run each operation by itself; helps to find a wrong kernel.")
+    @Option(names = "--no-fuse", description = "Run each operation as its own kernel, to find a wrong one.")
     private boolean noFuse;
 
     @Option(
@@ -80,7 +82,7 @@ public final class ModelOptions {
             description = "Setting for the backend, such as mv.block-size=256; may be repeated.")
     private Map<String, String> settings = new LinkedHashMap<>();
 
-    /// {@return what the engine shall load}
+    /// {@return the request to load the model}
     ///
     /// @param console finds the model's file
     public LoadRequest request(Console console) {

@@ -12,8 +12,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// Options that say how the next token is chosen; named as in llama.cpp, with its defaults where
-/// neither the user nor the model's own defaults say otherwise.
+/// Sampling options, named as in llama.cpp, with its defaults unless the user or the model's own
+/// defaults set other values.
 public final class SamplingOptions {
     private static final Pattern BIAS = Pattern.compile("(\\d+)([+-](?:\\d+(?:\\.\\d*)?|inf))");
     private static final SamplingParams STANDARD = SamplingParams.defaults();
@@ -24,25 +24,27 @@ public final class SamplingOptions {
     @Option(
             names = "--temp",
             paramLabel = "T",
-            description = "Temperature; 0: always the likeliest token (default: the model's, else 0.8).")
+            description = "Temperature; 0: always the most likely token (default: the model's, else 0.8).")
     private Float temperature;
 
     @Option(
             names = "--top-k",
             paramLabel = "N",
-            description = "Keep the N likeliest tokens; 0: all (default: the model's, else 40).")
+            description = "Keep the N most likely tokens; 0: all (default: the model's, else 40).")
     private Integer topK;
 
     @Option(
             names = "--top-p",
             paramLabel = "P",
-            description = "Keep the likeliest tokens up to this sum; 1: all (default: the model's, else 0.95).")
+            description = "Keep the most likely tokens up to this total probability; 1: all (default: the model's,"
+                    + " else 0.95).")
     private Float topP;
 
     @Option(
             names = "--min-p",
             paramLabel = "P",
-            description = "Drop tokens below this share of the likeliest; 0: none (default: the model's, else 0.05).")
+            description = "Drop tokens below this fraction of the most likely one's probability; 0: none (default:"
+                    + " the model's, else 0.05).")
     private Float minP;
 
     @Option(
@@ -60,19 +62,19 @@ public final class SamplingOptions {
     @Option(
             names = "--repeat-last-n",
             paramLabel = "N",
-            description = "How many tokens are recent; 0: none, -1: all (default: the model's, else 64).")
+            description = "How many tokens count as recent; 0: none, -1: all (default: the model's, else 64).")
     private Integer repeatLastN;
 
     @Option(
             names = "--presence-penalty",
             paramLabel = "X",
-            description = "Taken from the logits of recent tokens (default: the model's, else 0).")
+            description = "Subtracted from the logits of recent tokens (default: the model's, else 0).")
     private Float presencePenalty;
 
     @Option(
             names = "--frequency-penalty",
             paramLabel = "X",
-            description = "Taken from the logits once for each recent occurrence (default: the model's, else 0).")
+            description = "Subtracted from a token's logit for each recent occurrence (default: the model's, else 0).")
     private Float frequencyPenalty;
 
     @Option(
@@ -85,10 +87,10 @@ public final class SamplingOptions {
             names = {"-s", "--seed"},
             paramLabel = "N",
             defaultValue = "-1",
-            description = "Start of the random numbers; -1: a new one each time (default: ${DEFAULT-VALUE}).")
+            description = "Random seed; -1: a new one each time (default: ${DEFAULT-VALUE}).")
     private long seed;
 
-    /// {@return how to choose tokens; with a seed that is known}
+    /// {@return the sampling parameters, with a fixed seed}
     ///
     /// @param defaults the model's own defaults
     public SamplingParams params(ModelDefaults defaults) {

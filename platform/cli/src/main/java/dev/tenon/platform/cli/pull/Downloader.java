@@ -23,11 +23,12 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Downloads a file so that an interruption costs nothing and a broken file is never taken for a whole one.
+/// Downloads a file; an interrupted download can be resumed, and an incomplete file never gets the
+/// final name.
 ///
-/// Bytes go to `NAME.part`; a later call goes on where it ends, if the server still has the same
-/// file (its ETag is kept in `NAME.part.etag`). The name is given only after size and checksum are
-/// right.
+/// Bytes go to `NAME.part`; a later call continues at its end, if the server still has the same
+/// file (its ETag is kept in `NAME.part.etag`). The file gets its name only after size and checksum
+/// are verified.
 final class Downloader {
     private static final Pattern CONTENT_RANGE = Pattern.compile("bytes (?:(\\d+)-\\d+|\\*)/(\\d+|\\*)");
     private static final int ATTEMPTS = 5;
@@ -57,7 +58,7 @@ final class Downloader {
     /// @param sha256 SHA-256 in hexadecimal, or null
     record Wanted(URI uri, long size, String sha256) {}
 
-    /// Downloads a file, going on with a part of it that is there.
+    /// Downloads a file, or the rest of it.
     ///
     /// @param wanted what to get
     /// @param target where to put it; replaced if it is there
@@ -79,7 +80,7 @@ final class Downloader {
                     if (failures >= ATTEMPTS) {
                         throw failed(
                                 wanted.uri() + " broke off " + failures + " times: " + e.getMessage() + ". "
-                                        + size(part) + " bytes are kept; run the command again to go on.",
+                                        + size(part) + " bytes are kept; run the command again to resume.",
                                 e);
                     }
                     sleep(failures);
@@ -91,7 +92,7 @@ final class Downloader {
         Files.deleteIfExists(etag);
     }
 
-    /// Runs one request; true when the part is whole.
+    /// Runs one request; returns true if the file is complete.
     private boolean attempt(Wanted wanted, Path part, Path etag, Progress bar) throws IOException {
         long have = size(part);
         if (wanted.size() >= 0 && have > wanted.size()) {
@@ -105,7 +106,7 @@ final class Downloader {
                 case 206 -> {
                     if (rangeStart(response) != have) {
                         Files.deleteIfExists(part);
-                        throw new IOException("the server sent another range than the one asked for");
+                        throw new IOException("the server sent a different range than requested");
                     }
                 }
                 case 416 -> {
@@ -114,13 +115,13 @@ final class Downloader {
                     }
                     Files.deleteIfExists(part);
                     Files.deleteIfExists(etag);
-                    throw new IOException("the server no longer has the file that was begun");
+                    throw new IOException("the server no longer has this file");
                 }
                 case 408, 425, 429, 500, 502, 503, 504 ->
                     throw new IOException("the server answered with HTTP " + response.statusCode());
                 case 401, 403 ->
                     throw failed(
-                            wanted.uri() + " is not open to you (HTTP " + response.statusCode()
+                            wanted.uri() + " cannot be accessed (HTTP " + response.statusCode()
                                     + "). Accept the model's licence on the site, and set HF_TOKEN.",
                             null);
                 default ->
@@ -263,7 +264,7 @@ final class Downloader {
         return new TenonException(ErrorCode.DOWNLOAD, text, cause);
     }
 
-    /// Closes a body from which no byte has come for a while, so that the reader does not wait for ever.
+    /// Closes a body that has sent no byte for some time, so that the reader does not wait forever.
     private static final class StallGuard implements AutoCloseable {
         private final Thread watch;
         private volatile long last = System.nanoTime();
@@ -276,7 +277,8 @@ final class Downloader {
                     }
                     body.close();
                 } catch (InterruptedException | IOException e) {
-                    // Interrupted: the download is over. Not closable: the reader sees the same error.
+                    // Interrupted: the download is over. Not closable: the reader sees the same
+                    // error.
                     return;
                 }
             });

@@ -76,8 +76,7 @@ final class Hub {
         try {
             return base.resolve(new URI(null, null, "/" + repo + "/resolve/main/" + name, null));
         } catch (URISyntaxException e) {
-            throw new TenonException(
-                    ErrorCode.DOWNLOAD, repo + " has a file whose name cannot be asked for: " + name + ".", e);
+            throw new TenonException(ErrorCode.DOWNLOAD, repo + " has a file with an unusable name: " + name + ".", e);
         }
     }
 
@@ -87,9 +86,10 @@ final class Hub {
             if (response.statusCode() == 401 || response.statusCode() == 403 || response.statusCode() == 404) {
                 throw new TenonException(
                         ErrorCode.DOWNLOAD,
-                        base.getHost() + " has no open repository " + reference.owner() + "/" + reference.repo()
-                                + " (HTTP " + response.statusCode() + "). Check the name; for a closed one, accept"
-                                + " its licence on the site and set HF_TOKEN.");
+                        base.getHost() + " has no public repository " + reference.owner() + "/" + reference.repo()
+                                + " (HTTP " + response.statusCode()
+                                + "). Check the name; for a restricted one, accept its licence on the site and"
+                                + " set HF_TOKEN.");
             }
             if (response.statusCode() != 200) {
                 throw new TenonException(
@@ -104,9 +104,7 @@ final class Hub {
             return new ObjectMapper().readTree(listing);
         } catch (JacksonException e) {
             throw new TenonException(
-                    ErrorCode.DOWNLOAD,
-                    uri + " did not answer with a listing of the repository. Check TENON_HF_URL.",
-                    e);
+                    ErrorCode.DOWNLOAD, uri + " did not send a list of the repository's files. Check TENON_HF_URL.", e);
         }
     }
 }

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 /// @param repo repository
 /// @param quant wanted quantisation, such as `Q4_K_M`, or an empty string when none was given
 record HubReference(String owner, String repo, String quant) {
-    /// The quantisation that is taken when none is given.
+    /// The default quantisation.
     static final String DEFAULT_QUANT = "Q4_K_M";
 
     private static final Pattern FORM = Pattern.compile("hf:([\\w.-]+)/([\\w.-]+?)(?:\\.git)?(?::([\\w.-]+))?");
@@ -41,9 +41,11 @@ record HubReference(String owner, String repo, String quant) {
         return name.equals(".") || name.equals("..");
     }
 
-    /// Chooses the files of the wanted quantisation: the one file, or all parts of a split one in order.
+    /// Chooses the files of the wanted quantisation: the one file, or all parts of a split one in
+    /// order.
     ///
-    /// Without a wanted quantisation Q4_K_M is taken if it is there, else the first GGUF file by name.
+    /// Without a wanted quantisation Q4_K_M is taken if it is there, else the first GGUF file by
+    /// name.
     ///
     /// @param names file names of the repository
     /// @return the files, or an empty list

@@ -27,9 +27,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "pull",
         description = {
-            "Downloads a model from the hub or from a URL; goes on where an earlier download broke off.",
+            "Downloads a model from the hub or from a URL; resumes an interrupted download.",
             "Models are kept in ~/.cache/tenon/models, or where TENON_MODELS points.",
-            "HF_TOKEN opens closed repositories."
+            "HF_TOKEN gives access to restricted repositories."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -54,21 +54,21 @@ public final class PullCommand implements TenonCommand {
     @Parameters(
             index = "0",
             paramLabel = "SOURCE",
-            description = "hf:owner/repo[:quant] (quant: Q4_K_M when not given), or an http(s) URL.")
+            description = "hf:owner/repo[:quant] (default quant: Q4_K_M), or an http(s) URL.")
     private String source;
 
-    @Option(names = "--sha256", paramLabel = "HEX", description = "The checksum that the file of a URL must have.")
+    @Option(names = "--sha256", paramLabel = "HEX", description = "The expected checksum of a file from a URL.")
     private String sha256;
 
     @Option(
             names = {"-o", "--output"},
             paramLabel = "FILE",
-            description = "Where to put the file (default: the models folder).")
+            description = "The file to write (default: in the models folder).")
     private Path output;
 
     @Option(
             names = {"-y", "--overwrite"},
-            description = "Download again what is there already.")
+            description = "Download the file even if it exists.")
     private boolean overwrite;
 
     Duration pause = Duration.ofMillis(500);
@@ -97,17 +97,18 @@ public final class PullCommand implements TenonCommand {
         HubReference reference = HubReference.parse(source);
         List<Hub.HubFile> files = hub.files(reference);
         if (files.size() > 1 && output != null) {
-            throw usage("-o takes one file, but " + source + " has " + files.size() + " parts");
+            throw usage("-o needs a single file, but " + source + " has " + files.size() + " parts");
         }
         if (files.size() > 1 && sha256 != null) {
-            throw usage("--sha256 takes one file, but " + source + " has " + files.size() + " parts");
+            throw usage("--sha256 needs a single file, but " + source + " has " + files.size() + " parts");
         }
         Path repo = folder.resolve(reference.owner()).resolve(reference.repo());
         for (Hub.HubFile file : files) {
             Path target = output != null ? output : repo.resolve(file.name()).normalize();
             if (output == null && !target.startsWith(repo)) {
                 throw new TenonException(
-                        ErrorCode.DOWNLOAD, source + " has a file outside its folder: " + file.name() + ".");
+                        ErrorCode.DOWNLOAD,
+                        source + " has a file with a path outside the target folder: " + file.name() + ".");
             }
             String sum = sha256 != null ? sha256 : file.sha256();
             pull(downloader, new Downloader.Wanted(file.uri(), file.size(), sum), target);
@@ -135,7 +136,7 @@ public final class PullCommand implements TenonCommand {
             boolean sizeFits = wanted.size() < 0 || Files.size(target) == wanted.size();
             if (sizeFits
                     && (wanted.sha256() == null || downloader.sha256(target).equalsIgnoreCase(wanted.sha256()))) {
-                console.note("It is there already.");
+                console.note("It exists already.");
                 console.out().println(target);
                 return;
             }

@@ -8,7 +8,7 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
-/// A progress bar on a terminal, which appears only when the task has lasted a while. Safe for any thread.
+/// A progress bar on a terminal, shown only if the task takes long. Safe for any thread.
 public final class BarProgress implements Progress {
     /// How long a task lasts before the bar appears.
     static final long DELAY_MILLIS = 700;

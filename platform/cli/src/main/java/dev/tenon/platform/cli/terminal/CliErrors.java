@@ -33,9 +33,9 @@ public final class CliErrors {
     /// @return exit status
     public static int usage(ParameterException error, PrintWriter err, boolean debug) {
         CommandLine command = error.getCommandLine();
-        String text = error instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()
-                ? unknownOption(unmatched)
-                : sentence(firstLine(error.getMessage())) + suggestions(error);
+        String text = error instanceof UnmatchedArgumentException unmatched
+                ? unmatched(unmatched)
+                : sentence(firstLine(error.getMessage()));
         String name = command.getCommandSpec().qualifiedName();
         line(err, text + " See '" + name + " --help'. [" + ErrorCode.USAGE + "]");
         trace(error, err, debug);
@@ -63,13 +63,25 @@ public final class CliErrors {
             case UncheckedIOException e -> text(e.getCause());
             case IOException e -> "Reading or writing failed: " + cause(e) + ". [" + ErrorCode.IO + "]";
             case OutOfMemoryError e ->
-                "Memory is exhausted: " + cause(e) + ". Give the JVM more, or use a smaller context or model. ["
+                "Out of memory: " + cause(e) + ". Give the JVM more memory, or use a smaller context or model. ["
                         + ErrorCode.MEMORY + "]";
             default ->
                 "Unexpected " + error.getClass().getSimpleName() + ": " + cause(error)
-                        + ". This is a fault of the program: run again with --debug for the details. [" + UNEXPECTED
+                        + ". This is an error in Tenon: run again with --debug for details. [" + UNEXPECTED
                         + "]";
         };
+    }
+
+    private static String unmatched(UnmatchedArgumentException error) {
+        CommandLine command = error.getCommandLine();
+        String argument = error.getUnmatched().getFirst();
+        if (error.isUnknownOption()) {
+            return unknownOption(error);
+        }
+        return command.getSubcommands().isEmpty()
+                ? "Unexpected argument '" + argument + "'."
+                : "'" + command.getCommandSpec().qualifiedName() + "' has no command '" + argument + "'."
+                        + suggestions(error);
     }
 
     private static String unknownOption(UnmatchedArgumentException error) {
@@ -85,10 +97,8 @@ public final class CliErrors {
                 + (near.isEmpty() ? "" : " Did you mean " + String.join(" or ", near) + "?");
     }
 
-    private static String suggestions(ParameterException error) {
-        List<String> near = error instanceof UnmatchedArgumentException unmatched
-                ? unmatched.getSuggestions().stream().limit(3).toList()
-                : List.of();
+    private static String suggestions(UnmatchedArgumentException error) {
+        List<String> near = error.getSuggestions().stream().limit(3).toList();
         return near.isEmpty() ? "" : " Did you mean " + String.join(" or ", near) + "?";
     }
 

@@ -63,7 +63,7 @@ public final class InterruptWatch implements Console.Interrupt {
                 try {
                     signalClass.getMethod("handle", signalClass, handlerClass).invoke(null, signal, before);
                 } catch (ReflectiveOperationException e) {
-                    throw new IllegalStateException("the Ctrl-C handler cannot be put back", e);
+                    throw new IllegalStateException("the Ctrl-C handler cannot be restored", e);
                 }
             };
         } catch (ReflectiveOperationException | IllegalArgumentException e) {

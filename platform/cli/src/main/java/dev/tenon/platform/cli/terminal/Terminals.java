@@ -6,9 +6,9 @@ import java.nio.file.Path;
 
 /// Finds out which standard streams are terminals, without starting a terminal library.
 ///
-/// The launcher knows best (`test -t`) and says so in the property `tenon.tty`: the digits of the
-/// streams that are terminals, such as `012`. Without it, Linux's `/proc/self/fd` is asked, and
-/// then [System#console()].
+/// The start script checks (`test -t`) and passes the result in the property `tenon.tty`: the
+/// digits of the streams that are terminals, such as `012`. Without it, Linux's `/proc/self/fd` is
+/// asked, and then [System#console()].
 final class Terminals {
     private Terminals() {}
 

@@ -69,6 +69,27 @@ class DoctorTests {
     }
 
     @Test
+    void platformsThatAreNotTestedAreToldWhatWorks() {
+        JvmChecks.platform(report, "Linux", "amd64");
+        JvmChecks.platform(report, "Linux", "aarch64");
+        JvmChecks.platform(report, "Mac OS X", "x86_64");
+        JvmChecks.platform(report, "Windows 11", "amd64");
+        assertEquals(
+                List.of(
+                        "PASS Linux amd64 ",
+                        "WARN Linux aarch64 is not tested: models run on the CPU with Vector API kernels"
+                                + " The faster machine-code kernels need x86-64 with Linux or macOS.",
+                        "WARN Mac OS X x86_64 is not tested: models run on the CPU with generated machine code"
+                                + " GPU backends need Linux.",
+                        "WARN Windows 11 amd64 is not tested: models run on the CPU with Vector API kernels"
+                                + " GPU backends need Linux. The faster machine-code kernels need x86-64 with Linux or"
+                                + " macOS."),
+                report.findings().stream()
+                        .map(f -> f.level() + " " + f.found() + " " + f.advice())
+                        .toList());
+    }
+
+    @Test
     void doctorFailsWithoutBackendAndFormats() {
         TestCli cli = new TestCli(folder);
         TestCli.Result result = cli.run("doctor");

@@ -121,8 +121,11 @@ class CliTests {
         TestCli.Result result = new TestCli(folder).run("inspekt", "x");
         assertEquals(2, result.status());
         assertEquals(1, result.errLines(), result.err());
-        assertTrue(result.err().contains("inspect"), result.err());
+        assertTrue(
+                result.err().startsWith("tenon: 'tenon' has no command 'inspekt'. Did you mean inspect"), result.err());
         assertTrue(result.err().endsWith("[CLI-001]\n"), result.err());
+        String argument = new TestCli(folder).run("run", "x").err();
+        assertEquals("tenon: Unexpected argument 'x'. See 'tenon run --help'. [CLI-001]\n", argument);
     }
 
     @Test
@@ -192,7 +195,7 @@ class CliTests {
         cli.sources.clear();
         cli.add("run", () -> {
             cli.ending = true;
-            throw new NoClassDefFoundError("a class of a bundle that is gone");
+            throw new NoClassDefFoundError("a class of an uninstalled bundle");
         });
         TestCli.Result result = cli.run("run", "-p", "x");
         assertEquals(1, result.status());

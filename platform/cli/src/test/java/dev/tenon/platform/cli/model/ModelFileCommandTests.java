@@ -135,7 +135,7 @@ class ModelFileCommandTests {
         TestCli.Result result =
                 cli.run("logits", "--ids", "1,259", "-o", folder.resolve("o").toString());
         assertEquals(2, result.status());
-        assertTrue(result.err().contains("259 is no token"), result.err());
+        assertTrue(result.err().contains("259 is not a token"), result.err());
         assertFalse(Files.exists(folder.resolve("o")));
     }
 

@@ -41,7 +41,7 @@ public record CompareReport(
         PrintWriter out = new PrintWriter(text);
         out.printf("%s, %d tokens%n  a: %s%n  b: %s%n", model, tokens, left, right);
         if (graphs.isPresent()) {
-            out.printf("%nThe two graphs part at %s%n", graphs.get());
+            out.printf("%nThe two graphs differ from %s%n", graphs.get());
             return text.toString();
         }
         out.printf("%n%5s %5s  %-9s %-9s %-9s %s%n", "op", "layer", "error", "inputs", "bound", "what");

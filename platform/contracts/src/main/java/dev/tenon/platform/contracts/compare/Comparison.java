@@ -18,10 +18,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/// Walks two runs of one sequence op by op and finds the first op whose outputs differ by more than it may.
+/// Walks two runs of one sequence op by op and finds the first op whose outputs differ by more than
+/// it may.
 ///
-/// The error of a value is the largest difference in a row as a fraction of that row's root mean square. An
-/// op may add a bound of its own to what its inputs differ by already, which it may enlarge a few times.
+/// The error of a value is the largest difference in a row as a fraction of that row's root mean
+/// square. An op may add a bound of its own to what its inputs differ by already, which it may
+/// enlarge a few times.
 public final class Comparison {
     /// How an op came out.
     ///
@@ -52,7 +54,8 @@ public final class Comparison {
 
     /// The largest difference.
     ///
-    /// @param error as a fraction of the row's root mean square; NaN if one side has NaN where the other has not
+    /// @param error as a fraction of the row's root mean square; NaN if one side has NaN where the
+    ///     other has not
     /// @param token which row
     /// @param element which element
     /// @param a what the one side has there
@@ -61,10 +64,10 @@ public final class Comparison {
 
     private static final Pattern LAYER = Pattern.compile("blk\\.(\\d+)\\.");
     private static final double GAIN = 4;
-    /// Softmax makes differences of its scores exponentially larger; a product makes the differences of one
-    /// factor as much larger as the other factor's largest elements are.
+    /// Softmax makes differences of its scores exponentially larger; a product makes the
+    /// differences of one factor as much larger as the other factor's largest elements are.
     private static final double LARGE_GAIN = 16;
-    /// Rows that are almost zero are seen beside the others.
+    /// Rows that are almost zero are compared relative to the others.
     private static final double SMALL_ROW = 1e-3;
 
     private final Side left;
@@ -145,7 +148,7 @@ public final class Comparison {
         return List.copyOf(steps);
     }
 
-    /// Whether a graph that is cut behind an op fuses as the whole graph does up to there.
+    /// Whether a graph that is cut after an op fuses as the whole graph does up to there.
     private static boolean staysVisible(Graph whole, Graph graph, int index) {
         List<Op> cut = Fusion.fuse(Cut.behind(graph, index)).ops();
         boolean added = cut.size() > 1
@@ -174,7 +177,7 @@ public final class Comparison {
         return new Step(index, layer(out), kinds, out.name(), fuse, worst.error(), inputs, own + gain * inputs, worst);
     }
 
-    /// How far an op may be off by itself.
+    /// How large an op's own error may be.
     private double own(Op op) {
         return switch (op) {
             case CoreOp.Linear l ->

@@ -20,7 +20,8 @@ public record FileWeights(GgufFile file, List<QuantFormat> formats) implements W
         return file.tensor(name)
                 .orElseThrow(() -> new ModelFormatException(
                         ErrorCode.MODEL_TENSOR_MISSING,
-                        "Tensor " + name + " is missing in " + file.path().getFileName() + ". Get the file anew"));
+                        "Tensor " + name + " is missing in " + file.path().getFileName()
+                                + ". Download the file again"));
     }
 
     @Override

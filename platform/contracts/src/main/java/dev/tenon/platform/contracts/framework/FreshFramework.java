@@ -73,7 +73,7 @@ public final class FreshFramework {
         } catch (InterruptedException e) {
             process.destroy();
             Thread.currentThread().interrupt();
-            throw new TenonException(ErrorCode.BUNDLE_REJECTED, "Interrupted while the contracts were running", e);
+            throw new TenonException(ErrorCode.BUNDLE_REJECTED, "Interrupted while contracts ran", e);
         }
     }
 

@@ -24,7 +24,7 @@ import org.osgi.framework.wiring.FrameworkWiring;
 import org.osgi.resource.Namespace;
 import org.osgi.resource.Requirement;
 
-/// A jar that was handed over, installed and started beside the platform's bundles.
+/// A jar given by the user, installed and started in addition to the platform's bundles.
 public final class HandedBundle {
     private static final long SERVICES_MILLIS = 2000;
 
@@ -40,21 +40,24 @@ public final class HandedBundle {
     /// @throws TenonException (`BUNDLE-001`) if it is not, or is not there
     public static void check(Path jar) {
         if (!Files.isRegularFile(jar)) {
-            throw new TenonException(ErrorCode.BUNDLE_FILE, "There is no file " + jar + ". Name the jar of a bundle");
+            throw new TenonException(ErrorCode.BUNDLE_FILE, "There is no file " + jar + ". Give the jar of a bundle");
         }
         try (JarFile file = new JarFile(jar.toFile())) {
             Manifest manifest = file.getManifest();
             if (manifest == null || manifest.getMainAttributes().getValue(Constants.BUNDLE_SYMBOLICNAME) == null) {
                 throw new TenonException(
                         ErrorCode.BUNDLE_FILE,
-                        jar + " is no OSGi bundle: its manifest has no Bundle-SymbolicName. Build it as a bundle, for"
+                        jar
+                                + " is not an OSGi bundle: its manifest has no Bundle-SymbolicName. Build it as"
+                                + " a bundle, for"
                                 + " example with the bnd Maven plug-in");
             }
             if (manifest.getMainAttributes().getValue(Constants.FRAGMENT_HOST) != null) {
                 throw new TenonException(
                         ErrorCode.BUNDLE_FILE,
-                        jar + " is a fragment: it offers nothing of its own that a contract could be run for. Name the"
-                                + " jar of a bundle");
+                        jar
+                                + " is a fragment: it offers nothing of its own that a contract could be run"
+                                + " for. Give the jar of a bundle");
             }
         } catch (IOException e) {
             throw new TenonException(
@@ -75,7 +78,7 @@ public final class HandedBundle {
             bundle = context.installBundle("itest:" + jar, in);
         } catch (BundleException | IOException e) {
             throw new TenonException(
-                    ErrorCode.BUNDLE_FILE, jar + " was not installed: " + innermost(e) + ". Build it anew", e);
+                    ErrorCode.BUNDLE_FILE, jar + " was not installed: " + innermost(e) + ". Build it again", e);
         }
         try {
             bundle.start();
@@ -84,7 +87,7 @@ public final class HandedBundle {
             throw new TenonException(
                     ErrorCode.BUNDLE_REJECTED,
                     title(bundle) + " did not start: "
-                            + (missing.isEmpty() ? innermost(e) : "nothing offers " + String.join(", nor ", missing)),
+                            + (missing.isEmpty() ? innermost(e) : "no bundle offers " + String.join(", nor ", missing)),
                     e);
         }
         HandedBundle handed = new HandedBundle(bundle);
@@ -149,7 +152,8 @@ public final class HandedBundle {
                     throw new TenonException(
                             ErrorCode.BUNDLE_REJECTED,
                             title() + " offers a " + type.getSimpleName()
-                                    + " that cannot be made; the log has the reason. Look at its constructor and what"
+                                    + " that cannot be created; the log has the reason. Look at its constructor"
+                                    + " and what"
                                     + " it refers to");
                 }
                 services.add(type.cast(service));

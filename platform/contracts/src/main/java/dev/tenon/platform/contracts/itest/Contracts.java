@@ -93,7 +93,7 @@ public final class Contracts {
                     bundle.title()
                             + " offers no format, kernel, architecture or backend, and only these have contracts; "
                             + (offers.isEmpty()
-                                    ? "it offers no services at all. Is @Component missing, or a service that a"
+                                    ? "it offers no services. Is @Component missing, or a service that a"
                                             + " component refers to?"
                                     : "it offers " + String.join(", ", offers)));
         }

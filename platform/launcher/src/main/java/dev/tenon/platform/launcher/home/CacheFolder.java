@@ -29,12 +29,13 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The framework's working folder: a new one for each process. It lies in memory where the start script
-/// names such a folder (system property `tenon.work`) and that has room, and otherwise below the folder
-/// for temporary files: the framework writes a number with each bundle, which a busy disk makes slow.
+/// The framework's working folder: a new one for each process. It lies in memory where the start
+/// script names such a folder (system property `tenon.work`) and that has room, and otherwise below
+/// the folder for temporary files: the framework writes a number with each bundle, which a busy
+/// disk makes slow.
 ///
-/// It holds a locked file while the process runs, so that a later process can tell and remove what a
-/// killed one left.
+/// It holds a locked file while the process runs, so that a later process can tell and remove what
+/// a killed one left.
 ///
 /// @param path the folder; never null
 /// @param lock the open, locked file; never null
@@ -42,13 +43,14 @@ public record CacheFolder(Path path, FileChannel lock) implements AutoCloseable 
     private static final String PREFIX = "tenon-cache-";
     private static final String LOCK = "in-use";
     private static final Duration GRACE = Duration.ofMinutes(1);
-    /// Bytes that a folder in memory must have left: bundles' jars are unpacked or copied there at times.
+    /// Free bytes that a folder in memory must have: bundles' jars may be unpacked or copied there.
     private static final long ROOM = 256L << 20;
 
     public static CacheFolder create() {
         Path parent = parent();
         try {
-            // Not Files.createTempDirectory: its random name starts the security providers, some 20 ms.
+            // Not Files.createTempDirectory: its random name starts the security providers, some 20
+            // ms.
             String name = PREFIX + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime());
             Path path = Files.createDirectory(parent.resolve(name), attributes());
             FileChannel lock = FileChannel.open(path.resolve(LOCK), CREATE_NEW, WRITE);
@@ -80,11 +82,11 @@ public record CacheFolder(Path path, FileChannel lock) implements AutoCloseable 
         }
     }
 
-    /// Removes the folders of processes that no longer run, and what start scripts that were killed left in
-    /// the installation's cache. Folders of other users are left alone.
+    /// Removes the folders of processes that no longer run, and what start scripts that were killed
+    /// left in the installation's cache. Folders of other users are left alone.
     public static void sweep() {
         sweep(temporary());
-        // Whether or not it has room now: an earlier process may have found some.
+        // Even if it has no space now: an earlier process may have used it.
         if (!memory().equals(temporary())) {
             sweep(memory());
         }
@@ -102,7 +104,7 @@ public record CacheFolder(Path path, FileChannel lock) implements AutoCloseable 
         }
     }
 
-    /// Removes pipes that the start script makes for a moment, with its process's number at the end.
+    /// Removes temporary pipes of the start script; their names end in its process id.
     private static void sweepScripts(Path cache) {
         for (Path file : list(cache, "stderr.[0-9]*")) {
             String name = file.getFileName().toString();

@@ -1,8 +1,9 @@
 package dev.tenon.platform.launcher.home;
 
-/// The platform did not start; the message is meant for the user and ends with a code, `ENV-003` unless said.
+/// The platform did not start; the message is meant for the user and ends with a code, `ENV-003`
+/// unless said.
 ///
-/// The launcher knows no type of the api, because the api is a bundle; so this error is its own.
+/// The launcher knows no type of the api, because the api is a bundle; so it has its own exception.
 public final class PlatformException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -8,11 +8,11 @@ import org.slf4j.helpers.BasicMarkerFactory;
 import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
-/// Gives SLF4J a logback that [LogSetup] has configured, without logback's search for a configuration.
+/// Gives SLF4J a logback that [LogSetup] has configured, without logback's search for a
+/// configuration.
 ///
 /// The search looks for services, reads annotations and parses XML: it costs more than the
-/// framework's start. Whoever wants it passes `-Dlogback.configurationFile=FILE`; then this class
-/// is not used.
+/// framework's start. With `-Dlogback.configurationFile=FILE` this class is not used.
 public final class LogProvider implements SLF4JServiceProvider {
     private final LoggerContext context = new LoggerContext();
     private final IMarkerFactory markers = new BasicMarkerFactory();
@@ -21,11 +21,12 @@ public final class LogProvider implements SLF4JServiceProvider {
     /// Made by SLF4J.
     public LogProvider() {}
 
-    /// Chooses this provider, unless the user has chosen another one or a configuration file for logback.
+    /// Chooses this provider, unless the user has chosen another one or a configuration file for
+    /// logback.
     public static void select() {
         if (System.getProperty("logback.configurationFile") == null && System.getProperty("slf4j.provider") == null) {
             System.setProperty("slf4j.provider", LogProvider.class.getName());
-            // It would tell on standard error which provider was asked for.
+            // Otherwise SLF4J prints the requested provider on standard error.
             System.setProperty("slf4j.internal.verbosity", System.getProperty("slf4j.internal.verbosity", "WARN"));
         }
     }

@@ -17,9 +17,10 @@ import java.util.Properties;
 
 /// Sets logging up without an XML file: warnings and worse go to standard error, one line each.
 ///
-/// Levels, the later ones winning: `WARN`; `etc/log.properties` (logger name = level, `root` for
-/// the rest); the environment variable `TENON_LOG`; the system property `tenon.log`. The last two
-/// hold a level for everything (`debug`), or a list such as `info,dev.tenon.platform=debug`.
+/// Levels, later ones override earlier ones: `WARN`; `etc/log.properties` (logger name = level,
+/// `root` for the rest); the environment variable `TENON_LOG`; the system property `tenon.log`. The
+/// last two hold a level for everything (`debug`), or a list such as
+/// `info,dev.tenon.platform=debug`.
 public final class LogSetup {
     private static final String ROOT = "root";
 
@@ -50,16 +51,16 @@ public final class LogSetup {
         for (Map.Entry<String, String> entry : levels.entrySet()) {
             Level wanted = Level.toLevel(entry.getValue(), null);
             if (wanted == null) {
-                System.err.println(
-                        "tenon: \"" + entry.getValue() + "\" is no log level; error, warn, info, debug and trace are.");
+                System.err.println("tenon: \"" + entry.getValue()
+                        + "\" is not a log level; expected error, warn, info, debug or trace.");
             } else {
                 (entry.getKey().equals(ROOT) ? root : context.getLogger(entry.getKey())).setLevel(wanted);
             }
         }
     }
 
-    /// Reads `info,some.logger=debug` into logger names and levels; `root` is the name of a level on its
-    /// own.
+    /// Reads `info,some.logger=debug` into logger names and levels; `root` is the name of a level
+    /// on its own.
     public static Map<String, String> parse(String text) {
         Map<String, String> levels = new LinkedHashMap<>();
         if (text != null) {

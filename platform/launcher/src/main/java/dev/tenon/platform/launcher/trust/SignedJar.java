@@ -24,7 +24,7 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 import java.util.regex.Pattern;
 
-/// What a jar's bytes say of where it comes from. Reading it checks every entry against the signatures.
+/// A jar's digest and signers. Reading checks every entry against the signatures.
 ///
 /// @param sha256 digest of the file, in hexadecimal digits
 /// @param signers who signed every entry; empty if nobody did
@@ -91,7 +91,8 @@ public record SignedJar(String sha256, List<CodeSigner> signers, String flaw) {
         return missing.isEmpty() ? null : "its entry " + missing.iterator().next() + " was signed, and is missing";
     }
 
-    /// {@return the names of the signers, as their certificates give them; empty if nobody signed it}
+    /// {@return the names of the signers, as their certificates give them; empty if nobody signed
+    /// it}
     String signerNames() {
         return String.join(
                 "; ",

@@ -18,8 +18,8 @@ import org.osgi.framework.wiring.BundleCapability;
 import org.osgi.framework.wiring.BundleRequirement;
 import org.osgi.framework.wiring.BundleRevision;
 
-/// Keeps bundles from running that the policy does not trust, whoever installs them: a bundle that was not
-/// admitted is never resolved, so no class of it is loaded.
+/// Prevents bundles that the policy does not trust from running: a bundle that was not admitted is
+/// never resolved, so none of its classes is loaded.
 ///
 /// Safe for any thread.
 public final class Trust implements BundleTrust, ResolverHookFactory, ResolverHook, SynchronousBundleListener {
@@ -87,7 +87,7 @@ public final class Trust implements BundleTrust, ResolverHookFactory, ResolverHo
         return policy.mode().name().toLowerCase(Locale.ROOT);
     }
 
-    /// The jar of a bundle that was installed where it lies, or null.
+    /// The jar of a bundle that was installed by reference, or null.
     private static Path fileOf(String location) {
         String uri = location.replaceFirst("^(tenon:)?(reference:)?", "");
         Path file = uri.startsWith("file:/") ? Path.of(URI.create(uri)) : null;

@@ -29,8 +29,8 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
-/// Which bundles may run, as `etc/dev.tenon.platform.bundles.cfg` says. The certificates and the list are
-/// read at each check, so that a change counts from the next bundle on.
+/// Which bundles may run, as `etc/dev.tenon.platform.bundles.cfg` says. The certificates and the
+/// list are read at each check, so that a change applies to the next bundle.
 ///
 /// @param mode what is asked of a bundle
 /// @param certificates trusted certificates: PEM, or a key store
@@ -39,9 +39,9 @@ import java.util.stream.Collectors;
 public record TrustPolicy(Mode mode, Path certificates, String password, Path list) {
     /// What is asked of a bundle.
     enum Mode {
-        /// Nothing, but that a signature that is there holds.
+        /// Nothing, but a signature must be valid if there is one.
         ANY,
-        /// That a trusted certificate's key has signed all of it, or that it is listed.
+        /// It is signed with a trusted certificate's key, or listed.
         SIGNED,
         /// That its digest is in the list.
         LISTED
@@ -67,7 +67,7 @@ public record TrustPolicy(Mode mode, Path certificates, String password, Path li
                 values = CfgFile.read(file, variables).values();
             } catch (IOException e) {
                 throw new PlatformException(
-                        file + " cannot be read, so nobody knows which bundles may run: " + e.getMessage() + ".");
+                        file + " cannot be read, so the bundles that may run are unknown: " + e.getMessage() + ".");
             }
         }
         String asked = value(values, environment, "bundles.trust", "any");
@@ -140,7 +140,7 @@ public record TrustPolicy(Mode mode, Path certificates, String password, Path li
                 .toList();
         X509Certificate own = chain.getFirst();
         try {
-            // A time stamp is no help: nothing says whose it may be.
+            // A time stamp is not accepted: no setting says which authorities are trusted for it.
             own.checkValidity();
             List<String> purposes = own.getExtendedKeyUsage();
             if (purposes != null && !purposes.contains(CODE_SIGNING) && !purposes.contains(ANY_PURPOSE)) {

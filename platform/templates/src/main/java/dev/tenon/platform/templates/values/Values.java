@@ -79,13 +79,13 @@ public final class Values {
     }
 
     static long length(Object value) {
-        if (value instanceof String s) {
-            return Text.length(s);
-        }
-        if (value instanceof Collection<?> || value instanceof Map<?, ?> || value instanceof Undefined) {
-            return value instanceof Collection<?> c ? c.size() : value instanceof Map<?, ?> m ? m.size() : 0;
-        }
-        throw new TemplateFailure("object of type '" + type(value) + "' has no len()");
+        return switch (value) {
+            case String s -> Text.length(s);
+            case Collection<?> c -> c.size();
+            case Map<?, ?> m -> m.size();
+            case Undefined u -> 0;
+            default -> throw new TemplateFailure("object of type '" + type(value) + "' has no len()");
+        };
     }
 
     /// {@return the items of a value, as a loop sees them; read only}

@@ -47,7 +47,7 @@ final class GgufEncoder {
                     ErrorCode.ARGUMENT,
                     "Metadata key " + key + " has type " + value.type()
                             + (value.elementType() == null ? "" : " of " + value.elementType()) + " and a value of "
-                            + value.value().getClass().getSimpleName() + "; the two do not go together.",
+                            + value.value().getClass().getSimpleName() + "; they do not match.",
                     e);
         }
     }

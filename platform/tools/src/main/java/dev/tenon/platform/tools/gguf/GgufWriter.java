@@ -190,7 +190,7 @@ public final class GgufWriter {
     public long write() {
         int alignment = alignment();
         if (!replace && Files.exists(target)) {
-            throw new TenonException(ErrorCode.IO, target + " exists already. Allow its replacement or move it away.");
+            throw new TenonException(ErrorCode.IO, target + " exists already. Allow it to be replaced, or move it.");
         }
         sweep();
         Path temporary = target.resolveSibling(target.getFileName() + "."
@@ -200,7 +200,7 @@ public final class GgufWriter {
             long size = write(temporary, alignment);
             if (!replace && Files.exists(target)) {
                 throw new TenonException(
-                        ErrorCode.IO, target + " appeared meanwhile. Allow its replacement or move it away.");
+                        ErrorCode.IO, target + " was created meanwhile. Allow it to be replaced, or move it.");
             }
             move(temporary);
             done = true;

@@ -74,7 +74,7 @@ public final class QuantMix {
         if (wanted.isEmpty()) {
             throw new TenonException(
                     ErrorCode.USAGE,
-                    "\"" + name + "\" names no format; expected one of " + String.join(", ", KNOWN.keySet())
+                    "\"" + name + "\" is not a format; expected one of " + String.join(", ", KNOWN.keySet())
                             + ", or the id of an installed format.");
         }
         String upper = wanted.toUpperCase(Locale.ROOT);
@@ -153,7 +153,7 @@ public final class QuantMix {
         return usable.apply(id)
                 .orElseThrow(() -> new UnsupportedModelException(
                         ErrorCode.MODEL_TENSOR_FORMAT,
-                        "Tensor " + tensor + " shall be written as " + id + " (" + name
+                        "Tensor " + tensor + " is to be written as " + id + " (" + name
                                 + "), but no installed format offers that. Install one, or choose another format."));
     }
 

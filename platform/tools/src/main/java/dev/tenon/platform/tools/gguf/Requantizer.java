@@ -19,7 +19,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
-/// Writes a model anew in other weight formats.
+/// Converts a model to other weight formats.
 ///
 /// The outcome is laid out as llama-quantize does it (tensors by layer and name, file type and
 /// quantisation version as the last keys, split files joined), so that equal encoders give equal
@@ -79,8 +79,8 @@ public final class Requantizer {
         return writer.write();
     }
 
-    /// {@return the order in which tensors are written: those outside layers first, then layer by layer,
-    /// by name}
+    /// {@return the order in which tensors are written: those outside layers first, then layer by
+    /// layer, by name}
     static Comparator<TensorInfo> byLayerAndName() {
         return Comparator.comparingInt((TensorInfo tensor) -> QuantMix.layer(tensor.name()))
                 .thenComparing(TensorInfo::name);
@@ -167,7 +167,8 @@ public final class Requantizer {
                 throw new ModelFormatException(
                         ErrorCode.MODEL_DATA,
                         "Tensor " + tensor.name() + " in " + file + " holds " + values[col] + " (row " + row
-                                + ", column " + col + "); expected finite numbers. The file is broken: get it anew.");
+                                + ", column " + col
+                                + "); expected finite numbers. The file is broken: download it again.");
             }
         }
     }

@@ -46,11 +46,11 @@ public record SynthShape(
 
     private static final Map<String, SynthShape> PRESETS = presets();
 
-    /// Checks that the numbers go together.
+    /// Checks that the numbers match.
     public SynthShape {
         Objects.requireNonNull(name, "name");
         if (!architecture.equals("llama") && !architecture.equals("qwen3")) {
-            throw argument("Architecture " + architecture + " cannot be made up; expected llama or qwen3.");
+            throw argument("Architecture " + architecture + " cannot be generated; expected llama or qwen3.");
         }
         atLeast(1, "layers", layers);
         atLeast(1, "embedding", embedding);
@@ -102,182 +102,128 @@ public record SynthShape(
         return Math.multiplyExact(headsKv, headLength);
     }
 
-    /// {@return this shape with another number of layers}
-    ///
-    /// @param count number of layers
-    public SynthShape withLayers(int count) {
-        return new SynthShape(
-                name,
-                architecture,
-                count,
-                embedding,
-                heads,
-                headsKv,
-                headLength,
-                feedForward,
-                vocabulary,
-                context,
-                ropeFreqBase,
-                normEpsilon,
-                ropeFactors,
-                tied,
-                seed);
+    /// {@return a builder with the values of this shape}
+    public Builder toBuilder() {
+        return new Builder(this);
     }
 
-    /// {@return this shape with another embedding length; the head length stays}
-    ///
-    /// @param length length of the residual stream
-    public SynthShape withEmbedding(int length) {
-        return new SynthShape(
-                name,
-                architecture,
-                layers,
-                length,
-                heads,
-                headsKv,
-                headLength,
-                feedForward,
-                vocabulary,
-                context,
-                ropeFreqBase,
-                normEpsilon,
-                ropeFactors,
-                tied,
-                seed);
-    }
+    /// Builds a shape that differs from another one in some numbers. Not safe for several threads.
+    public static final class Builder {
+        private final SynthShape base;
+        private int layers;
+        private int embedding;
+        private int heads;
+        private int headsKv;
+        private int headLength;
+        private int feedForward;
+        private int vocabulary;
+        private int context;
+        private boolean tied;
+        private long seed;
 
-    /// {@return this shape with other heads}
-    ///
-    /// @param count attention heads
-    /// @param countKv key and value heads
-    /// @param length length of a head
-    public SynthShape withHeads(int count, int countKv, int length) {
-        return new SynthShape(
-                name,
-                architecture,
-                layers,
-                embedding,
-                count,
-                countKv,
-                length,
-                feedForward,
-                vocabulary,
-                context,
-                ropeFreqBase,
-                normEpsilon,
-                ropeFactors,
-                tied,
-                seed);
-    }
+        private Builder(SynthShape base) {
+            this.base = base;
+            layers = base.layers;
+            embedding = base.embedding;
+            heads = base.heads;
+            headsKv = base.headsKv;
+            headLength = base.headLength;
+            feedForward = base.feedForward;
+            vocabulary = base.vocabulary;
+            context = base.context;
+            tied = base.tied;
+            seed = base.seed;
+        }
 
-    /// {@return this shape with another feed-forward length}
-    ///
-    /// @param length length of the feed-forward layer
-    public SynthShape withFeedForward(int length) {
-        return new SynthShape(
-                name,
-                architecture,
-                layers,
-                embedding,
-                heads,
-                headsKv,
-                headLength,
-                length,
-                vocabulary,
-                context,
-                ropeFreqBase,
-                normEpsilon,
-                ropeFactors,
-                tied,
-                seed);
-    }
+        /// {@return this}
+        ///
+        /// @param count number of layers
+        public Builder layers(int count) {
+            layers = count;
+            return this;
+        }
 
-    /// {@return this shape with another vocabulary}
-    ///
-    /// @param tokens number of tokens
-    public SynthShape withVocabulary(int tokens) {
-        return new SynthShape(
-                name,
-                architecture,
-                layers,
-                embedding,
-                heads,
-                headsKv,
-                headLength,
-                feedForward,
-                tokens,
-                context,
-                ropeFreqBase,
-                normEpsilon,
-                ropeFactors,
-                tied,
-                seed);
-    }
+        /// {@return this}
+        ///
+        /// @param length length of the residual stream; the head length stays
+        public Builder embedding(int length) {
+            embedding = length;
+            return this;
+        }
 
-    /// {@return this shape with another context length}
-    ///
-    /// @param length longest context
-    public SynthShape withContext(int length) {
-        return new SynthShape(
-                name,
-                architecture,
-                layers,
-                embedding,
-                heads,
-                headsKv,
-                headLength,
-                feedForward,
-                vocabulary,
-                length,
-                ropeFreqBase,
-                normEpsilon,
-                ropeFactors,
-                tied,
-                seed);
-    }
+        /// {@return this}
+        ///
+        /// @param count attention heads
+        /// @param countKv key and value heads
+        /// @param length length of a head
+        public Builder heads(int count, int countKv, int length) {
+            heads = count;
+            headsKv = countKv;
+            headLength = length;
+            return this;
+        }
 
-    /// {@return this shape with tied or separate embedding and output matrix}
-    ///
-    /// @param same whether they are the same
-    public SynthShape withTied(boolean same) {
-        return new SynthShape(
-                name,
-                architecture,
-                layers,
-                embedding,
-                heads,
-                headsKv,
-                headLength,
-                feedForward,
-                vocabulary,
-                context,
-                ropeFreqBase,
-                normEpsilon,
-                ropeFactors,
-                same,
-                seed);
-    }
+        /// {@return this}
+        ///
+        /// @param length length of the feed-forward layer
+        public Builder feedForward(int length) {
+            feedForward = length;
+            return this;
+        }
 
-    /// {@return this shape with other weights}
-    ///
-    /// @param start where randomness starts
-    public SynthShape withSeed(long start) {
-        return new SynthShape(
-                name,
-                architecture,
-                layers,
-                embedding,
-                heads,
-                headsKv,
-                headLength,
-                feedForward,
-                vocabulary,
-                context,
-                ropeFreqBase,
-                normEpsilon,
-                ropeFactors,
-                tied,
-                start);
+        /// {@return this}
+        ///
+        /// @param tokens number of tokens
+        public Builder vocabulary(int tokens) {
+            vocabulary = tokens;
+            return this;
+        }
+
+        /// {@return this}
+        ///
+        /// @param length longest context
+        public Builder context(int length) {
+            context = length;
+            return this;
+        }
+
+        /// {@return this}
+        ///
+        /// @param same whether embedding and output are one matrix
+        public Builder tied(boolean same) {
+            tied = same;
+            return this;
+        }
+
+        /// {@return this}
+        ///
+        /// @param start where randomness starts
+        public Builder seed(long start) {
+            seed = start;
+            return this;
+        }
+
+        /// {@return the shape}
+        ///
+        /// @throws TenonException (`STATE-002`) if the numbers do not match
+        public SynthShape build() {
+            return new SynthShape(
+                    base.name,
+                    base.architecture,
+                    layers,
+                    embedding,
+                    heads,
+                    headsKv,
+                    headLength,
+                    feedForward,
+                    vocabulary,
+                    context,
+                    base.ropeFreqBase,
+                    base.normEpsilon,
+                    base.ropeFactors,
+                    tied,
+                    seed);
+        }
     }
 
     private static void atLeast(int least, String what, int found) {

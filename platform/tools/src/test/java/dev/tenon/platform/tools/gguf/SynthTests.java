@@ -20,14 +20,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class SynthTests {
-    private static final SynthShape TINY = SynthShape.preset("qwen3-0.6b")
-            .withLayers(2)
-            .withEmbedding(256)
-            .withHeads(4, 2, 64)
-            .withFeedForward(512)
-            .withVocabulary(1000)
-            .withContext(512)
-            .withSeed(7);
+    private static final SynthShape TINY = SynthShape.preset("qwen3-0.6b").toBuilder()
+            .layers(2)
+            .embedding(256)
+            .heads(4, 2, 64)
+            .feedForward(512)
+            .vocabulary(1000)
+            .context(512)
+            .seed(7)
+            .build();
 
     @TempDir
     Path folder;
@@ -82,13 +83,14 @@ class SynthTests {
     @Test
     void untiedLlamaHasOutputMatrixAndRopeFactors() {
         Path path = folder.resolve("llama.gguf");
-        SynthShape shape = SynthShape.preset("llama-3.2-1b")
-                .withLayers(1)
-                .withEmbedding(128)
-                .withHeads(2, 1, 64)
-                .withFeedForward(256)
-                .withVocabulary(300)
-                .withTied(false);
+        SynthShape shape = SynthShape.preset("llama-3.2-1b").toBuilder()
+                .layers(1)
+                .embedding(128)
+                .heads(2, 1, 64)
+                .feedForward(256)
+                .vocabulary(300)
+                .tied(false)
+                .build();
         Synth.write(path, shape, "F16", TestFormats.all(), ProgressListener.NONE);
         try (GgufFile file = TestFiles.open(path)) {
             assertEquals(List.of(128L, 300L), shape(file, "output.weight"));
@@ -115,14 +117,15 @@ class SynthTests {
         Path other = folder.resolve("other.gguf");
         Synth.write(one, TINY, "Q8_0", TestFormats.all(), 1, false, ProgressListener.NONE);
         Synth.write(four, TINY, "Q8_0", TestFormats.all(), 4, false, ProgressListener.NONE);
-        Synth.write(other, TINY.withSeed(8), "Q8_0", TestFormats.all(), 4, false, ProgressListener.NONE);
+        Synth.write(
+                other, TINY.toBuilder().seed(8).build(), "Q8_0", TestFormats.all(), 4, false, ProgressListener.NONE);
         assertEquals(-1, Files.mismatch(one, four));
         assertTrue(Files.mismatch(one, other) > 0);
     }
 
     @Test
     void largeModelIsFilledFromAPoolOfGaussianBlocks() throws IOException {
-        SynthShape shape = TINY.withEmbedding(1024).withVocabulary(60_000);
+        SynthShape shape = TINY.toBuilder().embedding(1024).vocabulary(60_000).build();
         Path one = folder.resolve("one.gguf");
         Path two = folder.resolve("two.gguf");
         Synth.write(one, shape, "Q8_0", TestFormats.all(), 1, false, ProgressListener.NONE);
@@ -148,10 +151,13 @@ class SynthTests {
 
     @Test
     void impossibleShapeIsRefused() {
-        assertThrows(TenonException.class, () -> TINY.withHeads(3, 2, 64));
-        assertThrows(TenonException.class, () -> TINY.withHeads(2, 2, 63));
-        assertThrows(TenonException.class, () -> TINY.withVocabulary(258));
-        assertThrows(TenonException.class, () -> TINY.withLayers(0));
+        assertThrows(
+                TenonException.class, () -> TINY.toBuilder().heads(3, 2, 64).build());
+        assertThrows(
+                TenonException.class, () -> TINY.toBuilder().heads(2, 2, 63).build());
+        assertThrows(
+                TenonException.class, () -> TINY.toBuilder().vocabulary(258).build());
+        assertThrows(TenonException.class, () -> TINY.toBuilder().layers(0).build());
         assertEquals(
                 ErrorCode.USAGE,
                 assertThrows(TenonException.class, () -> SynthShape.preset("llama-9"))
