@@ -34,7 +34,7 @@ public final class Ex5Format implements QuantFormat, Quantizer {
     /// Where the levels begin in a block.
     static final int LEVELS = 2;
 
-    private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort F16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /// Creates the format; it has no state.
@@ -90,7 +90,7 @@ public final class Ex5Format implements QuantFormat, Quantizer {
             int in = sourceOffset + b * SIZE;
             float d = largest(source, in) / -16;
             float inverse = d != 0 ? 1 / d : 0;
-            target.set(HALF, block, Float.floatToFloat16(d));
+            target.set(F16, block, Float.floatToFloat16(d));
             for (int i = 0; i < SIZE; i += 8) {
                 long group = 0;
                 for (int j = 0; j < 8; j++) {
@@ -109,7 +109,7 @@ public final class Ex5Format implements QuantFormat, Quantizer {
     /// @param blocks holds the block
     /// @param block where it starts
     static float scale(MemorySegment blocks, long block) {
-        return Float.float16ToFloat(blocks.get(HALF, block));
+        return Float.float16ToFloat(blocks.get(F16, block));
     }
 
     /// {@return eight levels, five bits each, the first one lowest}

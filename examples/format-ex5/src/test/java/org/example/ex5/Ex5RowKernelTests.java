@@ -40,7 +40,7 @@ class Ex5RowKernelTests {
             assertEquals(expected, out[1 + r], 1e-6 * Math.sqrt(n) * size, "row " + r);
         }
         assertEquals(Float.NaN, out[0], "in front of the sums");
-        assertEquals(Float.NaN, out[ROWS - 2], "behind the sums");
+        assertEquals(Float.NaN, out[ROWS - 2], "after the sums");
     }
 
     private static float[] gaussian(Random random, int n) {

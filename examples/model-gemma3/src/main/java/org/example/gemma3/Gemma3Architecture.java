@@ -24,7 +24,7 @@ import org.osgi.service.component.annotations.Component;
 /// The `gemma3` architecture: the text part of the Gemma 3 models.
 ///
 /// What differs from a plain llama: embeddings are multiplied by the root of their width; attention
-/// and the feed-forward layer have a norm behind them, too; query and key heads are normalised
+/// and the feed-forward layer have a norm after them, too; query and key heads are normalised
 /// before rotation; the gate is a GELU. Five layers of six are local: they see a window of
 /// positions and rotate with a base of their own; every sixth sees everything. The norm weights are
 /// used as stored: the 1 that Gemma adds is already in a GGUF file.

@@ -97,7 +97,7 @@ class Gemma3ArchitectureTests extends ArchitectureContract {
                 "gemma3.attention.layer_norm_rms_epsilon");
     }
 
-    /// Norms stand behind attention and the feed-forward layer, where the fused ops have none.
+    /// Norms stand after attention and the feed-forward layer, where the fused ops have none.
     @Override
     protected boolean fusesIntoFiveOpsALayer() {
         return false;

@@ -22,7 +22,7 @@ import java.util.Arrays;
 /// Encoding: a sub-block starts from its largest value at level -4; then, for up to five rounds,
 /// each level is set to what suits the others best if that lowers the squared error weighted with
 /// x². The scale of largest magnitude becomes -32 (d = scale / -32), the others are rounded to it,
-/// and the levels are rounded anew.
+/// and the levels are rounded again.
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q3_KFormat extends BlockFormat {
     private static final int N = 256;

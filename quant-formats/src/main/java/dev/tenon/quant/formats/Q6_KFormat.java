@@ -22,7 +22,7 @@ import java.util.Arrays;
 ///
 /// Encoding: each sub-block's scale is the best of 19 tried, by the squared error weighted with x²;
 /// the scale of largest magnitude becomes -128 (d = scale / -128), the others are rounded to it,
-/// and the levels are rounded anew.
+/// and the levels are rounded again.
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Q6_KFormat extends BlockFormat {
     private static final int N = 256;

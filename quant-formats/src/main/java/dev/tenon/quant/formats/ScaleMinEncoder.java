@@ -5,7 +5,7 @@ package dev.tenon.quant.formats;
 ///
 /// Each sub-block of 32 gets scale and minimum from [ScaleMinFit], errors weighted with sqrt(mean
 /// x²) + |x|. The largest of the eight scales becomes 63 (d = scale / 63), likewise the minimums;
-/// then levels are rounded anew with the rounded scales. Holds scratch space: one object a thread.
+/// then levels are rounded again with the rounded scales. Holds scratch space: one object a thread.
 final class ScaleMinEncoder {
     private static final int N = 256;
     private static final int SUB = 32;

@@ -76,7 +76,7 @@ public final class TegraGpu implements GpuInterface {
     /// @param options choices
     /// @return the GPU, with an address space and a group for channels
     /// @throws BackendException (`NV-001`) if a driver refuses, (`NV-004`) if it is another GPU or
-    ///     driver; everything taken so far has been given back
+    ///     driver; everything taken so far has been released
     public static TegraGpu open(Syscalls calls, TegraOptions options) {
         TegraGpu gpu = new TegraGpu(calls, options);
         boolean done = false;

@@ -210,12 +210,12 @@ public abstract class ArchitectureContract {
             boolean moves = false;
             for (int t = 0; t < tokens.length; t++) {
                 for (int i = 0; i < plain[t].length; i++) {
-                    assertTrue(Double.isFinite(plain[t][i]), "logit " + i + " behind token " + t + " is not finite");
+                    assertTrue(Double.isFinite(plain[t][i]), "logit " + i + " after token " + t + " is not finite");
                     assertEquals(plain[t][i], other[t][i], 1e-9 * Math.abs(plain[t][i]) + 1e-12);
                     moves |= t > 0 && Math.abs(plain[t][i] - plain[0][i]) > 1e-6;
                 }
             }
-            assertTrue(moves, "the logits are the same behind every token");
+            assertTrue(moves, "the logits are the same after every token");
         }
     }
 

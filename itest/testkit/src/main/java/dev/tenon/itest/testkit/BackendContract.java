@@ -75,7 +75,7 @@ public abstract class BackendContract extends BackendLifeContract {
 
     @TestFactory
     Stream<DynamicTest> aStepBeyondTheLimitsIsRefusedAndThePlanGoesOn() {
-        int vocab = 67;
+        int vocabularySize = 67;
         int[] page = {0};
         return Stream.of(
                         new BadStep("one token too many", in -> {
@@ -90,11 +90,11 @@ public abstract class BackendContract extends BackendLifeContract {
                                 in.addToken(1, 0, true);
                             }
                         }),
-                        new BadStep("position behind the page table", in -> {
+                        new BadStep("position beyond the page table", in -> {
                             in.addSequence(new int[0]);
                             in.addToken(1, 0, true);
                         }),
-                        new BadStep("far position behind the page table", in -> {
+                        new BadStep("far position beyond the page table", in -> {
                             in.addSequence(page);
                             in.addToken(1, Integer.MAX_VALUE, true);
                         }),
@@ -110,9 +110,9 @@ public abstract class BackendContract extends BackendLifeContract {
                             in.addSequence(new int[] {-1});
                             in.addToken(1, 0, true);
                         }),
-                        new BadStep("token behind the vocabulary", in -> {
+                        new BadStep("token beyond the vocabulary", in -> {
                             in.addSequence(page);
-                            in.addToken(vocab, 0, true);
+                            in.addToken(vocabularySize, 0, true);
                         }),
                         new BadStep("huge token", in -> {
                             in.addSequence(page);

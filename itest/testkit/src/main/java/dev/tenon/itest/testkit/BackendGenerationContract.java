@@ -66,7 +66,7 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             }
         }
 
-        /// Logits behind one token.
+        /// Logits after one token.
         float[] step(int sequence, int token, int position) {
             StepInput input = new StepInput();
             input.addSequence(tables[sequence]);
@@ -91,7 +91,7 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             return input;
         }
 
-        /// Generates, and gives the tokens of each sequence behind its prompt.
+        /// Generates, and gives the tokens of each sequence after its prompt.
         void generate(List<TokenSampling> choices, int most, int enough) {
             int[] heard = {0};
             generator().generate(input(), choices, most, tokens -> {
@@ -208,7 +208,7 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             run.generate(choices, STEPS, STEPS);
             assertEquals(first, run.sequences, "the same seeds");
             run.restart();
-            // The numbers are counted: what follows behind half of the steps is what would have followed.
+            // The numbers are counted: what follows after half of the steps is what would have followed.
             run.generate(choices, STEPS / 2, STEPS);
             run.generate(
                     List.of(
@@ -324,9 +324,9 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
             for (int s = 0; s < SEQUENCES; s++) {
                 greedy[s] = result.token(s);
                 result.logits(s, expected[s]);
-                assertEquals(greedy[s], result.token(s), "the token behind row " + s + ", asked for once more");
+                assertEquals(greedy[s], result.token(s), "the token after row " + s + ", asked for once more");
             }
-            assertEquals(-1, greedy[1], "the token behind a row that is the host's");
+            assertEquals(-1, greedy[1], "the token after a row that is the host's");
             assumeTrue(greedy[0] >= 0 || greedy[2] >= 0, "the backend chooses no tokens in steps that mix");
             for (int s = 0; s < SEQUENCES; s += 2) {
                 assertEquals(0, better(expected[s], greedy[s]), "row " + s);
@@ -345,7 +345,7 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
                 run.restart();
                 result = run.plan.run(mixed(run, first, few));
                 int[] now = {result.token(0), result.token(1), result.token(2)};
-                assertEquals(-1, now[1], "the token behind a row that is the host's");
+                assertEquals(-1, now[1], "the token after a row that is the host's");
                 float[][] logits = new float[SEQUENCES][run.model.vocabularySize()];
                 for (int s = SEQUENCES - 1; s >= 0; s--) {
                     result.logits(s, logits[s]);

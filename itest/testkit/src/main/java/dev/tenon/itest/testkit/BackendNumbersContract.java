@@ -334,7 +334,7 @@ public abstract class BackendNumbersContract {
     }
 
     private void cut(Model model, int op, boolean fuse) {
-        Graph graph = Cut.behind(model.graph(), op);
+        Graph graph = Cut.after(model.graph(), op);
         String name = model.graph().ops().get(op).outputs().getFirst().name() + " of " + model.name();
         int[] tokens = tokens(20, 6, model.vocabularySize());
         double[][] expected =

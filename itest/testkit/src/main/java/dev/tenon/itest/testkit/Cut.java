@@ -15,7 +15,7 @@ public final class Cut {
     ///
     /// @param graph a graph of core ops
     /// @param index number of the op, 0-based
-    public static Graph behind(Graph graph, int index) {
+    public static Graph after(Graph graph, int index) {
         List<Op> ops = new ArrayList<>(graph.ops().subList(0, index + 1));
         Value output = ops.getLast().outputs().getFirst();
         if (ops.stream().noneMatch(op -> op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool)) {

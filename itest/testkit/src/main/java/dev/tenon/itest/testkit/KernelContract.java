@@ -220,7 +220,7 @@ public abstract class KernelContract {
         for (int t = 0; t < tokens; t++) {
             System.arraycopy(out, 2 + t * stride, sums, t * rows, rows);
             for (int gap = rows; gap < stride && 2 + t * stride + gap < out.length; gap++) {
-                assertEquals(GUARD, out[2 + t * stride + gap], kernel.name() + " writes behind the sums of a token");
+                assertEquals(GUARD, out[2 + t * stride + gap], kernel.name() + " writes after the sums of a token");
             }
         }
         return sums;

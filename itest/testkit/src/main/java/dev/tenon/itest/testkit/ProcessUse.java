@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/// What this process holds of the system, to find what is not given back.
+/// What this process holds of the system, to find what is not released.
 ///
 /// @param threads Java threads
 /// @param files open file descriptors, or -1 where the system does not tell

@@ -162,7 +162,7 @@ public abstract class QuantFormatContract {
         format().dequantize(MemorySegment.ofArray(blocks), 0, target, 4, n);
         for (int i = 0; i < 4; i++) {
             assertEquals(123.25f, target[i], "in front of the values");
-            assertEquals(123.25f, target[n + 4 + i], "behind the values");
+            assertEquals(123.25f, target[n + 4 + i], "after the values");
         }
         format().dequantize(MemorySegment.ofArray(blocks), 0, target, 0, 0);
         assertEquals(123.25f, target[0], "decoding nothing wrote something");

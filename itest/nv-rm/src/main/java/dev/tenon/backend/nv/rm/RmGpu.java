@@ -71,7 +71,7 @@ public final class RmGpu implements GpuInterface {
     /// @param calls the system
     /// @return the GPU, with an address space
     /// @throws BackendException (`NV-001`) if a driver refuses, (`NV-004`) if it is another GPU or
-    ///     driver; everything taken so far has been given back
+    ///     driver; everything taken so far has been released
     public static RmGpu open(Syscalls calls) {
         RmGpu gpu = new RmGpu(calls);
         boolean done = false;

@@ -76,7 +76,7 @@ record RmObjects(RmDriver driver, int control, int client) {
         require(parameters, what);
     }
 
-    /// Frees an object. A failure is only logged, so that what was taken before is given back, too.
+    /// Frees an object. A failure is only logged, so that what was taken before is released, too.
     void free(int parent, int object, String what) {
         try (Record record = new Record(RmAbi.Free.STRUCT)) {
             record.set(RmAbi.Free.H_ROOT, client)

@@ -24,7 +24,7 @@ public final class MemoryWeights implements Weights, AutoCloseable {
     /// Creates an empty set.
     public MemoryWeights() {}
 
-    /// Adds a weight in blocks. The bytes stand 32 bytes behind a 64-byte boundary, the least that a GGUF
+    /// Adds a weight in blocks. The bytes stand 32 bytes after a 64-byte boundary, the least that a GGUF
     /// file promises.
     ///
     /// @param weight name and shape of the whole tensor

@@ -213,7 +213,7 @@ public final class PlanDriver implements AutoCloseable {
     /// @param sequence which sequence
     /// @param tokens its next tokens
     /// @param chunkSize tokens in a step
-    /// @return the logits behind every token
+    /// @return the logits after every token
     public float[][] feed(Sequence sequence, int[] tokens, int chunkSize) {
         float[][] all = new float[tokens.length][];
         for (int from = 0; from < tokens.length; from += chunkSize) {

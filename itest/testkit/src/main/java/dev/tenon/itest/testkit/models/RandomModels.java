@@ -150,7 +150,7 @@ public final class RandomModels {
     /// @param seed seed of the weights
     /// @param width width of the embedding
     /// @param format format of the matrices of the ops
-    /// @param ops adds ops behind the embedding and returns the value to look at
+    /// @param ops adds ops after the embedding and returns the value to look at
     /// @return the model; the caller closes it
     public static Model ops(
             String name, long seed, int width, QuantFormat format, BiFunction<GraphBuilder, Value, Value> ops) {
@@ -163,16 +163,16 @@ public final class RandomModels {
     /// @param seed seed of the weights
     /// @param width width of the embedding
     /// @param format format of the matrices of the ops
-    /// @param ops adds ops behind the embedding and returns the graph's output
+    /// @param ops adds ops after the embedding and returns the graph's output
     /// @return the model; the caller closes it
     public static Model whole(
             String name, long seed, int width, QuantFormat format, BiFunction<GraphBuilder, Value, Value> ops) {
-        int vocab = 41;
+        int vocabularySize = 41;
         GraphBuilder b = new GraphBuilder(name);
-        Weight table = new Weight("token_embd.weight", width, vocab);
+        Weight table = new Weight("token_embd.weight", width, vocabularySize);
         Graph graph = b.build(ops.apply(b, b.embedding("embd", table)));
         Function<Weight, QuantFormat> formats = w -> isSmall(w) || w.equals(table) ? TestFormats.F32 : format;
-        return new Model(name + " seed=" + seed, graph, weightsFor(graph, formats, seed), vocab);
+        return new Model(name + " seed=" + seed, graph, weightsFor(graph, formats, seed), vocabularySize);
     }
 
     /// Makes a graph of a single matrix product, `rows` x `cols`, between embedding and selection of rows.
@@ -184,16 +184,16 @@ public final class RandomModels {
     /// @param bias whether it has a bias
     /// @return the model; the caller closes it
     public static Model linear(long seed, QuantFormat format, int cols, int rows, boolean bias) {
-        int vocab = 41;
+        int vocabularySize = 41;
         GraphBuilder b = new GraphBuilder("linear");
-        Weight table = new Weight("token_embd.weight", cols, vocab);
+        Weight table = new Weight("token_embd.weight", cols, vocabularySize);
         Weight matrix = new Weight("matrix.weight", cols, rows);
         Optional<Weight> offsets = bias ? Optional.of(Weight.vector("matrix.bias", rows)) : Optional.empty();
         Value x = b.selectRows("rows", b.embedding("embd", table));
         Graph graph = b.build(b.linear("product", x, matrix, offsets));
         String name = "linear seed=" + seed + " " + format.id() + " cols=" + cols + " rows=" + rows + " bias=" + bias;
         Function<Weight, QuantFormat> formats = w -> w.equals(matrix) ? format : TestFormats.F32;
-        return new Model(name, graph, weightsFor(graph, formats, seed), vocab);
+        return new Model(name, graph, weightsFor(graph, formats, seed), vocabularySize);
     }
 
     /// Makes a graph that only looks rows up.
@@ -203,12 +203,12 @@ public final class RandomModels {
     /// @param width elements in a row, whole blocks
     /// @return the model; the caller closes it
     public static Model embedding(long seed, QuantFormat format, int width) {
-        int vocab = 41;
+        int vocabularySize = 41;
         GraphBuilder b = new GraphBuilder("embedding");
-        Weight table = new Weight("token_embd.weight", width, vocab);
+        Weight table = new Weight("token_embd.weight", width, vocabularySize);
         Graph graph = b.build(b.selectRows("rows", b.embedding("embd", table)));
         String name = "embedding seed=" + seed + " " + format.id() + " width=" + width;
-        return new Model(name, graph, weightsFor(graph, w -> format, seed), vocab);
+        return new Model(name, graph, weightsFor(graph, w -> format, seed), vocabularySize);
     }
 
     /// Makes random weights for any graph: matrices in one format, vectors in F32.

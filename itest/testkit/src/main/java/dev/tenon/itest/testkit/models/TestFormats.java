@@ -19,7 +19,7 @@ public final class TestFormats {
 
     private static final ValueLayout.OfFloat FLOAT =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort F16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private TestFormats() {}
 
@@ -107,7 +107,7 @@ public final class TestFormats {
 
         @Override
         void decodeBlock(MemorySegment source, long offsetBytes, float[] target, int at) {
-            float d = Float.float16ToFloat(source.get(HALF, offsetBytes));
+            float d = Float.float16ToFloat(source.get(F16, offsetBytes));
             for (int i = 0; i < 5; i++) {
                 target[at + i] = d * source.get(ValueLayout.JAVA_BYTE, offsetBytes + 2 + i);
             }
@@ -121,7 +121,7 @@ public final class TestFormats {
             }
             short d = Float.floatToFloat16(largest / 127);
             float inverse = Float.float16ToFloat(d) == 0 ? 0 : 1 / Float.float16ToFloat(d);
-            target.set(HALF, offsetBytes, d);
+            target.set(F16, offsetBytes, d);
             for (int i = 0; i < 5; i++) {
                 int q = Math.clamp(Math.round(source[at + i] * inverse), -127, 127);
                 target.set(ValueLayout.JAVA_BYTE, offsetBytes + 2 + i, (byte) q);

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
-/// Chooses tokens step by step from a plan's logits, as [TokenGenerator] describes it.
+/// Samples tokens step by step from a plan's logits, as [TokenGenerator] describes it.
 ///
 /// @param plan runs the steps
-/// @param vocab number of tokens
-public record HostGenerator(Plan plan, int vocab) implements TokenGenerator {
+/// @param vocabularySize number of tokens
+record HostGenerator(Plan plan, int vocabularySize) implements TokenGenerator {
     @Override
     public boolean supports(TokenSampling choice) {
         return true;
@@ -42,17 +42,17 @@ public record HostGenerator(Plan plan, int vocab) implements TokenGenerator {
                 next.addToken(tokens[s], input.position(s) + step, true);
             }
             StepResult result = plan.run(next);
-            float[] logits = new float[vocab];
+            float[] logits = new float[vocabularySize];
             for (int s = 0; s < count; s++) {
                 result.logits(s, logits);
-                tokens[s] = choose(logits, choices.get(s), step);
+                tokens[s] = sample(logits, choices.get(s), step);
             }
             more = sink.accept(tokens.clone());
         }
     }
 
-    /// Chooses a token of a row, some steps behind the choice.
-    static int choose(float[] logits, TokenSampling choice, int step) {
+    /// {@return the token that a policy samples from a row, some steps after the policy's first}
+    static int sample(float[] logits, TokenSampling choice, int step) {
         List<Integer> best = IntStream.range(0, logits.length)
                 .boxed()
                 .sorted(Comparator.comparingDouble((Integer id) -> -logits[id]).thenComparing(id -> id))

@@ -124,12 +124,12 @@ public class PlainAttention implements AttentionKernel {
     private float element(MemorySegment page, long at, int i, int count, int scale) {
         return switch (type) {
             case F32 -> page.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at + 4L * i);
-            case F16 -> half(page, at + 2L * i);
-            case Q8_0 -> page.get(ValueLayout.JAVA_BYTE, at + i) * half(page, at + count + 2L * scale);
+            case F16 -> f16(page, at + 2L * i);
+            case Q8_0 -> page.get(ValueLayout.JAVA_BYTE, at + i) * f16(page, at + count + 2L * scale);
         };
     }
 
-    private static float half(MemorySegment page, long at) {
+    private static float f16(MemorySegment page, long at) {
         return Float.float16ToFloat(page.get(ValueLayout.JAVA_SHORT_UNALIGNED, at));
     }
 

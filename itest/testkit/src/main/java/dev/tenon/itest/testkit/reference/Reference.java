@@ -64,7 +64,7 @@ public final class Reference {
         /// Feeds tokens at the next positions, in one step.
         ///
         /// @param tokens token ids
-        /// @return the graph's output behind each of the tokens, `[tokens.length][width]`
+        /// @return the graph's output after each of the tokens, `[tokens.length][width]`
         public double[][] feed(int... tokens) {
             return feed(tokens, (value, rows) -> {});
         }
@@ -73,7 +73,7 @@ public final class Reference {
         ///
         /// @param tokens token ids
         /// @param seen is told every value of the graph and its rows, in the order of the ops; borrowed
-        /// @return the graph's output behind each of the tokens, `[tokens.length][width]`
+        /// @return the graph's output after each of the tokens, `[tokens.length][width]`
         public double[][] feed(int[] tokens, BiConsumer<Value, double[][]> seen) {
             int[] positions = IntStream.range(length, length + tokens.length).toArray();
             double[][] rows = evaluate(tokens, positions, this, seen);

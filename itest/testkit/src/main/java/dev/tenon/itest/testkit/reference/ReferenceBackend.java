@@ -196,7 +196,7 @@ public final class ReferenceBackend implements Backend {
         private final Reference reference;
         private final long bytes;
         private final int pages;
-        private final int vocab;
+        private final int vocabularySize;
         /// `[layer][page * PER_PAGE + slot]`.
         private final double[][][] keys;
 
@@ -215,8 +215,8 @@ public final class ReferenceBackend implements Backend {
             device.take(bytes);
             keys = new double[layers][pages * PER_PAGE][];
             values = new double[layers][pages * PER_PAGE][];
-            vocab = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
-            check = new StepCheck(request.options(), PER_PAGE, pages, vocab);
+            vocabularySize = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
+            check = new StepCheck(request.options(), PER_PAGE, pages, vocabularySize);
         }
 
         @Override
@@ -256,9 +256,9 @@ public final class ReferenceBackend implements Backend {
                     if (choice == null) {
                         return -1;
                     }
-                    float[] logits = new float[vocab];
+                    float[] logits = new float[vocabularySize];
                     logits(row, logits);
-                    return HostGenerator.choose(logits, choice, 0);
+                    return HostGenerator.sample(logits, choice, 0);
                 }
             };
         }
@@ -284,7 +284,7 @@ public final class ReferenceBackend implements Backend {
 
         @Override
         public Optional<TokenGenerator> generator() {
-            return Optional.of(new HostGenerator(this, vocab));
+            return Optional.of(new HostGenerator(this, vocabularySize));
         }
 
         private final class PagedStore implements KvStore {

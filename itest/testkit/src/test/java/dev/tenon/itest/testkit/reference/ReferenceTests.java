@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /// The reference against numbers worked out by hand.
 class ReferenceTests {
-    /// Runs ops behind an embedding with the given rows, feeding tokens 0, 1, 2 ...
+    /// Runs ops after an embedding with the given rows, feeding tokens 0, 1, 2 ...
     private static double[][] run(
             float[][] table, Map<String, float[]> others, BiFunction<GraphBuilder, Value, Value> ops) {
         GraphBuilder b = new GraphBuilder("test");

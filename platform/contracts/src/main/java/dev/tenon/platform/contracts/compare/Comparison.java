@@ -135,7 +135,7 @@ public final class Comparison {
                 if (fuse && !staysVisible(whole, graph, i)) {
                     continue;
                 }
-                Worst worst = worst(a.of(Cut.behind(graph, i), fuse), b.of(Cut.behind(right.graph(), i), fuse));
+                Worst worst = worst(a.of(Cut.after(graph, i), fuse), b.of(Cut.after(right.graph(), i), fuse));
                 Step step = step(graph.ops().subList(begin, i + 1), i, fuse, worst, errors);
                 steps.add(step);
                 errors.put(graph.ops().get(i).outputs().getFirst().id(), worst.error());
@@ -150,7 +150,7 @@ public final class Comparison {
 
     /// Whether a graph that is cut after an op fuses as the whole graph does up to there.
     private static boolean staysVisible(Graph whole, Graph graph, int index) {
-        List<Op> cut = Fusion.fuse(Cut.behind(graph, index)).ops();
+        List<Op> cut = Fusion.fuse(Cut.after(graph, index)).ops();
         boolean added = cut.size() > 1
                 && cut.getLast() instanceof CoreOp.SelectRows
                 && !whole.ops().contains(cut.getLast());

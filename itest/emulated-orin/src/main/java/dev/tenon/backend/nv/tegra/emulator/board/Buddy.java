@@ -113,7 +113,7 @@ public final class Buddy {
         taken.put(at, order);
     }
 
-    /// Gives back what [#allocate] returned.
+    /// Releases what [#allocate] returned.
     void free(long address) {
         long at = address - base;
         Integer order = taken.remove(at);
@@ -123,7 +123,7 @@ public final class Buddy {
         merge(at, order);
     }
 
-    /// Gives back what [#allocateFixed] took.
+    /// Releases what [#allocateFixed] took.
     void freeFixed(long address, long size) {
         for (long at = address - base; at < address - base + size; ) {
             int order = taken.get(at);
@@ -148,7 +148,7 @@ public final class Buddy {
         }
     }
 
-    /// {@return whether everything has been given back}
+    /// {@return whether everything has been released}
     boolean isEmpty() {
         if (!taken.isEmpty()) {
             return false;

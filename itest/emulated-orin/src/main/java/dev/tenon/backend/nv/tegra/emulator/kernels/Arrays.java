@@ -11,7 +11,7 @@ final class Arrays {
     static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
     static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
     static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
-    private static final float LARGEST_HALF = 65504;
+    private static final float LARGEST_F16 = 65504;
 
     private Arrays() {}
 
@@ -21,7 +21,7 @@ final class Arrays {
     }
 
     /// {@return float16 numbers}
-    static float[] halves(KernelLaunch launch, long va, long count) {
+    static float[] f16s(KernelLaunch launch, long va, long count) {
         short[] bits = launch.memory(va, 2 * count).toArray(SHORT);
         float[] values = new float[bits.length];
         for (int i = 0; i < bits.length; i++) {
@@ -41,16 +41,16 @@ final class Arrays {
     }
 
     /// Writes float16 numbers; what is too large becomes the largest.
-    static void writeHalves(KernelLaunch launch, long va, float[] values) {
+    static void writeF16s(KernelLaunch launch, long va, float[] values) {
         short[] bits = new short[values.length];
         for (int i = 0; i < bits.length; i++) {
-            bits[i] = Float.floatToFloat16(Math.clamp(values[i], -LARGEST_HALF, LARGEST_HALF));
+            bits[i] = Float.floatToFloat16(Math.clamp(values[i], -LARGEST_F16, LARGEST_F16));
         }
         launch.memory(va, 2L * bits.length).copyFrom(MemorySegment.ofArray(bits));
     }
 
     /// {@return a float16 number in memory}
-    static float half(MemorySegment memory, long at) {
+    static float f16(MemorySegment memory, long at) {
         return Float.float16ToFloat(memory.get(SHORT, at));
     }
 

@@ -145,7 +145,7 @@ record Attention(KvCache keys, KvCache values, int heads, float scale, int windo
                     .parallel()
                     .forEach(r ->
                             attention.row(q, r * length, sequence, position + r / heads, r % heads, out, r * length));
-            Arrays.writeHalves(launch, launch.longParameter(6) + 2 * offset, out);
+            Arrays.writeF16s(launch, launch.longParameter(6) + 2 * offset, out);
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.tenon.backend.nv.tegra.emulator.kernels;
 
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.BYTE;
-import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.half;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.f16;
 
 import java.lang.foreign.MemorySegment;
 
@@ -29,7 +29,7 @@ final class KFormats {
         @Override
         void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
             long q = number * 192;
-            float d = half(tensor, blocks * 208 + 2 * number);
+            float d = f16(tensor, blocks * 208 + 2 * number);
             for (int sub = 0; sub < 16; sub++) {
                 int h = sub >> 3;
                 int p = sub >> 1 & 3;
@@ -75,7 +75,7 @@ final class KFormats {
         @Override
         void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
             long q = number * 96;
-            float d = half(tensor, blocks * 112 + 2 * number);
+            float d = f16(tensor, blocks * 112 + 2 * number);
             for (int sub = 0; sub < 16; sub++) {
                 int h = sub >> 3;
                 int p = sub >> 1 & 3;
@@ -109,8 +109,8 @@ final class KFormats {
 
         @Override
         void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
-            float d = half(tensor, blocks * 80 + 4 * number);
-            float dmin = half(tensor, blocks * 80 + 4 * number + 2);
+            float d = f16(tensor, blocks * 80 + 4 * number);
+            float dmin = f16(tensor, blocks * 80 + 4 * number + 2);
             for (int sub = 0; sub < 16; sub++) {
                 int c = unsigned(tensor, blocks * 64 + number * 16 + place(sub));
                 for (int l = 0; l < 16; l++) {
@@ -146,8 +146,8 @@ final class KFormats {
         @Override
         void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
             long factors = blocks * (bytes - 4) + 4 * number;
-            float d = half(tensor, factors);
-            float dmin = half(tensor, factors + 2);
+            float d = f16(tensor, factors);
+            float dmin = f16(tensor, factors + 2);
             for (int sub = 0; sub < 8; sub++) {
                 int j = sub >> 1;
                 int n = sub & 1;

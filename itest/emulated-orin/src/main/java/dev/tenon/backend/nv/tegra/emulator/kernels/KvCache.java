@@ -4,7 +4,7 @@ import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.BYTE;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.FLOAT;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.INT;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.SHORT;
-import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.half;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.f16;
 
 import dev.tenon.backend.nv.tegra.emulator.launch.KernelLaunch;
 import java.lang.foreign.MemorySegment;
@@ -49,8 +49,8 @@ record KvCache(KernelLaunch launch, String type, long base, long pages, int maxP
         for (int i = 0; i < length; i++) {
             out[i] = switch (type) {
                 case "f32" -> row.get(FLOAT, 4L * i);
-                case "f16" -> half(row, 2L * i);
-                default -> half(row, padded() + 2L * (i / BLOCK)) * row.get(BYTE, i);
+                case "f16" -> f16(row, 2L * i);
+                default -> f16(row, padded() + 2L * (i / BLOCK)) * row.get(BYTE, i);
             };
         }
     }

@@ -1,8 +1,8 @@
 package dev.tenon.backend.nv.tegra.emulator.kernels;
 
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.activated;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.f16s;
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.floats;
-import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.halves;
 
 import dev.tenon.backend.nv.tegra.emulator.launch.KernelLaunch;
 import java.lang.foreign.MemorySegment;
@@ -131,7 +131,7 @@ final class Products {
     static void matmul(KernelLaunch launch, WeightFormat format) {
         int count = launch.intParameter(1);
         int cols = launch.intParameter(2);
-        float[] x = halves(launch, launch.longParameter(0), (long) count * cols);
+        float[] x = f16s(launch, launch.longParameter(0), (long) count * cols);
         for (int i = 0; i < 3; i++) {
             int rows = launch.intParameter(6 + i);
             if (rows > 0) {
@@ -149,8 +149,8 @@ final class Products {
         int count = launch.intParameter(1);
         int cols = launch.intParameter(2);
         int rows = launch.intParameter(5);
-        float[] x = halves(launch, launch.longParameter(0), (long) count * cols);
-        Arrays.writeHalves(
+        float[] x = f16s(launch, launch.longParameter(0), (long) count * cols);
+        Arrays.writeF16s(
                 launch,
                 launch.longParameter(7),
                 gated(

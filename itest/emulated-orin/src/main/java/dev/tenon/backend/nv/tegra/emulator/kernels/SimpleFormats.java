@@ -1,7 +1,7 @@
 package dev.tenon.backend.nv.tegra.emulator.kernels;
 
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.BYTE;
-import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.half;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.f16;
 
 import java.lang.foreign.MemorySegment;
 
@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 final class SimpleFormats {
     private SimpleFormats() {}
 
-    /// Planes `int8[32]`, `d: f16`. Blocks 2i and 2i + 1 exchange halves, so that the first halves of both
-    /// come before the second ones, unless the tensor has an odd number of blocks.
+    /// Planes `int8[32]`, `d: f16`. Blocks 2i and 2i + 1 swap their parts, so that the lower parts of both
+    /// come before the upper ones, unless the tensor has an odd number of blocks.
     static final class Q8 extends WeightFormat {
         Q8() {
             super(32, 34, 34);
@@ -18,7 +18,7 @@ final class SimpleFormats {
 
         @Override
         void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
-            float d = half(tensor, blocks * 32 + 2 * number);
+            float d = f16(tensor, blocks * 32 + 2 * number);
             for (int i = 0; i < 32; i++) {
                 out[at + i] = d * tensor.get(BYTE, place(blocks, number, i));
             }
@@ -45,7 +45,7 @@ final class SimpleFormats {
 
         @Override
         void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
-            float d = half(tensor, blocks * 16 + 2 * number);
+            float d = f16(tensor, blocks * 16 + 2 * number);
             for (int i = 0; i < 16; i++) {
                 int q = unsigned(tensor, number * 16 + i);
                 out[at + i] = d * ((q & 15) - 8);

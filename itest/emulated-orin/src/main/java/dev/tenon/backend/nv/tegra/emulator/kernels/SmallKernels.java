@@ -33,7 +33,7 @@ final class SmallKernels {
     }
 
     /// `norm_f16(x, weight, eps, out, width)`: a block a row.
-    static void normHalves(KernelLaunch launch) {
+    static void normF16(KernelLaunch launch) {
         int width = launch.intParameter(4);
         int rows = launch.geometry().gridX();
         float[] x = floats(launch, launch.longParameter(0), (long) rows * width);
@@ -41,29 +41,29 @@ final class SmallKernels {
         for (int r = 0; r < rows; r++) {
             Arrays.norm(x, r * width, width, weight, launch.floatParameter(2), x, r * width);
         }
-        Arrays.writeHalves(launch, launch.longParameter(3), x);
+        Arrays.writeF16s(launch, launch.longParameter(3), x);
     }
 
     /// `to_f16(x, out, n)`.
-    static void toHalves(KernelLaunch launch) {
-        Arrays.writeHalves(
+    static void toF16(KernelLaunch launch) {
+        Arrays.writeF16s(
                 launch, launch.longParameter(1), floats(launch, launch.longParameter(0), launch.longParameter(2)));
     }
 
     /// `to_f32(x, out, n)`.
     static void toFloats(KernelLaunch launch) {
-        write(launch, launch.longParameter(1), Arrays.halves(launch, launch.longParameter(0), launch.longParameter(2)));
+        write(launch, launch.longParameter(1), Arrays.f16s(launch, launch.longParameter(0), launch.longParameter(2)));
     }
 
     /// `gate_f16(gate, up, activation, out, n)`.
-    static void gateHalves(KernelLaunch launch) {
+    static void gateF16(KernelLaunch launch) {
         long n = launch.longParameter(4);
         float[] gate = floats(launch, launch.longParameter(0), n);
         float[] up = floats(launch, launch.longParameter(1), n);
         for (int i = 0; i < n; i++) {
             gate[i] = Arrays.activated(gate[i], launch.intParameter(2)) * up[i];
         }
-        Arrays.writeHalves(launch, launch.longParameter(3), gate);
+        Arrays.writeF16s(launch, launch.longParameter(3), gate);
     }
 
     /// `rope_table(positions, frequency, table, pairs)`: cosine and sine; a block a token.

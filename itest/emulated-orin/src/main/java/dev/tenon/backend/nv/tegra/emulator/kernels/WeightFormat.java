@@ -1,7 +1,7 @@
 package dev.tenon.backend.nv.tegra.emulator.kernels;
 
 import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.BYTE;
-import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.half;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.f16;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -84,11 +84,11 @@ abstract class WeightFormat {
 
         @Override
         void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
-            out[at] = bytes == 4 ? tensor.get(Arrays.FLOAT, 4 * number) : half(tensor, 2 * number);
+            out[at] = bytes == 4 ? tensor.get(Arrays.FLOAT, 4 * number) : f16(tensor, 2 * number);
         }
     }
 
-    /// The upper halves of float32 numbers.
+    /// The upper 16 bits of float32 numbers.
     private static final class Bfloat extends WeightFormat {
         Bfloat() {
             super(1, 2, 2);

@@ -50,6 +50,6 @@ final class WholeWeights {
             }
             out[i] = block[(int) (element % format.block)];
         }
-        Arrays.writeHalves(launch, launch.longParameter(1), out);
+        Arrays.writeF16s(launch, launch.longParameter(1), out);
     }
 }
