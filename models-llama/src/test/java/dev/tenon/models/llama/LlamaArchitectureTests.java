@@ -77,7 +77,7 @@ class LlamaArchitectureTests {
         assertEquals(8, config.keyLength());
         assertEquals(8, config.ropeDim());
         assertEquals(10000, config.ropeFreqBase());
-        assertEquals(67, config.vocabSize());
+        assertEquals(67, config.vocabularySize());
     }
 
     @Test
