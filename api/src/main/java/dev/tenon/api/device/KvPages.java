@@ -3,7 +3,7 @@ package dev.tenon.api.device;
 import org.osgi.annotation.versioning.ConsumerType;
 
 /// The memory of a plan's KV cache, cut into pages. The backend owns the memory; the platform
-/// decides which sequence uses which page and keeps page tables and reference counts.
+/// decides which sequence uses which page and keeps the page tables and the free pages.
 ///
 /// A page holds keys and values of all layers for [#tokensPerPage()] consecutive positions.
 @ConsumerType
