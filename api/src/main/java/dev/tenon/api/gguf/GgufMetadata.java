@@ -80,7 +80,7 @@ public final class GgufMetadata {
             throw new ModelFormatException(
                     ErrorCode.MODEL_KEY_VALUE,
                     "Metadata key " + key + " in " + source + " is " + number
-                            + "; expected 0 to 2147483647. The file is broken: get it anew.");
+                            + "; expected 0 to 2147483647. The file is broken: download it again.");
         }
         return OptionalInt.of((int) number);
     }
@@ -103,7 +103,7 @@ public final class GgufMetadata {
             throw new ModelFormatException(
                     ErrorCode.MODEL_KEY_VALUE,
                     "Metadata key " + key + " in " + source + " is " + number + "; expected " + min + " to " + max
-                            + ". The file is broken: get it anew.");
+                            + ". The file is broken: download it again.");
         }
         return number;
     }
@@ -164,7 +164,7 @@ public final class GgufMetadata {
         return new ModelFormatException(
                 ErrorCode.MODEL_KEY_MISSING,
                 "Metadata key " + key + " is missing in " + source
-                        + ". The file was written by a tool that left it out: convert the model anew.");
+                        + ". The file was written by a tool that left it out: convert the model again.");
     }
 
     private <T> Optional<T> array(String key, Class<T> form, String expected) {
@@ -193,6 +193,6 @@ public final class GgufMetadata {
         return new ModelFormatException(
                 ErrorCode.MODEL_KEY_VALUE,
                 "Metadata key " + key + " in " + source + " is " + found + "; expected " + expected
-                        + ". The file is broken: get it anew.");
+                        + ". The file is broken: download it again.");
     }
 }

@@ -50,7 +50,7 @@ final class DecoderKeys {
             throw new ModelFormatException(
                     ErrorCode.MODEL_KEY_VALUE,
                     epsKey + " in " + meta.source() + " is " + eps
-                            + "; expected at least 0 and less than 1. The file is broken: get it anew.");
+                            + "; expected at least 0 and less than 1. The file is broken: download it again.");
         }
         int ropeDim = meta.integer(arch + ".rope.dimension_count").orElse(keyLength);
         if (ropeDim < 2 || ropeDim > keyLength || ropeDim % 2 != 0) {
@@ -65,7 +65,7 @@ final class DecoderKeys {
         TensorInfo table = source.tensor("token_embd.weight")
                 .orElseThrow(() -> new ModelFormatException(
                         ErrorCode.MODEL_TENSOR_MISSING,
-                        "Tensor token_embd.weight is missing in " + meta.source() + ". Get the file anew."));
+                        "Tensor token_embd.weight is missing in " + meta.source() + ". Download the file again."));
         if (table.rows() > Integer.MAX_VALUE) {
             throw impossible(meta, "rows of token_embd.weight", table.rows(), "at most 2147483647");
         }
@@ -104,6 +104,6 @@ final class DecoderKeys {
         return new ModelFormatException(
                 ErrorCode.MODEL_KEY_VALUE,
                 key + " in " + meta.source() + " is " + found + "; expected " + expected
-                        + ". The file is broken: get it anew.");
+                        + ". The file is broken: download it again.");
     }
 }
