@@ -190,7 +190,11 @@ public final class CompareCommand implements TenonCommand {
             ModelSource source = new ModelSource(
                     gguf.metadata(),
                     gguf.tensors().stream().collect(Collectors.toMap(t -> t.name(), Function.identity())));
-            Graph graph = architecture.define(source).graph().expanded();
+            Graph graph = architecture
+                    .define(source)
+                    .graph()
+                    .withOutputs(List.of(Graph.LOGITS))
+                    .expanded();
             return new Side(label, graph, new FileWeights(gguf, formats), backend, "", kernels);
         }
     }
