@@ -28,8 +28,7 @@ final class Renderer {
     private Scope scope;
     private StringBuilder out = new StringBuilder();
 
-    /// Starts a rendering with the time that `strftime_now` sees and values by name, which are
-    /// changed.
+    /// Starts a rendering with the clock of `strftime_now` and the variables, which are changed.
     Renderer(Clock clock, Map<String, Object> variables) {
         this.clock = clock;
         this.scope = new Scope(null, variables);
