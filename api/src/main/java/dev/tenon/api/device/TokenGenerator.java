@@ -18,7 +18,7 @@ public interface TokenGenerator {
     /// further one runs, one position later, the tokens that the step before it sampled.
     ///
     /// Sampled tokens reach the sink as they come. When it has enough, the steps that
-    /// are under way end without a call of it: they leave keys and values at positions behind the last
+    /// are under way end without a call of it: they leave keys and values at positions after the last
     /// token that the sink took, which a later step may overwrite.
     ///
     /// @param input one token a sequence, all of them wanting logits; the page tables hold the pages of

@@ -7,7 +7,7 @@ import org.osgi.annotation.versioning.ConsumerType;
 public interface SamplerProvider {
     /// Makes the sampler of one sequence.
     ///
-    /// @param params how to choose
+    /// @param params how to sample
     /// @param vocabularySize number of tokens
     /// @return a new sampler
     Sampler create(SamplingParams params, int vocabularySize);

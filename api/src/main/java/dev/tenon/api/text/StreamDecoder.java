@@ -2,7 +2,7 @@ package dev.tenon.api.text;
 
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// Decodes one stream of tokens as they come, never giving out half of a UTF-8 character. Not safe
+/// Decodes one stream of tokens as they come, never returning a part of a UTF-8 character. Not safe
 /// for several threads.
 @ConsumerType
 public interface StreamDecoder {

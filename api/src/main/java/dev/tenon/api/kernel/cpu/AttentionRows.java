@@ -19,7 +19,7 @@ public final class AttentionRows {
     /// @param sum sums of weights
     /// @param acc `[rows, valueLength]`, weighted sums of values
     /// @param runs for each run of rows that see the same positions: its first row, how many, the first
-    ///     position in the page, and the one behind the last; at least one row and one position; both positions
+    ///     position in the page, and the one after the last; at least one row and one position; both positions
     ///     ascend from one run to the next
     public AttentionRows(float[] q, float[] max, float[] sum, float[] acc, int[] runs) {
         this.q = MemorySegment.ofArray(q);

@@ -9,7 +9,7 @@ import java.util.Map;
 public record Schedule(Map<String, Integer> knobs) {
     /// Threads that share a row in a matrix-vector product.
     public static final String MV_THREADS_PER_ROW = "mv.threads-per-row";
-    /// Rows a block works on in a matrix-vector product.
+    /// Threads of a block in a matrix-vector product.
     public static final String MV_BLOCK_SIZE = "mv.block-size";
     /// Rows a thread works on in a matrix-vector product.
     public static final String MV_ROWS_PER_THREAD = "mv.rows-per-thread";
