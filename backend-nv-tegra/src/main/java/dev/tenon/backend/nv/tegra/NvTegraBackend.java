@@ -19,6 +19,7 @@ import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
+import dev.tenon.kernels.nvidia.compile.PtxCompiler;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,6 +42,11 @@ import org.osgi.service.component.annotations.ReferencePolicyOption;
         cardinality = Cardinality.MULTIPLE,
         resolution = Resolution.OPTIONAL,
         effective = "active")
+@ServiceConsumer(
+        value = PtxCompiler.class,
+        cardinality = Cardinality.MULTIPLE,
+        resolution = Resolution.OPTIONAL,
+        effective = "active")
 public final class NvTegraBackend implements Backend {
     /// The backend's id.
     static final String ID = "nv-tegra";
@@ -54,33 +60,47 @@ public final class NvTegraBackend implements Backend {
 
     private final Supplier<Syscalls> calls;
     private final List<BoardProvider> others;
+    private final List<PtxCompiler> compilers;
 
     /// Creates the backend for this machine and the boards that bundles on the class or module path
     /// offer; nothing is looked for yet.
     public NvTegraBackend() {
-        this(
-                LinuxSyscalls::new,
-                ServiceLoader.load(BoardProvider.class, NvTegraBackend.class.getClassLoader()).stream()
-                        .map(ServiceLoader.Provider::get)
-                        .toList());
+        this(LinuxSyscalls::new, services(BoardProvider.class), services(PtxCompiler.class));
+    }
+
+    private static <S> List<S> services(Class<S> type) {
+        return ServiceLoader.load(type, NvTegraBackend.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get)
+                .toList();
     }
 
     /// Creates the backend in a framework, which makes it again when a board comes or goes, so that
     /// models move.
     ///
     /// @param others boards that other bundles offer
+    /// @param compilers compilers of PTX that other bundles offer
     @Activate
     public NvTegraBackend(
             @Reference(service = BoardProvider.class, policyOption = ReferencePolicyOption.GREEDY)
-                    List<BoardProvider> others) {
-        this(LinuxSyscalls::new, others);
+                    List<BoardProvider> others,
+            @Reference(service = PtxCompiler.class, policyOption = ReferencePolicyOption.GREEDY)
+                    List<PtxCompiler> compilers) {
+        this(LinuxSyscalls::new, others, compilers);
     }
 
     /// @param calls how to reach the drivers of this machine
     /// @param others boards that other bundles offer
     public NvTegraBackend(Supplier<Syscalls> calls, List<BoardProvider> others) {
+        this(calls, others, List.of());
+    }
+
+    /// @param calls how to reach the drivers of this machine
+    /// @param others boards that other bundles offer
+    /// @param compilers compilers of PTX that other bundles offer
+    public NvTegraBackend(Supplier<Syscalls> calls, List<BoardProvider> others, List<PtxCompiler> compilers) {
         this.calls = calls;
         this.others = List.copyOf(others);
+        this.compilers = List.copyOf(compilers);
     }
 
     @Override
@@ -164,6 +184,7 @@ public final class NvTegraBackend implements Backend {
                 wanted,
                 board,
                 options.settings(),
+                compilers.stream().findFirst(),
                 () -> TegraGpu.open(board.calls(), TegraOptions.of(options.settings())),
                 SHARED_BYTES);
     }

@@ -49,12 +49,13 @@ class AccessIT {
         assertEquals(found, declared);
     }
 
-    /// Looks at the classes of ours only; libraries that are copied into a jar keep their own names.
+    /// Looks at the classes of ours only; libraries that are copied into a jar keep their own names. JCuda's are looked
+    /// at, too: a bundle exists to carry them.
     private static Set<String> reached(Path jar) throws IOException {
         Set<String> reached = new TreeSet<>();
         try (JarFile file = new JarFile(jar.toFile())) {
             for (JarEntry entry : file.stream().toList()) {
-                if (entry.getName().startsWith("dev/tenon/") && entry.getName().endsWith(".class")) {
+                if (entry.getName().matches("(dev/tenon|jcuda)/.*\\.class")) {
                     byte[] bytes = file.getInputStream(entry).readAllBytes();
                     ClassFile.of()
                             .parse(bytes)

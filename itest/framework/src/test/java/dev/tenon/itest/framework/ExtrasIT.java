@@ -21,6 +21,8 @@ class ExtrasIT {
 
     private static final String SERVER_GPU = "tenon-backend-nv-rm-0.1.0.jar";
 
+    private static final String JCUDA = "tenon-jcuda-0.1.0.jar";
+
     @TempDir
     Path folder;
 
@@ -31,12 +33,13 @@ class ExtrasIT {
         Set<String> extras = jars(built.resolveSibling("tenon-extras-0.1.0.zip"));
 
         assertTrue(
-                extras.containsAll(Set.of("bundles/extras/" + EMULATOR, "bundles/extras/" + SERVER_GPU)),
+                extras.containsAll(Set.of(
+                        "bundles/extras/" + EMULATOR, "bundles/extras/" + SERVER_GPU, "bundles/extras/" + JCUDA)),
                 extras::toString);
         assertTrue(extras.stream().allMatch(jar -> jar.startsWith("bundles/extras/")), extras::toString);
         assertTrue(distribution.stream().noneMatch(jar -> jar.contains("extras")), distribution::toString);
         assertTrue(
-                distribution.stream().noneMatch(jar -> jar.contains("emulator") || jar.contains("nv-rm")),
+                distribution.stream().noneMatch(jar -> jar.matches(".*(emulator|nv-rm|jcuda).*")),
                 distribution::toString);
         try (Stream<Path> files = Files.walk(built)) {
             Set<String> all = files.map(file -> built.relativize(file).toString())

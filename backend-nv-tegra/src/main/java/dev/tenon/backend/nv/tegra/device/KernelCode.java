@@ -13,6 +13,8 @@ import dev.tenon.kernels.nvidia.compile.CachedCompiler;
 import dev.tenon.kernels.nvidia.compile.CodeCache;
 import dev.tenon.kernels.nvidia.compile.Nvrtc;
 import dev.tenon.kernels.nvidia.compile.NvrtcFinder;
+import dev.tenon.kernels.nvidia.compile.PrebuiltCompiler;
+import dev.tenon.kernels.nvidia.compile.PtxCompiler;
 import dev.tenon.kernels.nvidia.source.KernelCatalogue;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import java.io.IOException;
@@ -36,8 +38,8 @@ import org.slf4j.LoggerFactory;
 /// The machine code of a device: found, loaded when it is first needed, kept until the device
 /// closes. Safe for any thread.
 ///
-/// Cubins come from the folder of a setting, then from the bundle of kernels. An emulated board has
-/// stand-ins for the rest; elsewhere NVRTC compiles it, if it is there.
+/// Cubins come from the folder of a setting, then from the bundle of kernels. An emulated board has stand-ins for the
+/// rest; elsewhere NVRTC compiles it, if it is there, or another bundle's compiler of PTX.
 final class KernelCode implements AutoCloseable {
     /// Setting: a folder of cubins that `kernels/nvidia/cubins.sh` has made.
     static final String FOLDER = "nv-tegra.kernel-folder";
@@ -61,6 +63,7 @@ final class KernelCode implements AutoCloseable {
     private final String mode;
     private final Map<String, LoadedModule> modules = new HashMap<>();
     private final Map<String, byte[]> cubins = new HashMap<>();
+    private final Optional<PrebuiltCompiler> ptxCompiler;
     private CachedCompiler compiler;
     private String noCompiler = "";
 
@@ -68,12 +71,19 @@ final class KernelCode implements AutoCloseable {
     /// @param device where code is loaded
     /// @param architecture what for, such as `sm_87`
     /// @param settings see above
+    /// @param ptxCompiler compiles PTX where there is no NVRTC
     /// @throws IllegalArgumentException if a setting is not understood
-    KernelCode(Board board, GpuDevice device, String architecture, Map<String, String> settings) {
+    KernelCode(
+            Board board,
+            GpuDevice device,
+            String architecture,
+            Map<String, String> settings,
+            Optional<PtxCompiler> ptxCompiler) {
         this.board = board;
         this.device = device;
         this.architecture = architecture;
         this.settings = settings;
+        this.ptxCompiler = ptxCompiler.map(ptx -> new PrebuiltCompiler(ptx, cache(settings)));
         this.folder = settings.getOrDefault(FOLDER, "");
         this.mode = settings.getOrDefault(KERNELS, "auto");
         if (!List.of("auto", "cubins", "stand-ins").contains(mode)) {
@@ -89,7 +99,7 @@ final class KernelCode implements AutoCloseable {
     /// @param wanted modules that may be launched
     synchronized List<KernelModule> missing(List<KernelModule> wanted) {
         return wanted.stream()
-                .filter(module -> !standsIn(module) && made(module).isEmpty() && !canCompile())
+                .filter(module -> !standsIn(module) && made(module).isEmpty() && !canCompile() && !hasPtx(module))
                 .toList();
     }
 
@@ -123,7 +133,8 @@ final class KernelCode implements AutoCloseable {
                     uncompiled.put(module.name(), module);
                 }
             }
-            if (uncompiled.isEmpty() || !canCompile()) {
+            uncompiled.values().removeIf(module -> !canCompile() && !hasPtx(module));
+            if (uncompiled.isEmpty()) {
                 return;
             }
         }
@@ -152,7 +163,19 @@ final class KernelCode implements AutoCloseable {
     }
 
     private byte[] compiled(KernelModule module) {
-        return compiler.compile(module, Map.of(), architecture);
+        return compiler != null
+                ? compiler.compile(module, Map.of(), architecture)
+                : ptxCompiler.orElseThrow().compile(module, architecture).orElseThrow();
+    }
+
+    /// Whether a module's PTX can be compiled.
+    private boolean hasPtx(KernelModule module) {
+        return ptxCompiler.isPresent() && PrebuiltCompiler.has(module);
+    }
+
+    private static CodeCache cache(Map<String, String> settings) {
+        String folder = settings.getOrDefault(CACHE, "");
+        return new CodeCache(folder.isEmpty() ? CodeCache.defaultFolder(System.getenv()) : Path.of(folder));
     }
 
     /// Whether NVRTC is there; looked for once.
@@ -160,10 +183,7 @@ final class KernelCode implements AutoCloseable {
         if (compiler == null && noCompiler.isEmpty()) {
             try {
                 Nvrtc nvrtc = Nvrtc.open(NvrtcFinder.ofThisMachine(), settings.getOrDefault(NVRTC, ""));
-                String cache = settings.getOrDefault(CACHE, "");
-                compiler = new CachedCompiler(
-                        nvrtc,
-                        new CodeCache(cache.isEmpty() ? CodeCache.defaultFolder(System.getenv()) : Path.of(cache)));
+                compiler = new CachedCompiler(nvrtc, cache(settings));
                 LOG.info("kernels are compiled with {} {}", nvrtc.path(), nvrtc.version());
             } catch (BackendException e) {
                 noCompiler = e.getMessage();

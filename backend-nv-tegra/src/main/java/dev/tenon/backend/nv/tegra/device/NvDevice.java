@@ -12,9 +12,11 @@ import dev.tenon.backend.nv.tegra.gpu.GpuWait;
 import dev.tenon.backend.nv.tegra.sys.Board;
 import dev.tenon.backend.nv.tegra.sys.Undo;
 import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.kernels.nvidia.compile.PtxCompiler;
 import dev.tenon.kernels.nvidia.plan.PlanSettings;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -37,6 +39,7 @@ public final class NvDevice implements Device {
     /// @param info what it is
     /// @param board what it is on; closed with the device, and if this throws
     /// @param settings choices, see [KernelCode] and [GpuWait]
+    /// @param ptxCompiler compiles the kernels' PTX where there is no NVRTC
     /// @param opener opens the GPU
     /// @param sharedBytes shared memory that a block can be given, without what kernels declare themselves
     /// @throws TenonException (`CONFIG`) if a setting is not understood
@@ -44,6 +47,7 @@ public final class NvDevice implements Device {
             DeviceInfo info,
             Board board,
             Map<String, String> settings,
+            Optional<PtxCompiler> ptxCompiler,
             Supplier<? extends GpuInterface> opener,
             int sharedBytes) {
         this.info = info;
@@ -59,7 +63,7 @@ public final class NvDevice implements Device {
             int sm = driver.traits().sm();
             DeviceTraits traits =
                     new DeviceTraits(sm / 10, sm % 10, driver.traits().multiprocessors(), sharedBytes);
-            code = new KernelCode(board, gpu, traits.architecture(), settings);
+            code = new KernelCode(board, gpu, traits.architecture(), settings, ptxCompiler);
             undo.add(code::close);
             compiler = new NvCompiler(this, traits, settings);
             done = true;

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.osgi.service.component.annotations.Component;
@@ -110,6 +111,11 @@ public final class NvBackend implements Backend {
         }
         Syscalls system = calls.get();
         return new NvDevice(
-                devices.getFirst(), Board.of(system), options.settings(), () -> RmGpu.open(system), SHARED_BYTES);
+                devices.getFirst(),
+                Board.of(system),
+                options.settings(),
+                Optional.empty(),
+                () -> RmGpu.open(system),
+                SHARED_BYTES);
     }
 }
