@@ -2,9 +2,9 @@ package dev.tenon.backend.cuda;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.backend.cuda.binding.CudaBinding;
-import dev.tenon.backend.cuda.binding.CudaBindingProvider;
 import dev.tenon.backend.cuda.ffm.FfmBinding;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.CudaBindingProvider;
 import java.util.List;
 import java.util.stream.Stream;
 

@@ -6,7 +6,8 @@ import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
-import dev.tenon.backend.cuda.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.CudaHandles;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -100,7 +101,7 @@ final class CudaAllocator implements Allocator {
     }
 
     /// A piece of device memory.
-    final class Buffer implements DeviceBuffer {
+    final class Buffer implements DeviceBuffer, CudaHandles.Addressed {
         private final long address;
         private final long sizeBytes;
         private final AtomicBoolean closed = new AtomicBoolean();
@@ -110,8 +111,8 @@ final class CudaAllocator implements Allocator {
             this.sizeBytes = sizeBytes;
         }
 
-        /// {@return its address on the device}
-        long address() {
+        @Override
+        public long address() {
             return address;
         }
 

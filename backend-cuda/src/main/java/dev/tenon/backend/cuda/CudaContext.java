@@ -1,13 +1,14 @@
 package dev.tenon.backend.cuda;
 
-import dev.tenon.backend.cuda.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.CudaHandles;
 import java.util.ArrayList;
 import java.util.List;
 
 /// The primary context of a device, retained once, and a stream. A plan has a stream of its own, so that
 /// plans of one device do not meet in it: one may be capturing while another runs. Safe for any thread: a
 /// thread that is about to call the driver first calls [#enter].
-final class CudaContext implements AutoCloseable {
+final class CudaContext implements CudaHandles, AutoCloseable {
     private final CudaBinding binding;
     private final int device;
     private final long context;
@@ -49,8 +50,8 @@ final class CudaContext implements AutoCloseable {
         return new CudaContext(this);
     }
 
-    /// Makes the context that of the calling thread.
-    void enter() {
+    @Override
+    public void enter() {
         binding.setCurrentContext(context);
     }
 
@@ -59,17 +60,18 @@ final class CudaContext implements AutoCloseable {
         return binding;
     }
 
-    /// {@return the context's handle}
-    long handle() {
+    @Override
+    public long context() {
         return context;
     }
 
-    long stream() {
+    @Override
+    public long stream() {
         return stream;
     }
 
-    /// Waits for everything that was started on the stream.
-    void synchronize() {
+    @Override
+    public void synchronize() {
         binding.synchronizeStream(stream);
     }
 

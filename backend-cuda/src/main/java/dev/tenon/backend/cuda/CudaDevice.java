@@ -4,7 +4,8 @@ import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.Compiler;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
-import dev.tenon.backend.cuda.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.CudaHandles;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// A GPU: its context, memory, kernels and compiler. Safe for any thread.
-final class CudaDevice implements Device {
+final class CudaDevice implements Device, CudaHandles.Holder {
     private static final Logger LOG = LoggerFactory.getLogger(CudaDevice.class);
 
     private final DeviceInfo info;
@@ -37,6 +38,11 @@ final class CudaDevice implements Device {
     @Override
     public DeviceInfo info() {
         return info;
+    }
+
+    @Override
+    public CudaHandles handles() {
+        return context;
     }
 
     @Override

@@ -1,9 +1,9 @@
 package dev.tenon.backend.cuda;
 
 import dev.tenon.api.device.DeviceInfo;
-import dev.tenon.backend.cuda.binding.CudaBinding;
 import dev.tenon.backend.cuda.ffm.FfmBinding;
 import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -94,7 +94,7 @@ final class CudaPlan implements Plan {
         MemorySegment pageTables =
                 own(new PinnedMemory(context, planned.pages().bytes())).memory().fill((byte) 0);
         boolean early = traits.programmaticLaunch() && on(DEPENDENT_LAUNCH);
-        Launcher launcher = new Launcher(context, kernels, memory, planned.headers(), early);
+        Launcher launcher = own(new Launcher(context, allocator, kernels, memory, planned.headers(), early));
         profiler = own(new CudaProfiler(turn, context, planned, launcher));
         LogitsMemory logits = own(new LogitsMemory(context, planned, memory));
         StepGraphs graphs = own(new StepGraphs(

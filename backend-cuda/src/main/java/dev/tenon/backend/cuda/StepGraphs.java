@@ -1,8 +1,8 @@
 package dev.tenon.backend.cuda;
 
 import dev.tenon.api.error.BackendException;
-import dev.tenon.backend.cuda.binding.CudaBinding;
 import dev.tenon.kernels.nvidia.Launch;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepShape;
@@ -64,7 +64,9 @@ final class StepGraphs implements AutoCloseable {
     void load(List<StepShape> shapes) {
         Map<String, KernelModule> modules = new TreeMap<>();
         for (StepShape shape : shapes) {
-            launches(shape).forEach(l -> modules.putIfAbsent(l.module().name(), l.module()));
+            launches(shape).stream()
+                    .filter(l -> l.library().isEmpty())
+                    .forEach(l -> modules.putIfAbsent(l.module().name(), l.module()));
         }
         kernels.load(List.copyOf(modules.values()), planned.headers());
     }

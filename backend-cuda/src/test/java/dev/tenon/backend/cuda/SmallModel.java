@@ -10,6 +10,7 @@ import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.quant.formats.F16Format;
 import dev.tenon.quant.formats.F32Format;
@@ -40,13 +41,24 @@ final class SmallModel implements Weights {
     /// @param kvTokens positions of the cache
     /// @param settings of the plan
     static CompileRequest request(int kvTokens, Map<String, String> settings) {
+        return request(kvTokens, settings, List.of());
+    }
+
+    /// {@return what a plan for it is compiled from}
+    ///
+    /// @param kvTokens positions of the cache
+    /// @param settings of the plan
+    /// @param kernels kernels of other bundles
+    static CompileRequest request(int kvTokens, Map<String, String> settings, List<KernelProvider> kernels) {
         SmallModel model = new SmallModel();
         PlanOptions options = PlanOptions.builder(kvTokens)
                 .maxBatchTokens(8)
                 .maxSequences(2)
                 .settings(settings)
                 .build();
-        return CompileRequest.of(model.graph(), model, options);
+        return CompileRequest.builder(model.graph(), model, options)
+                .kernels(kernels)
+                .build();
     }
 
     /// {@return a step of one token at position 0, whose logits are wanted}

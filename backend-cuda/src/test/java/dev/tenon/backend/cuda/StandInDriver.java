@@ -5,9 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.tenon.backend.cuda.binding.CudaBinding;
 import dev.tenon.backend.cuda.ffm.DriverCall;
 import dev.tenon.backend.cuda.ffm.DriverLibrary;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
 import dev.tenon.kernels.nvidia.step.TokenRing;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;

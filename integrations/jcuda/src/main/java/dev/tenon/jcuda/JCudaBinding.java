@@ -2,8 +2,9 @@ package dev.tenon.jcuda;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.backend.cuda.binding.CudaBinding;
-import dev.tenon.backend.cuda.binding.KernelLaunch;
+import dev.tenon.jcuda.interop.JCudaObjects;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.KernelLaunch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -64,23 +65,23 @@ final class JCudaBinding implements CudaBinding {
     }
 
     private static Pointer host(long address) {
-        return Natives.set(new Pointer(), address);
+        return JCudaObjects.set(new Pointer(), address);
     }
 
     private static CUdeviceptr device(long address) {
-        return Natives.set(new CUdeviceptr(), address);
+        return JCudaObjects.set(new CUdeviceptr(), address);
     }
 
     private static CUdevice card(int handle) {
-        return Natives.set(new CUdevice(), handle);
+        return JCudaObjects.set(new CUdevice(), handle);
     }
 
     private static CUstream stream(long handle) {
-        return Natives.set(new CUstream(), handle);
+        return JCudaObjects.set(new CUstream(), handle);
     }
 
     private static CUevent event(long handle) {
-        return Natives.set(new CUevent(), handle);
+        return JCudaObjects.set(new CUevent(), handle);
     }
 
     @Override
@@ -106,7 +107,7 @@ final class JCudaBinding implements CudaBinding {
     public int device(int ordinal) {
         CUdevice device = new CUdevice();
         check(JCudaDriver.cuDeviceGet(device, ordinal), "cuDeviceGet");
-        return (int) Natives.get(device);
+        return (int) JCudaObjects.get(device);
     }
 
     @Override
@@ -142,7 +143,7 @@ final class JCudaBinding implements CudaBinding {
     public long retainPrimaryContext(int device) {
         CUcontext context = new CUcontext();
         check(JCudaDriver.cuDevicePrimaryCtxRetain(context, card(device)), "cuDevicePrimaryCtxRetain");
-        return Natives.get(context);
+        return JCudaObjects.get(context);
     }
 
     @Override
@@ -152,7 +153,7 @@ final class JCudaBinding implements CudaBinding {
 
     @Override
     public void setCurrentContext(long context) {
-        check(JCudaDriver.cuCtxSetCurrent(Natives.set(new CUcontext(), context)), "cuCtxSetCurrent");
+        check(JCudaDriver.cuCtxSetCurrent(JCudaObjects.set(new CUcontext(), context)), "cuCtxSetCurrent");
     }
 
     @Override
@@ -166,7 +167,7 @@ final class JCudaBinding implements CudaBinding {
     public long allocate(long bytes) {
         CUdeviceptr address = new CUdeviceptr();
         check(JCudaDriver.cuMemAlloc(address, bytes), "cuMemAlloc");
-        return Natives.get(address);
+        return JCudaObjects.get(address);
     }
 
     @Override
@@ -178,7 +179,7 @@ final class JCudaBinding implements CudaBinding {
     public long allocateHost(long bytes) {
         Pointer address = new Pointer();
         check(JCudaDriver.cuMemAllocHost(address, bytes), "cuMemAllocHost");
-        return Natives.get(address);
+        return JCudaObjects.get(address);
     }
 
     @Override
@@ -210,7 +211,7 @@ final class JCudaBinding implements CudaBinding {
     public long createStream() {
         CUstream stream = new CUstream();
         check(JCudaDriver.cuStreamCreate(stream, STREAM_NON_BLOCKING), "cuStreamCreate");
-        return Natives.get(stream);
+        return JCudaObjects.get(stream);
     }
 
     @Override
@@ -242,33 +243,35 @@ final class JCudaBinding implements CudaBinding {
     public long endCapture(long stream) {
         CUgraph graph = new CUgraph();
         check(JCudaDriver.cuStreamEndCapture(stream(stream), graph), "cuStreamEndCapture");
-        return Natives.get(graph);
+        return JCudaObjects.get(graph);
     }
 
     @Override
     public long instantiateGraph(long graph) {
         CUgraphExec executable = new CUgraphExec();
         check(
-                JCudaDriver.cuGraphInstantiate(executable, Natives.set(new CUgraph(), graph), 0),
+                JCudaDriver.cuGraphInstantiate(executable, JCudaObjects.set(new CUgraph(), graph), 0),
                 "cuGraphInstantiateWithFlags");
-        return Natives.get(executable);
+        return JCudaObjects.get(executable);
     }
 
     @Override
     public void launchGraph(long executableGraph, long stream) {
         check(
-                JCudaDriver.cuGraphLaunch(Natives.set(new CUgraphExec(), executableGraph), stream(stream)),
+                JCudaDriver.cuGraphLaunch(JCudaObjects.set(new CUgraphExec(), executableGraph), stream(stream)),
                 "cuGraphLaunch");
     }
 
     @Override
     public void destroyExecutableGraph(long executableGraph) {
-        check(JCudaDriver.cuGraphExecDestroy(Natives.set(new CUgraphExec(), executableGraph)), "cuGraphExecDestroy");
+        check(
+                JCudaDriver.cuGraphExecDestroy(JCudaObjects.set(new CUgraphExec(), executableGraph)),
+                "cuGraphExecDestroy");
     }
 
     @Override
     public void destroyGraph(long graph) {
-        check(JCudaDriver.cuGraphDestroy(Natives.set(new CUgraph(), graph)), "cuGraphDestroy");
+        check(JCudaDriver.cuGraphDestroy(JCudaObjects.set(new CUgraph(), graph)), "cuGraphDestroy");
     }
 
     @Override
@@ -292,28 +295,28 @@ final class JCudaBinding implements CudaBinding {
                         result,
                         null);
             }
-            return Natives.get(module);
+            return JCudaObjects.get(module);
         }
     }
 
     @Override
     public void unloadModule(long module) {
-        check(JCudaDriver.cuModuleUnload(Natives.set(new CUmodule(), module)), "cuModuleUnload");
+        check(JCudaDriver.cuModuleUnload(JCudaObjects.set(new CUmodule(), module)), "cuModuleUnload");
     }
 
     @Override
     public long function(long module, String name) {
         CUfunction function = new CUfunction();
         check(
-                JCudaDriver.cuModuleGetFunction(function, Natives.set(new CUmodule(), module), name),
+                JCudaDriver.cuModuleGetFunction(function, JCudaObjects.set(new CUmodule(), module), name),
                 "cuModuleGetFunction");
-        return Natives.get(function);
+        return JCudaObjects.get(function);
     }
 
     @Override
     public void setFunctionAttribute(long function, int attribute, int value) {
         check(
-                JCudaDriver.cuFuncSetAttribute(Natives.set(new CUfunction(), function), attribute, value),
+                JCudaDriver.cuFuncSetAttribute(JCudaObjects.set(new CUfunction(), function), attribute, value),
                 "cuFuncSetAttribute");
     }
 
@@ -325,7 +328,7 @@ final class JCudaBinding implements CudaBinding {
         }
         check(
                 JCudaDriver.cuLaunchKernel(
-                        Natives.set(new CUfunction(), launch.function()),
+                        JCudaObjects.set(new CUfunction(), launch.function()),
                         launch.gridX(),
                         launch.gridY(),
                         launch.gridZ(),
@@ -343,7 +346,7 @@ final class JCudaBinding implements CudaBinding {
     public long createEvent(boolean timed) {
         CUevent event = new CUevent();
         check(JCudaDriver.cuEventCreate(event, timed ? 0 : EVENT_DISABLE_TIMING), "cuEventCreate");
-        return Natives.get(event);
+        return JCudaObjects.get(event);
     }
 
     @Override

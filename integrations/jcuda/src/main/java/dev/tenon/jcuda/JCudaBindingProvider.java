@@ -4,8 +4,8 @@ import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.backend.cuda.binding.CudaBinding;
-import dev.tenon.backend.cuda.binding.CudaBindingProvider;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.CudaBindingProvider;
 import org.osgi.service.component.annotations.Component;
 
 /// Offers JCuda's binding of the CUDA driver: `cuda.binding=jcuda`.

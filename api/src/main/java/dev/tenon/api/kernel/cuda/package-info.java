@@ -1,4 +1,4 @@
-/// What a bundle offers to the NVIDIA backends: CUDA C, and the names of their tuning knobs.
+/// What a bundle offers to the NVIDIA backends: CUDA C, products of a library, and the names of their tuning knobs.
 ///
 /// May change incompatibly until 1.0: import `[0.9,0.10)`.
 @Version("0.9.0")

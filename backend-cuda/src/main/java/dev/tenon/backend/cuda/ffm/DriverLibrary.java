@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.backend.cuda.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;

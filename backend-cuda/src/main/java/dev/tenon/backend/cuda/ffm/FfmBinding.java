@@ -8,8 +8,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.backend.cuda.binding.CudaBinding;
-import dev.tenon.backend.cuda.binding.KernelLaunch;
+import dev.tenon.kernels.nvidia.binding.CudaBinding;
+import dev.tenon.kernels.nvidia.binding.KernelLaunch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.tenon.backend.cuda.binding.KernelLaunch;
+import dev.tenon.kernels.nvidia.binding.KernelLaunch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -90,12 +90,6 @@ public final class NvTegraBackend implements Backend {
 
     /// @param calls how to reach the drivers of this machine
     /// @param others boards that other bundles offer
-    public NvTegraBackend(Supplier<Syscalls> calls, List<BoardProvider> others) {
-        this(calls, others, List.of());
-    }
-
-    /// @param calls how to reach the drivers of this machine
-    /// @param others boards that other bundles offer
     /// @param compilers compilers of PTX that other bundles offer
     public NvTegraBackend(Supplier<Syscalls> calls, List<BoardProvider> others, List<PtxCompiler> compilers) {
         this.calls = calls;

@@ -20,7 +20,7 @@ import org.osgi.framework.wiring.FrameworkWiring;
 /// JCuda as a bundle: the framework finds its native libraries, each time that the bundle gets new classes.
 class JCudaIT {
     private static final String COMPILER = "dev.tenon.kernels.nvidia.compile.PtxCompiler";
-    private static final String BINDING = "dev.tenon.backend.cuda.binding.CudaBindingProvider";
+    private static final String BINDING = "dev.tenon.kernels.nvidia.binding.CudaBindingProvider";
 
     @TempDir
     Path cache;
@@ -59,7 +59,7 @@ class JCudaIT {
             ClassLoader before = null;
             for (int i = 0; i < 2; i++) {
                 Object compiler = osgi.service(COMPILER, "(component.name=*)");
-                assertEquals("nvPTXCompiler 12.6", call(compiler, "name", null, null));
+                assertEquals("nvPTXCompiler 12.0", call(compiler, "name", null, null));
                 ClassLoader loader = compiler.getClass().getClassLoader();
                 assertNotEquals(before, loader, "the same classes after a refresh");
                 before = loader;
@@ -76,7 +76,7 @@ class JCudaIT {
             Object provider = osgi.service(BINDING, "(binding.name=jcuda)");
             Class<?> binding = provider.getClass()
                     .getClassLoader()
-                    .loadClass("dev.tenon.backend.cuda.binding.CudaBinding");
+                    .loadClass("dev.tenon.kernels.nvidia.binding.CudaBinding");
             Object answer = call(provider, "open", binding, null);
             if (answer instanceof Throwable failure) {
                 assertTrue(failure.getMessage().contains("libcuda.so.1"), failure.toString());

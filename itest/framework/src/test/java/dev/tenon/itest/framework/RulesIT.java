@@ -37,6 +37,7 @@ class RulesIT {
             Map.entry(
                     "dev.tenon.backend.nv.rm",
                     Set.of("dev.tenon.backend.nv.tegra", "dev.tenon.kernels.nvidia", "dev.tenon.platform.cli")),
+            Map.entry("dev.tenon.jcuda", Set.of("dev.tenon.kernels.nvidia")),
             Map.entry("dev.tenon.backend.nv.tegra.emulator", Set.of("dev.tenon.backend.nv.tegra")),
             Map.entry(
                     "dev.tenon.itest.nv.tegra",

@@ -1,8 +1,10 @@
 package dev.tenon.kernels.nvidia.launch;
 
+import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepLayout;
@@ -127,6 +129,20 @@ public final class Emission {
         }
         launches.add(new Launch(module, entry, gridX, gridY, gridZ, block, shared, clusterZ, arguments, step));
         clusterZ = 1;
+    }
+
+    /// Lets a library compute a product.
+    void launch(CudaMatmul library, Argument.Address x, DeviceWeight weight, Argument.Address out, int rows) {
+        launches.add(Launch.of(
+                library,
+                List.of(
+                        x,
+                        weight.at(),
+                        out,
+                        new Argument.Int(rows),
+                        new Argument.Int(weight.cols()),
+                        new Argument.Int(weight.rows())),
+                step));
     }
 
     /// Launches a kernel of `small.cu` that works element by element; the number of elements is its

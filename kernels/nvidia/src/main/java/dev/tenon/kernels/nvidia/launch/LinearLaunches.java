@@ -1,5 +1,6 @@
 package dev.tenon.kernels.nvidia.launch;
 
+import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceWeight;
@@ -9,6 +10,7 @@ import dev.tenon.kernels.nvidia.step.StepShape;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// Writes down the launches of matrix products: matrix-vector kernels for up to 4 rows, tensor core
 /// kernels for more.
@@ -28,12 +30,15 @@ public final class LinearLaunches {
 
     private final MvSchedule schedule;
     private final boolean tensorCores;
+    private final Map<String, CudaMatmul> libraries;
 
     /// @param schedule knobs of the kernels for few rows
     /// @param tensorCores whether tensor core kernels may be used
-    public LinearLaunches(MvSchedule schedule, boolean tensorCores) {
+    /// @param libraries libraries that compute products of many rows, by the weight's format
+    public LinearLaunches(MvSchedule schedule, boolean tensorCores, Map<String, CudaMatmul> libraries) {
         this.schedule = schedule;
         this.tensorCores = tensorCores;
+        this.libraries = libraries;
     }
 
     /// A norm before a product.
@@ -76,10 +81,17 @@ public final class LinearLaunches {
         Argument.Address f16 = f16(e, x, norm);
         for (int from = 0; from < products.size(); ) {
             int to = from + 1;
+            Optional<CudaMatmul> library = library(products.get(from));
+            if (library.isPresent()) {
+                byLibrary(e, library.get(), f16, rows, products.get(from));
+                from = to;
+                continue;
+            }
             while (to < products.size()
                     && to - from < 3
                     && products.get(from).residual == null
                     && products.get(to).residual == null
+                    && library(products.get(to)).isEmpty()
                     && products.get(to)
                             .weight
                             .format()
@@ -88,6 +100,21 @@ public final class LinearLaunches {
             }
             matrix(e, f16, rows, products.subList(from, to));
             from = to;
+        }
+    }
+
+    /// The library that computes a product of many rows, if there is one.
+    private Optional<CudaMatmul> library(Product p) {
+        return p.bias.equals(Argument.Address.NULL)
+                ? Optional.ofNullable(libraries.get(p.weight.format().id()))
+                : Optional.empty();
+    }
+
+    private static void byLibrary(Emission e, CudaMatmul library, Argument.Address f16, int rows, Product p) {
+        Argument.Address out = e.out(p.out);
+        e.launch(library, f16, p.weight, out, rows);
+        if (p.residual != null) {
+            e.elementwise("add", (long) rows * p.weight.rows(), out, e.at(p.residual), out);
         }
     }
 

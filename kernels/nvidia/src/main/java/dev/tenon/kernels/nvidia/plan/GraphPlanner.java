@@ -76,7 +76,7 @@ public final class GraphPlanner {
         this.traits = request.traits();
         this.weights = new WeightList(request.weights(), request.fragments(), buffers);
         this.linears = new LinearLaunches(
-                request.schedule(), !"off".equals(options.settings().get(TENSOR_CORES)));
+                request.schedule(), !"off".equals(options.settings().get(TENSOR_CORES)), request.libraries());
         this.scratch = Scratch.of(buffers);
         this.step = buffers.add(BufferSpec.Kind.STEP, "step input", 0);
         this.pageCount = Math.toIntExact((options.kvTokens() + (long) KvBuffer.TOKENS - 1) / KvBuffer.TOKENS);

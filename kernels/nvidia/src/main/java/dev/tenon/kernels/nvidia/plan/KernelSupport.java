@@ -11,6 +11,7 @@ import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelOffers;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
+import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.launch.AttentionLaunches;
@@ -34,6 +35,19 @@ public final class KernelSupport {
         return fragments;
     }
 
+    /// {@return the libraries that compute products of many rows on this machine, by format id}
+    static Map<String, CudaMatmul> libraries(Collection<KernelProvider> offered) {
+        Map<String, CudaMatmul> libraries = new HashMap<>();
+        for (KernelProvider provider : offered) {
+            for (Kernel kernel : provider.kernels()) {
+                if (kernel instanceof CudaMatmul library && library.refusal().isEmpty()) {
+                    libraries.putIfAbsent(library.format(), library);
+                }
+            }
+        }
+        return libraries;
+    }
+
     /// Judges one op.
     ///
     /// @param op the op
@@ -41,7 +55,15 @@ public final class KernelSupport {
     /// @param offered kernels of other bundles
     /// @return how well, and why
     public static Support of(Op op, Weights weights, Collection<KernelProvider> offered) {
-        return of(op, weights, fragments(offered));
+        Support support = of(op, weights, fragments(offered));
+        if (op instanceof CoreOp.Linear linear && linear.bias().isEmpty() && support.level() != Support.Level.NONE) {
+            String format = weights.format(linear.weight().name()).id();
+            CudaMatmul library = libraries(offered).get(format);
+            if (library != null) {
+                return new Support(support.level(), support.reason() + "; in steps of many rows " + library.name());
+            }
+        }
+        return support;
     }
 
     /// {@return how well an op runs, and why}

@@ -12,6 +12,7 @@ import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
+import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import java.util.Map;
 /// @param weights its weights
 /// @param options limits, with the device's settings below those of the plan
 /// @param fragments block decoders of other bundles, by format
+/// @param libraries libraries that compute products of many rows, by the weights' format
 /// @param traits the device
 /// @param schedule knobs of the kernels for few rows
 public record PlanRequest(
@@ -33,6 +35,7 @@ public record PlanRequest(
         Weights weights,
         PlanOptions options,
         Map<String, CudaFragment> fragments,
+        Map<String, CudaMatmul> libraries,
         DeviceTraits traits,
         MvSchedule schedule) {
     /// Checks a request to a backend and prepares it.
@@ -70,7 +73,13 @@ public record PlanRequest(
             throw new TenonException(ErrorCode.CONFIG, e.getMessage(), e);
         }
         return new PlanRequest(
-                graph, request.weights(), options, fragments, compiles ? traits : traits.asOldest(), schedule);
+                graph,
+                request.weights(),
+                options,
+                fragments,
+                KernelSupport.libraries(offered),
+                compiles ? traits : traits.asOldest(),
+                schedule);
     }
 
     /// {@return the same request with a setting}
@@ -80,7 +89,7 @@ public record PlanRequest(
     public PlanRequest with(String name, String value) {
         Map<String, String> settings = new HashMap<>(options.settings());
         settings.put(name, value);
-        return new PlanRequest(graph, weights, with(options, settings), fragments, traits, schedule);
+        return new PlanRequest(graph, weights, with(options, settings), fragments, libraries, traits, schedule);
     }
 
     private static PlanOptions withSettings(PlanOptions o, Map<String, String> below) {

@@ -113,7 +113,9 @@ public final class PlannedGraph {
     public List<KernelModule> modules(List<StepShape> shapes) {
         Map<String, KernelModule> modules = new LinkedHashMap<>();
         for (StepShape shape : shapes) {
-            launches(shape).forEach(l -> modules.putIfAbsent(l.module().name(), l.module()));
+            launches(shape).stream()
+                    .filter(l -> l.library().isEmpty())
+                    .forEach(l -> modules.putIfAbsent(l.module().name(), l.module()));
         }
         return List.copyOf(modules.values());
     }

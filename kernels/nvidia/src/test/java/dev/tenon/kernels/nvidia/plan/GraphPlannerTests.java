@@ -16,6 +16,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
+import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
@@ -194,6 +195,58 @@ class GraphPlannerTests {
         Support support = KernelSupport.of(graph.ops().getLast(), t, List.of());
         assertEquals(Support.Level.GENERIC, support.level());
         assertTrue(support.reason().contains("Q5_1"), support.reason());
+    }
+
+    @Test
+    void aLibraryComputesTheProductsOfManyRowsInItsFormat() {
+        CudaMatmul library = new CudaMatmul() {
+            @Override
+            public String name() {
+                return "library.f16";
+            }
+
+            @Override
+            public String format() {
+                return "F16";
+            }
+
+            @Override
+            public Launcher open(long context, long stream, long workspace) {
+                throw new AssertionError("planning opens nothing");
+            }
+        };
+        TestGraphs t = new TestGraphs();
+        Graph graph = Fusion.fuse(t.decoder("F16", "Q8_0", false));
+        PlannedGraph planned = plan(t, graph, TestGraphs.options(64, 1), () -> List.of(library));
+        List<String> entries = entries(planned, new StepShape(64, 1, false));
+        // Query and key; value is Q8_0. The product after attention, and the addition that is fused with it elsewhere.
+        assertEquals(
+                List.of(
+                        "norm_f16",
+                        "library.f16",
+                        "library.f16",
+                        "matmul_Q8_0_n64",
+                        "rope_append_f16",
+                        "attention_prefill_f16_d64",
+                        "library.f16",
+                        "add",
+                        "norm_f16",
+                        "matmul_gate_up_F16_n64",
+                        "matmul_Q8_0_n64"),
+                entries.subList(2, 13));
+        Launch launch = planned.launches(new StepShape(64, 1, false)).stream()
+                .filter(l -> l.library().isPresent())
+                .findFirst()
+                .orElseThrow();
+        assertEquals(
+                List.of(new Argument.Int(64), new Argument.Int(512), new Argument.Int(512)),
+                launch.arguments().subList(3, 6));
+        assertFalse(entries(planned, new StepShape(1, 1, false)).contains("library.f16"), "few rows");
+        assertTrue(planned.modules(List.of(new StepShape(64, 1, false))).stream()
+                .noneMatch(m -> m.name().equals("library")));
+        assertTrue(KernelSupport.of(graph.ops().getLast(), t, List.of(() -> List.of(library)))
+                .reason()
+                .contains("library.f16"));
     }
 
     @Test

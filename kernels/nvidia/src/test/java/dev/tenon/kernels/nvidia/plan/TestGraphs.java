@@ -104,8 +104,14 @@ public final class TestGraphs implements Weights {
     /// Plans a graph of these weights.
     public PlannedGraph plan(
             Graph graph, PlanOptions options, DeviceTraits traits, MvSchedule schedule, KernelProvider... offered) {
-        return GraphPlanner.plan(
-                new PlanRequest(graph, this, options, KernelSupport.fragments(List.of(offered)), traits, schedule));
+        return GraphPlanner.plan(new PlanRequest(
+                graph,
+                this,
+                options,
+                KernelSupport.fragments(List.of(offered)),
+                KernelSupport.libraries(List.of(offered)),
+                traits,
+                schedule));
     }
 
     Weight matrix(String name, int cols, int rows, String format) {

@@ -23,7 +23,7 @@ class AllocatorTests {
     @Test
     void theProbeFindsABoardAndLeavesNothingOpen() {
         try (EmulatedBoard board = new EmulatedBoard(EmulatorOptions.orin(), new KernelLibrary())) {
-            Probe probe = new NvTegraBackend(() -> board, List.of()).probe();
+            Probe probe = new NvTegraBackend(() -> board, List.of(), List.of()).probe();
             assertTrue(probe.available());
             assertTrue(probe.reason().startsWith("ga10b, sm_87, 16 multiprocessors"), probe.reason());
             assertEquals(List.of(), board.open());

@@ -48,7 +48,7 @@ class CompiledKernelsTests {
     }
 
     private static float[][] run(String format, Map<String, String> more) {
-        NvTegraBackend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()));
+        NvTegraBackend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()), List.of());
         QuantFormat weights = format(format);
         try (Model model = RandomModels.llamaLike(9, weights, Shape.smallFor(weights));
                 Device device = backend.open(DeviceOptions.builder()

@@ -24,7 +24,7 @@ class EmulatedOrinContractTest extends BackendContract {
 
     @Override
     protected Backend backend() {
-        return new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()));
+        return new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()), List.of());
     }
 
     @Override

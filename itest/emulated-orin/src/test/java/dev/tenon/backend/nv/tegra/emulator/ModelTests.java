@@ -52,7 +52,7 @@ class ModelTests {
             for (int i = 0; i < settings.length; i += 2) {
                 all.put(settings[i], settings[i + 1]);
             }
-            Backend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(provider(() -> calls)));
+            Backend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(provider(() -> calls)), List.of());
             return backend.open(
                     DeviceOptions.builder().deviceId("shared").settings(all).build());
         }

@@ -38,7 +38,7 @@ class NetworksTests {
     }
 
     private static void check(Model model, double tolerance) {
-        NvTegraBackend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()));
+        NvTegraBackend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()), List.of());
         DeviceOptions options = DeviceOptions.builder()
                 .deviceId("emulated")
                 .settings(Map.of("nv-tegra.kernels", "stand-ins"))

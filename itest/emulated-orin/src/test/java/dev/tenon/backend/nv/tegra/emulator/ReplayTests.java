@@ -41,7 +41,7 @@ class ReplayTests {
     @BeforeAll
     static void record() throws IOException {
         Path file = folder.resolve("model.tnvs");
-        NvTegraBackend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()));
+        NvTegraBackend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()), List.of());
         Map<String, String> settings = Map.of("emulated.record", file.toString(), "nv-tegra.kernels", "stand-ins");
         try (Model model = RandomModels.llamaLike(5, TestFormats.F32, Shape.smallFor(TestFormats.F32));
                 Device device = backend.open(DeviceOptions.builder()

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda.binding;
+package dev.tenon.kernels.nvidia.binding;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;

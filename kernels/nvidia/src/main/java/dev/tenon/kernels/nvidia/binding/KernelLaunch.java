@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda.binding;
+package dev.tenon.kernels.nvidia.binding;
 
 /// The function and the geometry of a launch.
 ///
