@@ -152,7 +152,7 @@ class ExamplesIT {
 
     @Test
     void theBundlesAreListedWithWhatTheyOffer() throws Exception {
-        for (String example : List.of("model-gemma3", "format-ex5", "backend-tracing")) {
+        for (String example : List.of("model-gemma3", "format-ex5", "backend-tracing", "kernel-jcublas")) {
             platform.drop(Platform.jar(example));
         }
         List<String> bundles = platform.run("bundles");
@@ -161,6 +161,7 @@ class ExamplesIT {
             {"org.example.ex5", "QuantFormat"},
             {"org.example.ex5", "KernelProvider"},
             {"org.example.tracing", "Backend"},
+            {"org.example.jcublas", "KernelProvider"},
         }) {
             assertTrue(
                     bundles.stream()

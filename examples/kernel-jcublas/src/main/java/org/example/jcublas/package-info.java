@@ -1,0 +1,2 @@
+/// Products of F16 weights by cuBLAS.
+package org.example.jcublas;
