@@ -34,7 +34,7 @@ final class CudaDevices {
             return id.equals(info.id()) || bare(id).equalsIgnoreCase(bare(uuid));
         }
 
-        /// {@return what an open device says of itself: the binding, too}
+        /// {@return the description of an open device, with its binding}
         ///
         /// @param binding makes the driver's calls
         DeviceInfo openedWith(CudaBinding binding) {

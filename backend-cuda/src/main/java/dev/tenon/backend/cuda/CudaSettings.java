@@ -1,7 +1,9 @@
 package dev.tenon.backend.cuda;
 
 import dev.tenon.api.config.Setting;
+import dev.tenon.backend.cuda.device.KernelLoader;
 import dev.tenon.backend.cuda.ffm.FfmBinding;
+import dev.tenon.backend.cuda.plan.CudaPlan;
 import dev.tenon.kernels.nvidia.plan.PlanSettings;
 import java.util.List;
 import java.util.stream.Stream;

@@ -9,6 +9,7 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.backend.cuda.device.KernelLoader;
 import dev.tenon.backend.cuda.ffm.DriverCall;
 import dev.tenon.kernels.nvidia.binding.CudaBinding;
 import dev.tenon.kernels.nvidia.binding.CudaBindingProvider;

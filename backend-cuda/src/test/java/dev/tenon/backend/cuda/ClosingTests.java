@@ -10,6 +10,7 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.text.TokenSampling;
+import dev.tenon.backend.cuda.device.KernelLoader;
 import dev.tenon.backend.cuda.ffm.DriverCall;
 import java.util.ArrayList;
 import java.util.List;

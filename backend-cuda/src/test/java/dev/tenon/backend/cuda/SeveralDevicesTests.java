@@ -12,6 +12,7 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.backend.cuda.device.KernelLoader;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

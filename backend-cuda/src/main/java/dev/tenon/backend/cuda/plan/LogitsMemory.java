@@ -1,7 +1,10 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.plan;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
+import dev.tenon.backend.cuda.device.Closing;
+import dev.tenon.backend.cuda.device.CudaContext;
+import dev.tenon.backend.cuda.device.PinnedMemory;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.run.StepLogits;
 import java.lang.foreign.MemorySegment;

@@ -1,10 +1,11 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.plan;
 
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.text.TokenSampling;
+import dev.tenon.backend.cuda.device.CudaContext;
 import dev.tenon.kernels.nvidia.run.Step;
 import dev.tenon.kernels.nvidia.run.StepRunner;
 import dev.tenon.kernels.nvidia.step.StepLimits;
@@ -91,7 +92,7 @@ record CudaGenerator(StepRunner runner, CudaSteps device, CudaContext context) i
             if (tokens[i] < 0) {
                 throw new BackendException(
                         ErrorCode.MODEL_DATA,
-                        "The model produced logits of which no token can be chosen, NaN or infinite, in sequence " + i
+                        "The model produced logits of which no token can be sampled, NaN or infinite, in sequence " + i
                                 + ", step " + step + ". Its weights are damaged or a kernel overflowed: check the"
                                 + " file's checksum, then try another backend.");
             }

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.device;
 
 import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.DeviceBuffer;
@@ -16,14 +16,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// Memory of a GPU. Safe for any thread.
-final class CudaAllocator implements Allocator {
+public final class CudaAllocator implements Allocator {
     private final CudaContext context;
     private final long limitBytes;
     private final AtomicLong allocated = new AtomicLong();
 
     /// @param context the device's
     /// @param limitBytes memory of the device
-    CudaAllocator(CudaContext context, long limitBytes) {
+    public CudaAllocator(CudaContext context, long limitBytes) {
         this.context = context;
         this.limitBytes = limitBytes;
     }
@@ -54,7 +54,7 @@ final class CudaAllocator implements Allocator {
     }
 
     /// {@return zeroed memory; the caller closes it}
-    Buffer allocateZeroed(long bytes, String purpose) {
+    public Buffer allocateZeroed(long bytes, String purpose) {
         Buffer buffer = allocateRaw(bytes, purpose);
         context.binding().fill(buffer.address, (byte) 0, bytes, context.stream());
         context.synchronize();
@@ -64,7 +64,7 @@ final class CudaAllocator implements Allocator {
     /// {@return memory that holds anything; the caller closes it}
     ///
     /// @throws OutOfResourcesException (`LIMIT-003`) with asked, used and limit
-    Buffer allocateRaw(long bytes, String purpose) {
+    public Buffer allocateRaw(long bytes, String purpose) {
         if (bytes < 1) {
             throw new IllegalArgumentException(
                     "a buffer of " + bytes + " bytes for " + purpose + "; expected at least 1");
@@ -95,13 +95,13 @@ final class CudaAllocator implements Allocator {
     }
 
     /// {@return free bytes as the driver counts them}
-    long freeBytes() {
+    public long freeBytes() {
         context.enter();
         return context.binding().freeMemory();
     }
 
     /// A piece of device memory.
-    final class Buffer implements DeviceBuffer, CudaHandles.Addressed {
+    public final class Buffer implements DeviceBuffer, CudaHandles.Addressed {
         private final long address;
         private final long sizeBytes;
         private final AtomicBoolean closed = new AtomicBoolean();

@@ -1,9 +1,10 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.plan;
 
 import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.backend.cuda.device.CudaContext;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.binding.CudaBinding;

@@ -1,6 +1,8 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.plan;
 
 import dev.tenon.api.error.BackendException;
+import dev.tenon.backend.cuda.device.CudaContext;
+import dev.tenon.backend.cuda.device.KernelLoader;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.binding.CudaBinding;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;

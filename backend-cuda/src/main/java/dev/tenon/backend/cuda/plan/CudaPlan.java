@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.plan;
 
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.MemoryUse;
@@ -10,6 +10,11 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
+import dev.tenon.backend.cuda.device.Closing;
+import dev.tenon.backend.cuda.device.CudaAllocator;
+import dev.tenon.backend.cuda.device.CudaContext;
+import dev.tenon.backend.cuda.device.KernelLoader;
+import dev.tenon.backend.cuda.device.PinnedMemory;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.run.PlanTurn;
@@ -25,11 +30,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// A planned graph with its memory on a GPU, all of which the plan owns. Its steps are [CudaSteps].
-final class CudaPlan implements Plan {
+public final class CudaPlan implements Plan {
     /// Setting: `off` launches kernels one by one instead of capturing them.
-    static final String GRAPHS = "cuda.graphs";
+    public static final String GRAPHS = "cuda.graphs";
     /// Setting: `off` lets each kernel wait until its predecessor has ended.
-    static final String DEPENDENT_LAUNCH = "cuda.dependent-launch";
+    public static final String DEPENDENT_LAUNCH = "cuda.dependent-launch";
 
     private static final Logger LOG = LoggerFactory.getLogger(CudaPlan.class);
 
@@ -59,9 +64,9 @@ final class CudaPlan implements Plan {
     /// @param allocator the device's memory
     /// @param kernels loads kernels
     /// @param traits the device, as the graph was planned for it
-    /// @param onClose hears that the plan has been closed
+    /// @param onClose called when the plan has been closed
     /// @return the plan; if this throws, all memory has been released
-    static CudaPlan create(
+    public static CudaPlan create(
             PlannedGraph planned,
             Weights weights,
             CudaContext context,

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.device;
 
 import dev.tenon.kernels.nvidia.binding.CudaBinding;
 import dev.tenon.kernels.nvidia.binding.CudaHandles;
@@ -8,18 +8,18 @@ import java.util.List;
 /// The primary context of a device, retained once, and a stream. A plan has a stream of its own, so that
 /// plans of one device do not meet in it: one may be capturing while another runs. Safe for any thread: a
 /// thread that is about to call the driver first calls [#enter].
-final class CudaContext implements CudaHandles, AutoCloseable {
+public final class CudaContext implements CudaHandles, AutoCloseable {
     private final CudaBinding binding;
     private final int device;
     private final long context;
     private final long stream;
-    /// Whether the context is given back with the stream.
+    /// Whether the context is released with the stream.
     private final boolean retained;
     private boolean closed;
 
     /// @param binding makes the driver's calls
     /// @param ordinal the driver's number of the device
-    CudaContext(CudaBinding binding, int ordinal) {
+    public CudaContext(CudaBinding binding, int ordinal) {
         this.binding = binding;
         retained = true;
         device = binding.device(ordinal);
@@ -46,7 +46,7 @@ final class CudaContext implements CudaHandles, AutoCloseable {
     }
 
     /// {@return the same context with another stream; closed before this one}
-    CudaContext withOwnStream() {
+    public CudaContext withOwnStream() {
         return new CudaContext(this);
     }
 
@@ -56,7 +56,7 @@ final class CudaContext implements CudaHandles, AutoCloseable {
     }
 
     /// {@return what makes the driver's calls}
-    CudaBinding binding() {
+    public CudaBinding binding() {
         return binding;
     }
 
@@ -78,7 +78,7 @@ final class CudaContext implements CudaHandles, AutoCloseable {
     /// {@return whether everything that was started on the stream has ended}
     ///
     /// @throws dev.tenon.api.error.BackendException (`BACKEND-003`) if something failed
-    boolean ended() {
+    public boolean ended() {
         return binding.streamEnded(stream);
     }
 

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.plan;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
@@ -6,6 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.tenon.api.kernel.cuda.CudaMatmul;
+import dev.tenon.backend.cuda.device.Closing;
+import dev.tenon.backend.cuda.device.CudaAllocator;
+import dev.tenon.backend.cuda.device.CudaContext;
+import dev.tenon.backend.cuda.device.KernelLoader;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.binding.KernelLaunch;

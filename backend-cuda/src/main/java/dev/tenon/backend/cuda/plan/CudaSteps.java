@@ -1,6 +1,7 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.plan;
 
 import dev.tenon.api.device.StepInput;
+import dev.tenon.backend.cuda.device.CudaContext;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.run.Step;

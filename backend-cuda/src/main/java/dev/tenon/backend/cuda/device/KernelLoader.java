@@ -1,4 +1,4 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.device;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -32,13 +32,13 @@ import org.slf4j.LoggerFactory;
 ///
 /// Settings: `cuda.nvrtc`, the library or its folder; `cuda.cache`, the folder of compiled kernels;
 /// `cuda.kernels`: `auto`, `compile` (never take prebuilt ones) or `prebuilt` (never compile).
-final class KernelLoader implements AutoCloseable {
+public final class KernelLoader implements AutoCloseable {
     /// Setting: the NVRTC library or its folder.
     static final String NVRTC = "cuda.nvrtc";
     /// Setting: the folder of compiled kernels.
     static final String CACHE = "cuda.cache";
     /// Setting: where kernels come from.
-    static final String KERNELS = "cuda.kernels";
+    public static final String KERNELS = "cuda.kernels";
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelLoader.class);
     private static final int FUNCTION_SHARED_BYTES = 8;
@@ -73,7 +73,7 @@ final class KernelLoader implements AutoCloseable {
     /// @param traits the device
     /// @param settings see above
     /// @throws IllegalArgumentException if a setting is not understood
-    KernelLoader(CudaContext context, DeviceTraits traits, Map<String, String> settings) {
+    public KernelLoader(CudaContext context, DeviceTraits traits, Map<String, String> settings) {
         this.context = context;
         this.traits = traits;
         this.nvrtcSetting = settings.getOrDefault(NVRTC, "");
@@ -90,7 +90,7 @@ final class KernelLoader implements AutoCloseable {
     /// @param wanted the modules
     /// @param headers headers of third parties, by name
     /// @throws BackendException if one cannot be had
-    synchronized void load(List<KernelModule> wanted, Map<String, String> headers) {
+    public synchronized void load(List<KernelModule> wanted, Map<String, String> headers) {
         Map<String, Callable<byte[]>> tasks = new LinkedHashMap<>();
         Optional<Nvrtc> nvrtc = nvrtc();
         for (KernelModule module : wanted) {
@@ -149,7 +149,7 @@ final class KernelLoader implements AutoCloseable {
     }
 
     /// {@return whether kernels can be compiled, not only taken as they are in the bundle}
-    boolean canCompile() {
+    public boolean canCompile() {
         return nvrtc().isPresent();
     }
 
@@ -170,7 +170,7 @@ final class KernelLoader implements AutoCloseable {
     /// @param headers as it was loaded with
     /// @param entry name of the kernel
     /// @param sharedBytes dynamic shared memory that it is launched with
-    synchronized long function(KernelModule module, Map<String, String> headers, String entry, int sharedBytes) {
+    public synchronized long function(KernelModule module, Map<String, String> headers, String entry, int sharedBytes) {
         String key = key(module, headers);
         Function function = functions.computeIfAbsent(key + "/" + entry, k -> {
             Long handle = modules.get(key);

@@ -1,7 +1,11 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.plan;
 
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.backend.cuda.device.Closing;
+import dev.tenon.backend.cuda.device.CudaAllocator;
+import dev.tenon.backend.cuda.device.CudaContext;
+import dev.tenon.backend.cuda.device.PinnedMemory;
 import dev.tenon.kernels.nvidia.Constant;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceWeight;

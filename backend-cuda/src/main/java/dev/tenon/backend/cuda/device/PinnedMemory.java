@@ -1,22 +1,22 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.device;
 
 import java.lang.foreign.MemorySegment;
 
 /// Host memory that the device can read and write directly. Closed by its owner, when no copy is
 /// under way.
-final class PinnedMemory implements AutoCloseable {
+public final class PinnedMemory implements AutoCloseable {
     private final CudaContext context;
     private final MemorySegment memory;
 
     /// @param context the device's; entered by the calling thread
     /// @param bytes size, at least 1
-    PinnedMemory(CudaContext context, long bytes) {
+    public PinnedMemory(CudaContext context, long bytes) {
         this.context = context;
         long address = context.binding().allocateHost(bytes);
         this.memory = MemorySegment.ofAddress(address).reinterpret(bytes);
     }
 
-    MemorySegment memory() {
+    public MemorySegment memory() {
         return memory;
     }
 

@@ -1,5 +1,9 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.plan;
 
+import dev.tenon.backend.cuda.device.Closing;
+import dev.tenon.backend.cuda.device.CudaAllocator;
+import dev.tenon.backend.cuda.device.CudaContext;
+import dev.tenon.backend.cuda.device.PinnedMemory;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.BufferSpec.Kind;

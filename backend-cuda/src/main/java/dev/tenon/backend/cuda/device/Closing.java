@@ -1,17 +1,17 @@
-package dev.tenon.backend.cuda;
+package dev.tenon.backend.cuda.device;
 
 import dev.tenon.backend.cuda.ffm.DriverLibrary;
 import java.util.List;
 
 /// Closes several things, of which none may stay open because another one could not be closed.
-final class Closing {
+public final class Closing {
     private Closing() {}
 
     /// Closes all of them, in their order.
     ///
     /// @param resources what to close
     /// @throws RuntimeException what the first one threw that failed; what others threw is attached to it
-    static void all(List<? extends AutoCloseable> resources) {
+    public static void all(List<? extends AutoCloseable> resources) {
         Throwable first = null;
         for (AutoCloseable resource : resources) {
             try {
