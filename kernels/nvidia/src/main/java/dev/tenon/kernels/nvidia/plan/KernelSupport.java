@@ -59,11 +59,23 @@ public final class KernelSupport {
         if (op instanceof CoreOp.Linear linear && linear.bias().isEmpty() && support.level() != Support.Level.NONE) {
             String format = weights.format(linear.weight().name()).id();
             CudaMatmul library = libraries(offered).get(format);
-            if (library != null) {
-                return new Support(support.level(), support.reason() + "; in steps of many rows " + library.name());
-            }
+            String more =
+                    library != null ? "; in steps of many rows " + library.name() : missingLibrary(offered, format);
+            return new Support(support.level(), support.reason() + more);
         }
         return support;
+    }
+
+    /// Why a library of a format cannot run on this machine; empty if none is offered.
+    private static String missingLibrary(Collection<KernelProvider> offered, String format) {
+        return offered.stream()
+                .flatMap(provider -> provider.kernels().stream())
+                .filter(kernel ->
+                        kernel instanceof CudaMatmul && kernel.format().equals(format))
+                .flatMap(kernel -> ((CudaMatmul) kernel).refusal().stream())
+                .map(reason -> "; a library offered for it cannot run here: " + reason)
+                .findFirst()
+                .orElse("");
     }
 
     /// {@return how well an op runs, and why}

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /// Puts a [Decision] into words: each selection with all candidates. Decides nothing.
 final class Explanation {
@@ -171,13 +172,22 @@ final class Explanation {
         boolean taken = backend == selection.backend() && info.id().equals(open.id());
         String reason;
         if (taken) {
-            reason = asked.isEmpty() ? "the first of " + backend.id() : "setting device=" + asked;
+            reason =
+                    (asked.isEmpty() ? "the first of " + backend.id() : "setting device=" + asked) + opened(info, open);
         } else if (backend != selection.backend()) {
             reason = "backend " + backend.id() + " is not taken";
         } else {
             reason = "the device is " + open.id();
         }
         return new Candidate(info.id() + " " + info.name(), backend.getClass(), taken, reason);
+    }
+
+    /// What only the open device knows of itself, such as the binding by which a driver is called.
+    private static String opened(DeviceInfo listed, DeviceInfo open) {
+        return open.details().entrySet().stream()
+                .filter(detail -> !listed.details().containsKey(detail.getKey()))
+                .map(detail -> ", " + detail.getKey() + " " + detail.getValue())
+                .collect(Collectors.joining());
     }
 
     private void kernels(Op op, Support support) {
