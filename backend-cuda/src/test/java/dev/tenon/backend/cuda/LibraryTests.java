@@ -78,7 +78,10 @@ class LibraryTests {
     }
 
     private static Device open() {
-        return new CudaBackend(List.of()).open(new DeviceOptions("", 0, Map.of(KernelLoader.KERNELS, "prebuilt")));
+        return new CudaBackend(List.of())
+                .open(DeviceOptions.builder()
+                        .settings(Map.of(KernelLoader.KERNELS, "prebuilt"))
+                        .build());
     }
 
     private static StepInput prompt() {

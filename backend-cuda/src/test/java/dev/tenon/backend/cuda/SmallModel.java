@@ -17,6 +17,7 @@ import dev.tenon.quant.formats.F32Format;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 

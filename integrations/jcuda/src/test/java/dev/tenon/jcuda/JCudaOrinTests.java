@@ -13,11 +13,11 @@ import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.nv.tegra.NvTegraBackend;
 import dev.tenon.backend.nv.tegra.emulator.EmulatedOrinProvider;
 import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
-import dev.tenon.itest.testkit.PlanDriver;
-import dev.tenon.itest.testkit.PlanDriver.Settings;
-import dev.tenon.itest.testkit.RandomModels;
-import dev.tenon.itest.testkit.RandomModels.Model;
-import dev.tenon.itest.testkit.RandomModels.Shape;
+import dev.tenon.itest.testkit.models.PlanDriver;
+import dev.tenon.itest.testkit.models.PlanDriver.Settings;
+import dev.tenon.itest.testkit.models.RandomModels;
+import dev.tenon.itest.testkit.models.RandomModels.Model;
+import dev.tenon.itest.testkit.models.RandomModels.Shape;
 import dev.tenon.kernels.nvidia.compile.PtxCompiler;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,7 +52,10 @@ class JCudaOrinTests {
                 .orElseThrow();
         NvTegraBackend backend = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()), compilers);
         try (Model model = RandomModels.llamaLike(9, weights, Shape.smallFor(weights));
-                Device device = backend.open(new DeviceOptions("emulated", 0, settings));
+                Device device = backend.open(DeviceOptions.builder()
+                        .deviceId("emulated")
+                        .settings(settings)
+                        .build());
                 PlanDriver driver = new PlanDriver(device, model, Settings.of(16, 1, 20))) {
             return driver.feed(driver.open(), new int[] {5, 4, 3, 2, 1, 9, 8, 7, 6, 11, 12, 13, 14}, 12);
         }

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.backend.nv.tegra.gpu.Cubin;
+import dev.tenon.backend.nv.tegra.code.Cubin;
 import dev.tenon.kernels.nvidia.compile.CodeCache;
 import dev.tenon.kernels.nvidia.compile.PrebuiltCompiler;
 import dev.tenon.kernels.nvidia.compile.PtxCompiler;

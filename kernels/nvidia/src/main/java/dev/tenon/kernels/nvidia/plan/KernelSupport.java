@@ -38,11 +38,10 @@ public final class KernelSupport {
     /// {@return the libraries that compute products of many rows on this machine, by format id}
     static Map<String, CudaMatmul> libraries(Collection<KernelProvider> offered) {
         Map<String, CudaMatmul> libraries = new HashMap<>();
-        for (KernelProvider provider : offered) {
-            for (Kernel kernel : provider.kernels()) {
-                if (kernel instanceof CudaMatmul library && library.refusal().isEmpty()) {
-                    libraries.putIfAbsent(library.format(), library);
-                }
+        for (KernelOffers.Offer offer : KernelOffers.of(offered, "cuda").offers()) {
+            if (offer.kernel() instanceof CudaMatmul library
+                    && library.refusal().isEmpty()) {
+                libraries.putIfAbsent(library.format(), library);
             }
         }
         return libraries;
