@@ -1,8 +1,8 @@
 package dev.tenon.backend.cpu.vector.plan;
 
+import dev.tenon.api.compile.GraphSupport;
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Compiler;
-import dev.tenon.api.device.GraphSupport;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;

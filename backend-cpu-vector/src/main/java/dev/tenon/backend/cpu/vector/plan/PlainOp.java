@@ -1,6 +1,6 @@
 package dev.tenon.backend.cpu.vector.plan;
 
-import dev.tenon.api.device.ValuePool;
+import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;

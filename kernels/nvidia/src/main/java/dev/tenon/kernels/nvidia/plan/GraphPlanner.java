@@ -1,8 +1,8 @@
 package dev.tenon.kernels.nvidia.plan;
 
+import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.Support;
-import dev.tenon.api.device.ValuePool;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;

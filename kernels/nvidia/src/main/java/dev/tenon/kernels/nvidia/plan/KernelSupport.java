@@ -1,6 +1,6 @@
 package dev.tenon.kernels.nvidia.plan;
 
-import dev.tenon.api.device.GraphSupport;
+import dev.tenon.api.compile.GraphSupport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;

@@ -1,7 +1,7 @@
 package dev.tenon.kernels.nvidia.plan;
 
+import dev.tenon.api.compile.GraphSupport;
 import dev.tenon.api.device.CompileRequest;
-import dev.tenon.api.device.GraphSupport;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;

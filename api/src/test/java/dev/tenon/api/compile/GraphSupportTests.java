@@ -1,8 +1,9 @@
-package dev.tenon.api.device;
+package dev.tenon.api.compile;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Support.Level;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;

@@ -1,5 +1,6 @@
-package dev.tenon.api.device;
+package dev.tenon.api.compile;
 
+import dev.tenon.api.device.Support;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.graph.CoreOp;

@@ -1,4 +1,4 @@
-package dev.tenon.api.device;
+package dev.tenon.api.compile;
 
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;

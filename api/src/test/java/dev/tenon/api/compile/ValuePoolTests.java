@@ -1,4 +1,4 @@
-package dev.tenon.api.device;
+package dev.tenon.api.compile;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
