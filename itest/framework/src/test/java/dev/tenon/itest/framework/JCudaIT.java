@@ -74,9 +74,8 @@ class JCudaIT {
         try (Osgi osgi = new Osgi(kind, cache, false)) {
             osgi.startEverything();
             Object provider = osgi.service(BINDING, "(binding.name=jcuda)");
-            Class<?> binding = provider.getClass()
-                    .getClassLoader()
-                    .loadClass("dev.tenon.kernels.nvidia.binding.CudaBinding");
+            Class<?> binding =
+                    provider.getClass().getClassLoader().loadClass("dev.tenon.kernels.nvidia.binding.CudaBinding");
             Object answer = call(provider, "open", binding, null);
             if (answer instanceof Throwable failure) {
                 assertTrue(failure.getMessage().contains("libcuda.so.1"), failure.toString());
