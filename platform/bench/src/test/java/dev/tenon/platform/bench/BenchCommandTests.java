@@ -295,7 +295,7 @@ class BenchCommandTests {
         bench("-p", "0", "-n", "2", "-r", "1", "--warmup-seconds", "60");
         // The first token, at least one untimed repetition, and the timed one.
         long tokens = model.calls.stream().filter(c -> c.contains("eval 1 ")).count();
-        assertTrue(tokens >= 5 && tokens % 2 == 1, model.calls.toString());
+        assertTrue(tokens >= 5 && tokens % 2 == 1, () -> tokens + " tokens");
     }
 
     @Test
