@@ -38,14 +38,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /// Engine and model in one, which only notes what is asked of it and of its sessions.
 final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
     static final int BOS = 99;
 
     final List<LoadRequest> loads = new ArrayList<>();
-    /// `eval N first which` and `truncate N`, in order; behind `#I ` if there are several sequences.
+    /// `eval N first which` and `truncate N`, in order; after `#I ` if there are several sequences.
     final List<String> calls = Collections.synchronizedList(new ArrayList<>());
+    /// False where calls come for seconds, millions of them: then only tokens are counted.
+    boolean notesCalls = true;
+    /// The tokens evaluated by all sessions.
+    final AtomicLong evaluated = new AtomicLong();
     /// What times the kernels, if anything does.
     PlanProfiler profiler;
     /// Calls that begin so fail.
@@ -67,6 +72,12 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
             throw new IllegalStateException("session " + number + " of " + sequences);
         }
         return new Sequence(sequences == 1 ? "" : "#" + number + " ");
+    }
+
+    private void note(String call) {
+        if (notesCalls) {
+            calls.add(call);
+        }
     }
 
     /// A session.
@@ -101,7 +112,8 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
                 }
             }
             String call = prefix + "eval " + tokens.length + (tokens[0] == BOS ? " bos " : " ") + "unread";
-            calls.add(call);
+            note(call);
+            evaluated.addAndGet(tokens.length);
             if (call.startsWith(failing)) {
                 throw new IllegalStateException("made to fail");
             }
@@ -113,7 +125,7 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
 
         @Override
         public void truncate(int keep) {
-            calls.add(prefix + "truncate " + keep);
+            note(prefix + "truncate " + keep);
             length = keep;
         }
 
@@ -126,7 +138,7 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
             if (length > loads.getLast().contextLength()) {
                 throw new IllegalStateException("context " + length);
             }
-            calls.add(prefix + "generate " + request.maxNewTokens() + (request.prompt()[0] == BOS ? " bos" : ""));
+            note(prefix + "generate " + request.maxNewTokens() + (request.prompt()[0] == BOS ? " bos" : ""));
             return new Usage(1, 0, request.maxNewTokens(), 1, 1, FinishReason.LENGTH);
         }
 
