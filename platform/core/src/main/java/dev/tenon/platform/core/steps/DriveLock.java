@@ -7,17 +7,38 @@ import java.util.concurrent.locks.ReentrantLock;
 /// between steps only. A thread with a change to make waits until nobody drives, and then holds the
 /// lock, so that no step begins before the change is made.
 final class DriveLock {
+    /// How often [#enter] tries: some microseconds.
+    private static final int TRIES = 200;
+
     private final ReentrantLock lock = new ReentrantLock();
     /// Signalled when there may be something to run.
     private final Condition work = lock.newCondition();
     /// Signalled when nobody drives any more.
     private final Condition idle = lock.newCondition();
     private boolean driving;
+    /// Whether the loop's thread waits for work, has not been woken, and when it looks by itself; as
+    /// [System#nanoTime], or without a limit.
+    private boolean sleeping;
+
+    private boolean unlimited;
+    private long sleepsUntil;
     /// Changes that wait for the running step; no other step begins before them.
     private int changes;
     private volatile boolean othersWait;
 
     void lock() {
+        lock.lock();
+    }
+
+    /// Takes the lock, which nobody holds for long: threads that come at the same time, after a
+    /// common step, rather try again than be put to sleep and woken one by one.
+    void enter() {
+        for (int i = 0; i < TRIES; i++) {
+            if (lock.tryLock()) {
+                return;
+            }
+            Thread.onSpinWait();
+        }
         lock.lock();
     }
 
@@ -35,11 +56,11 @@ final class DriveLock {
         driving = true;
     }
 
-    /// Lets others drive, or make the change that they wait to make; the lock is held.
+    /// Lets others drive, or make the change that they wait to make; the lock is held. Whoever has
+    /// work left says so by [#signalWork].
     void release() {
         driving = false;
         idle.signalAll();
-        work.signal();
     }
 
     /// {@return whether anything waits for the running step to end; may be asked without the lock}
@@ -69,28 +90,39 @@ final class DriveLock {
             changes--;
             change.run();
         } finally {
-            work.signal();
+            signalWork(0);
             lock.unlock();
         }
     }
 
-    /// Wakes whoever waits for work; the lock is held.
-    void signalWork() {
-        work.signal();
+    /// Has the loop's thread look for work in time; the lock is held. Where it does so by itself it
+    /// is left asleep: of many sequences that are evaluated in parallel, each comes here once a step.
+    ///
+    /// @param nanos from now; with [Long#MAX_VALUE] nothing happens
+    void signalWork(long nanos) {
+        if (sleeping && nanos < Long.MAX_VALUE && (unlimited || sleepsUntil - System.nanoTime() > nanos)) {
+            sleeping = false;
+            work.signal();
+        }
     }
 
-    /// Waits for a signal; the lock is held.
+    /// Waits for a signal; the lock is held, and the loop's thread is the only one that comes here.
     ///
     /// @param nanos longest time; [Long#MAX_VALUE] waits without a limit
     void awaitWork(long nanos) {
-        if (nanos == Long.MAX_VALUE) {
-            work.awaitUninterruptibly();
-            return;
-        }
+        unlimited = nanos == Long.MAX_VALUE;
+        sleepsUntil = System.nanoTime() + nanos;
+        sleeping = true;
         try {
-            work.awaitNanos(nanos);
+            if (unlimited) {
+                work.awaitUninterruptibly();
+            } else {
+                work.awaitNanos(nanos);
+            }
         } catch (InterruptedException e) {
             // Nobody else has the loop's thread to interrupt it; the loop looks for work in any case.
+        } finally {
+            sleeping = false;
         }
     }
 }

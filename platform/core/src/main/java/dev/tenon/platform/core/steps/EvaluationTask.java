@@ -1,17 +1,26 @@
 package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.StepResult;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /// Runs tokens of a session without sampling. The calling thread takes the rows of each step
 /// before it asks for the next one; where nobody drives the loop, that thread does.
 public final class EvaluationTask extends SequenceTask {
+    /// How many others a caller wakes that has been woken.
+    private static final int WOKEN_BY_EACH = 4;
+
     private final Thread caller = Thread.currentThread();
     private final int width;
     private final String output;
     private final boolean read;
     private volatile boolean ended = true;
     private RuntimeException failure;
+    /// The evaluations that ended with this one, if there are several, and its place among them.
+    private EvaluationTask[] group;
+
+    private int place;
     private float[][] values = new float[1][];
 
     /// @param sequence with the tokens appended
@@ -64,8 +73,59 @@ public final class EvaluationTask extends SequenceTask {
     protected void ended(RuntimeException why) {
         failure = why;
         ended = true;
+        if (group == null) {
+            wake();
+        }
+    }
+
+    private void wake() {
         if (Thread.currentThread() != caller) {
             LockSupport.unpark(caller);
+        }
+    }
+
+    /// Ends the tasks of a step. Of several evaluations, the first one's caller is woken, wakes a few
+    /// others, each of them a few more, and so on: waking hundreds one after the other takes longer
+    /// than some steps do.
+    static void endAll(List<SequenceTask> tasks) {
+        int count = 0;
+        EvaluationTask[] all = new EvaluationTask[tasks.size()];
+        for (SequenceTask task : tasks) {
+            if (!(task instanceof EvaluationTask evaluation)) {
+                task.finish();
+            } else {
+                all[count] = evaluation;
+                if (evaluation.caller == Thread.currentThread()) {
+                    all[count] = all[0];
+                    all[0] = evaluation;
+                }
+                count++;
+            }
+        }
+        if (count == 1) {
+            all[0].finish();
+        } else if (count > 1) {
+            endGroup(Arrays.copyOf(all, count));
+        }
+    }
+
+    private static void endGroup(EvaluationTask[] group) {
+        // Backwards, because whoever has ended wakes those after it.
+        for (int i = group.length - 1; i >= 0; i--) {
+            group[i].group = group;
+            group[i].place = i;
+            group[i].finish();
+        }
+        group[0].wake();
+    }
+
+    private void wakeOthers() {
+        if (group != null) {
+            int first = WOKEN_BY_EACH * place + 1;
+            for (int i = first; i < Math.min(first + WOKEN_BY_EACH, group.length); i++) {
+                group[i].wake();
+            }
+            group = null;
         }
     }
 
@@ -89,6 +149,7 @@ public final class EvaluationTask extends SequenceTask {
             LockSupport.park(this);
             interrupted |= Thread.interrupted();
         }
+        wakeOthers();
         if (interrupted) {
             caller.interrupt();
         }

@@ -18,10 +18,10 @@ import dev.tenon.api.text.TokenSampling;
 ///                          +---------------+-------------+-- finish --> ENDED
 /// ```
 ///
-/// The [StepLoop] changes the state, with its lock held. A task is queued again when it wants more
-/// steps, pauses when its consumer is far behind, and ends when it has all it wanted, was
-/// cancelled or failed. An evaluation that wants another step becomes new again. All other fields
-/// belong to the thread that drives the loop.
+/// The [StepLoop] changes the state with its lock held; the thread that drove its last step may end
+/// a task without it. A task is queued again when it wants more steps, pauses when its consumer is
+/// far behind, and ends when it has all it wanted, was cancelled or failed. An evaluation that wants
+/// another step becomes new again. All other fields belong to the thread that drives the loop.
 public abstract class SequenceTask {
     /// Where a task is.
     public enum State {
@@ -85,8 +85,8 @@ public abstract class SequenceTask {
         return false;
     }
 
-    /// Called once when the task has ended, with the loop's lock held. Returns soon and throws
-    /// nothing.
+    /// Called once when the task has ended, by the thread that drove its last step or with the loop's
+    /// lock held. Returns soon and throws nothing.
     ///
     /// @param why why it failed; null if it was cancelled or has all it wanted
     protected abstract void ended(RuntimeException why);
@@ -234,6 +234,17 @@ public abstract class SequenceTask {
         RuntimeException why = failure;
         failure = null;
         ended(why);
+    }
+
+    /// Ends the task if its session wants no more of it.
+    ///
+    /// @return whether it has ended
+    final boolean finishIfCancelled() {
+        boolean cancelled = cancelled();
+        if (cancelled) {
+            finish();
+        }
+        return cancelled;
     }
 
     final void renew() {

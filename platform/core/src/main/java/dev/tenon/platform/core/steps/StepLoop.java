@@ -84,7 +84,7 @@ public final class StepLoop {
         try {
             requireOpen();
             enqueue(task);
-            wake();
+            wakeIn(nanosToWait());
         } finally {
             lock.unlock();
         }
@@ -94,20 +94,24 @@ public final class StepLoop {
     ///
     /// @throws RuntimeException what made the step fail
     public void evaluate(EvaluationTask task) {
-        lock.lock();
+        long nanos;
+        lock.enter();
         try {
             requireOpen();
             task.begin();
             enqueue(task);
             evaluators.arrive(task.sequence());
-            if (nanosToWait() == 0) {
-                step();
-            }
-            if (!task.ended() || !queued.isEmpty()) {
-                wake();
+            nanos = nanosToWait();
+            if (nanos == 0) {
+                begin();
+            } else {
+                wakeIn(nanos);
             }
         } finally {
             lock.unlock();
+        }
+        if (nanos == 0) {
+            step();
         }
         task.await();
     }
@@ -118,7 +122,7 @@ public final class StepLoop {
         try {
             if (paused.remove(task)) {
                 enqueue(task);
-                wake();
+                wakeIn(nanosToWait());
             }
         } finally {
             lock.unlock();
@@ -130,15 +134,21 @@ public final class StepLoop {
         lock.lock();
         try {
             lock.othersWait(true);
-            if (thread == null && !closed) {
-                thread = Thread.ofPlatform().name("tenon-steps").daemon(true).unstarted(this::drive);
-                thread.setContextClassLoader(null);
-                thread.start();
-            }
-            lock.signalWork();
+            wakeIn(0);
         } finally {
             lock.unlock();
         }
+    }
+
+    /// Has the loop's thread look for work in time; the lock is held. With [Long#MAX_VALUE], whoever
+    /// drives or makes a change does that after it.
+    private void wakeIn(long nanos) {
+        if (thread == null && !closed && nanos < Long.MAX_VALUE) {
+            thread = Thread.ofPlatform().name("tenon-steps").daemon(true).unstarted(this::drive);
+            thread.setContextClassLoader(null);
+            thread.start();
+        }
+        lock.signalWork(nanos);
     }
 
     private void enqueue(SequenceTask task) {
@@ -148,16 +158,24 @@ public final class StepLoop {
     }
 
     private void drive() {
+        while (awaitStep()) {
+            step();
+        }
+    }
+
+    /// Waits for work, and begins to drive.
+    ///
+    /// @return false if the loop was closed
+    private boolean awaitStep() {
         lock.lock();
         try {
-            while (!closed) {
-                long nanos = nanosToWait();
-                if (nanos == 0) {
-                    step();
-                } else {
-                    lock.awaitWork(nanos);
-                }
+            for (long nanos = nanosToWait(); nanos > 0 && !closed; nanos = nanosToWait()) {
+                lock.awaitWork(nanos);
             }
+            if (!closed) {
+                begin();
+            }
+            return !closed;
         } finally {
             lock.unlock();
         }
@@ -169,25 +187,28 @@ public final class StepLoop {
         return queued.isEmpty() || !lock.free() ? Long.MAX_VALUE : evaluators.nanosToWait();
     }
 
-    /// Runs a step; the lock is held before and after, not while the step runs.
-    private void step() {
+    /// Begins to drive, and composes the step; the lock is held.
+    private void begin() {
         lock.drive();
         compose();
         step.tasks().forEach(SequenceTask::run);
         queued.removeIf(SequenceTask::running);
-        lock.unlock();
+    }
+
+    /// Runs the step, without the lock. Its tasks end after the lock was released: whoever waits for
+    /// them comes back for it at once.
+    private void step() {
         long begin = System.nanoTime();
         try {
             step.run(othersWait);
         } finally {
-            lock.lock();
-            finish(System.nanoTime() - begin);
+            EvaluationTask.endAll(finish(System.nanoTime() - begin));
         }
     }
 
     private void compose() {
         try {
-            queued.removeIf(StepLoop::endIfCancelled);
+            queued.removeIf(SequenceTask::finishIfCancelled);
             if (!queued.isEmpty() && placed.unplaced()) {
                 placed.place(() -> PlacingThread.run(source), "the model was placed again");
             }
@@ -199,34 +220,35 @@ public final class StepLoop {
         }
     }
 
-    private static boolean endIfCancelled(SequenceTask task) {
-        boolean cancelled = task.cancelled();
-        if (cancelled) {
-            task.finish();
-        }
-        return cancelled;
-    }
-
-    /// Sends each task of the step where it goes.
-    private void finish(long nanos) {
-        step.releasePages();
-        for (SequenceTask task : step.tasks()) {
-            switch (task.next()) {
-                case ENDED -> end(task);
-                case PAUSED -> pause(task);
-                default -> enqueue(task);
+    /// Sends each task of the step where it goes, and lets others drive.
+    ///
+    /// @return the tasks that have to end
+    private List<SequenceTask> finish(long nanos) {
+        lock.lock();
+        try {
+            step.releasePages();
+            List<SequenceTask> ended = List.of();
+            for (SequenceTask task : step.tasks()) {
+                switch (task.next()) {
+                    case ENDED -> {
+                        ended = ended.isEmpty() ? new ArrayList<>(step.tasks().size()) : ended;
+                        ended.add(task);
+                        if (task instanceof EvaluationTask && !task.failed()) {
+                            evaluators.ran(task.sequence());
+                        }
+                    }
+                    case PAUSED -> pause(task);
+                    default -> enqueue(task);
+                }
             }
+            step.clear();
+            evaluators.stepEnded(nanos);
+            lock.release();
+            wakeIn(nanosToWait());
+            return ended;
+        } finally {
+            lock.unlock();
         }
-        step.clear();
-        evaluators.stepEnded(nanos);
-        lock.release();
-    }
-
-    private void end(SequenceTask task) {
-        if (task instanceof EvaluationTask && !task.failed()) {
-            evaluators.ran(task.sequence());
-        }
-        task.finish();
     }
 
     private void pause(SequenceTask task) {
