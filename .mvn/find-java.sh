@@ -3,7 +3,8 @@
 # tenon_modules will do. Looks at TENON_JAVA_HOME, JAVA_HOME, `java` on the PATH, then the usual installation folders.
 # bin/tenon comes here at each start, so nothing here starts a process but one readlink, and that only for the PATH.
 
-tenon_modules="java.management java.net.http java.xml jdk.incubator.vector jdk.management"
+# What our jars require; java.logging is for JCuda, an extra.
+tenon_modules="java.logging java.management java.net.http java.xml jdk.incubator.vector jdk.management"
 
 tenon_will_do() { # tenon_will_do HOME: if it is a Java that will not do, says in tenon_tried why
   [ -x "$1/bin/java" ] && [ -r "$1/release" ] || return 1
