@@ -117,7 +117,7 @@ class ItestCommandIT {
         refused(
                 jar("empty.jar", "Bundle-ManifestVersion: 2", "Bundle-SymbolicName: offers.nothing"),
                 "ITEST-001",
-                "offers no services at all");
+                "it offers no services. Is @Component missing");
     }
 
     private void refused(Path jar, String code, String reason) throws Exception {
