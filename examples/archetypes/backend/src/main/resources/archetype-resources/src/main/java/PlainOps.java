@@ -27,7 +27,7 @@ final class PlainOps {
     /// @param op any op
     static boolean knows(Op op) {
         return switch (op) {
-            case CoreOp.Attention a -> a.causal() && a.sinks().isEmpty();
+            case CoreOp.Attention a -> a.params().causal() && a.params().sinks().isEmpty();
             case CoreOp.Embedding _,
                     CoreOp.RmsNorm _,
                     CoreOp.Linear _,
@@ -144,7 +144,9 @@ final class PlainOps {
             CoreOp.Attention op, double[] q, int position, IntFunction<float[]> keys, IntFunction<float[]> values) {
         int keyLength = op.keyLength();
         int valueLength = op.valueLength();
-        int from = op.slidingWindow() == 0 ? 0 : Math.max(0, position - op.slidingWindow() + 1);
+        int window = op.params().slidingWindow();
+        double cap = op.params().softCap();
+        int from = window == 0 ? 0 : Math.max(0, position - window + 1);
         double[] out = new double[op.headCount() * valueLength];
         for (int head = 0; head < op.headCount(); head++) {
             int group = head / (op.headCount() / op.headCountKv());
@@ -156,8 +158,8 @@ final class PlainOps {
                 for (int i = 0; i < keyLength; i++) {
                     dot += q[head * keyLength + i] * key[group * keyLength + i];
                 }
-                double score = dot * op.scale();
-                scores[p] = op.softCap() == 0 ? score : op.softCap() * Math.tanh(score / op.softCap());
+                double score = dot * op.params().scale();
+                scores[p] = cap == 0 ? score : cap * Math.tanh(score / cap);
                 max = Math.max(max, scores[p]);
             }
             double sum = 0;
