@@ -4,8 +4,6 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.api.gguf.TensorInfo;
-import dev.tenon.api.model.ModelConfig;
 import dev.tenon.platform.bench.measure.BenchProfile;
 import dev.tenon.platform.bench.measure.BenchRunner;
 import dev.tenon.platform.bench.measure.BenchTest;
@@ -16,7 +14,6 @@ import dev.tenon.platform.bench.output.BenchFields;
 import dev.tenon.platform.bench.output.BenchOutput;
 import dev.tenon.platform.bench.output.BenchResult;
 import dev.tenon.platform.bench.output.Comparison;
-import dev.tenon.platform.bench.output.FileTypes;
 import dev.tenon.platform.bench.output.LlamaBench;
 import dev.tenon.platform.bench.output.MarkdownOutput;
 import dev.tenon.platform.cli.Console;
@@ -323,7 +320,7 @@ public final class BenchCommand implements TenonCommand {
                 .build();
         try (LoadedModel model = console.load(engine, request)) {
             BenchRunner runner = new BenchRunner(model, config.nBatch());
-            BenchResult.ModelFacts facts = facts(model, config);
+            BenchResult.ModelFacts facts = BenchResult.ModelFacts.of(model, config);
             boolean profiled = profile && model.profiler().isPresent();
             if (profile && !profiled) {
                 console.note("No profile: backend " + model.backend() + " does not time its kernels.");
@@ -361,47 +358,6 @@ public final class BenchCommand implements TenonCommand {
     /// Measured after each repetition, because the speed of shared machines varies.
     private static double measure(ReadBandwidth reader, BenchTest test, BenchConfig config) {
         return reader == null || test.nGen() == 0 ? 0 : reader.measure(BenchFields.threads(config));
-    }
-
-    private static BenchResult.ModelFacts facts(LoadedModel model, BenchConfig config) {
-        List<TensorInfo> tensors = model.file().tensors();
-        ModelConfig hyper = model.config();
-        double kv = (double) hyper.blockCount()
-                * hyper.headCountKv()
-                * (hyper.keyLength() * elementBytes(config.typeK())
-                        + hyper.valueLength() * elementBytes(config.typeV()));
-        return new BenchResult.ModelFacts(
-                FileTypes.describe(model),
-                tensors.stream().mapToLong(TensorInfo::sizeBytes).sum(),
-                tensors.stream().mapToLong(TensorInfo::elements).sum(),
-                model.backend(),
-                model.device().name(),
-                model.device().kind(),
-                hyper.blockCount(),
-                model.loadNanos(),
-                model.report().weightBytesPerToken(),
-                kv,
-                activationBytes(hyper));
-    }
-
-    /// Bytes of activations that a token takes: the result of every op of the unfused graph,
-    /// written once and read once as float32.
-    private static long activationBytes(ModelConfig c) {
-        long q = (long) c.headCount() * c.keyLength();
-        long kv = (long) c.headCountKv() * (c.keyLength() + c.valueLength());
-        long attended = (long) c.headCount() * c.valueLength();
-        // Both norms, both projections back, both sums: six of the residual's width.
-        long layer = 6L * c.embeddingLength() + q + kv + attended + 3L * c.feedForwardLength();
-        long all = c.blockCount() * layer + 2L * c.embeddingLength() + c.vocabularySize();
-        return 2 * Float.BYTES * all;
-    }
-
-    private static double elementBytes(KvType type) {
-        return switch (type) {
-            case F32 -> 4;
-            case F16 -> 2;
-            case Q8_0 -> 34.0 / 32;
-        };
     }
 
     private List<BenchTest> tests() {

@@ -1,11 +1,16 @@
 package dev.tenon.platform.bench.output;
 
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.model.ModelConfig;
 import dev.tenon.platform.bench.measure.BenchProfile;
 import dev.tenon.platform.bench.measure.BenchRunner;
 import dev.tenon.platform.bench.measure.BenchTest;
 import dev.tenon.platform.bench.measure.Statistics;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 
 /// The outcome of one test.
 ///
@@ -56,7 +61,51 @@ public record BenchResult(
             long loadNanos,
             long weightBytesPerToken,
             double kvBytesPerPosition,
-            long activationBytesPerToken) {}
+            long activationBytesPerToken) {
+        /// {@return the facts of a loaded model}
+        ///
+        /// @param config how it was loaded
+        public static ModelFacts of(LoadedModel model, BenchConfig config) {
+            List<TensorInfo> tensors = model.file().tensors();
+            ModelConfig hyper = model.config();
+            double kv = (double) hyper.blockCount()
+                    * hyper.headCountKv()
+                    * (hyper.keyLength() * elementBytes(config.typeK())
+                            + hyper.valueLength() * elementBytes(config.typeV()));
+            return new ModelFacts(
+                    FileTypes.describe(model),
+                    tensors.stream().mapToLong(TensorInfo::sizeBytes).sum(),
+                    tensors.stream().mapToLong(TensorInfo::elements).sum(),
+                    model.backend(),
+                    model.device().name(),
+                    model.device().kind(),
+                    hyper.blockCount(),
+                    model.loadNanos(),
+                    model.report().weightBytesPerToken(),
+                    kv,
+                    activationBytes(hyper));
+        }
+
+        /// Bytes of activations that a token takes: the result of every op of the unfused graph,
+        /// written once and read once as float32.
+        private static long activationBytes(ModelConfig c) {
+            long q = (long) c.headCount() * c.keyLength();
+            long kv = (long) c.headCountKv() * (c.keyLength() + c.valueLength());
+            long attended = (long) c.headCount() * c.valueLength();
+            // Both norms, both projections back, both sums: six of the residual's width.
+            long layer = 6L * c.embeddingLength() + q + kv + attended + 3L * c.feedForwardLength();
+            long all = c.blockCount() * layer + 2L * c.embeddingLength() + c.vocabularySize();
+            return 2 * Float.BYTES * all;
+        }
+
+        private static double elementBytes(KvType type) {
+            return switch (type) {
+                case F32 -> 4;
+                case F16 -> 2;
+                case Q8_0 -> 34.0 / 32;
+            };
+        }
+    }
 
     /// {@return tokens a second of each repetition}
     double[] samplesPerSecond() {

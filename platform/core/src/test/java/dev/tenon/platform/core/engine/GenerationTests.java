@@ -8,10 +8,8 @@ import static dev.tenon.platform.core.engine.EngineTests.request;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.Generation;
 import dev.tenon.api.engine.GenerationEvent;
@@ -21,28 +19,16 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.engine.Usage;
-import dev.tenon.api.error.BackendException;
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.TenonException;
-import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.core.registry.ServiceRegistry;
-import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
-import dev.tenon.platform.core.settings.EngineConfig;
-import dev.tenon.platform.core.text.ByteLevelBpeProvider;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
@@ -54,81 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Generations as streams of events, what the host does between logits and token, and who waits for
 /// whom.
 @Timeout(600)
-class GenerationTests {
-    private static final int[] PROMPT = {5, 6, 7};
-
-    private final FakeBackend device = new FakeBackend("device", 1);
-    /// Called when a generation has begun and nothing of it runs yet.
-    private volatile Runnable onBegin = () -> {};
-
-    private final TenonEngine engine = engine();
-
-    private TenonEngine engine() {
-        ServiceRegistry registry = new ServiceRegistry();
-        registry.add(device);
-        registry.add(new FakeFormat());
-        registry.add(new FakeLlama());
-        registry.add(new ByteLevelBpeProvider());
-        registry.add((SamplerProvider) (params, vocabulary) -> {
-            onBegin.run();
-            return new DefaultSamplerProvider().create(params, vocabulary);
-        });
-        return new TenonEngine(registry, EngineConfig.of(Map.of(), Map.of()));
-    }
-
-    private LoadedModel model(int sequences) {
-        return engine.load(request().toBuilder()
-                .maxSequences(sequences)
-                .contextLength(4 * MANY)
-                .build());
-    }
-
-    /// Takes events, as many at once as it is told to ask for.
-    private static class Events implements Flow.Subscriber<GenerationEvent> {
-        final List<GenerationEvent> all = Collections.synchronizedList(new ArrayList<>());
-        final CompletableFuture<Void> end = new CompletableFuture<>();
-        final CompletableFuture<Flow.Subscription> subscription = new CompletableFuture<>();
-        private final long first;
-
-        Events(long first) {
-            this.first = first;
-        }
-
-        @Override
-        public void onSubscribe(Flow.Subscription to) {
-            subscription.complete(to);
-            if (first > 0) {
-                to.request(first);
-            }
-        }
-
-        @Override
-        public void onNext(GenerationEvent event) {
-            all.add(event);
-        }
-
-        @Override
-        public void onError(Throwable failure) {
-            end.completeExceptionally(failure);
-        }
-
-        @Override
-        public void onComplete() {
-            end.complete(null);
-        }
-
-        List<Integer> tokens() {
-            return all.stream()
-                    .filter(GenerationEvent.Token.class::isInstance)
-                    .map(event -> ((GenerationEvent.Token) event).token().id())
-                    .toList();
-        }
-    }
-
-    private static Usage result(Generation generation) throws Exception {
-        return generation.result().toCompletableFuture().get();
-    }
-
+class GenerationTests extends GenerationFixture {
     @Test
     void aSubscriberGetsWhatAListenerHears() throws Exception {
         try (LoadedModel model = model(1);
@@ -276,173 +188,6 @@ class GenerationTests {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void cancellingInTheMiddleOfAPromptRunsNoMoreOfIt(boolean deviceSamples) throws Exception {
-        device.chooses = deviceSamples;
-        int[] prompt = new int[90];
-        try (LoadedModel model =
-                        engine.load(request().toBuilder().maxBatchTokens(3).build());
-                Session session = model.newSession()) {
-            device.onStep = () -> {
-                if (device.steps.get() == 2) {
-                    session.cancel();
-                }
-            };
-            Generation generation = session.submit(greedy(5, prompt));
-            Usage usage = result(generation);
-            assertEquals(FinishReason.CANCELLED, usage.finish());
-            assertEquals(0, usage.generatedTokens());
-            assertEquals(2, device.steps.get(), "steps of 30");
-            // The session goes on with the rest of its prompt.
-            assertEquals(FakeBackend.expected(prompt, VOCAB, 3), generate(session, greedy(3)));
-        }
-    }
-
-    @Test
-    void cancellingKeepsWhatWasDelivered() throws Exception {
-        try (LoadedModel model = model(1);
-                Session session = model.newSession()) {
-            Generation generation = session.submit(greedy(3 * MANY, PROMPT));
-            Events events = new Events(10);
-            generation.subscribe(events);
-            while (events.all.size() < 10) {
-                Thread.onSpinWait();
-            }
-            events.subscription.get().cancel();
-            Usage usage = result(generation);
-            assertEquals(FinishReason.CANCELLED, usage.finish());
-            List<Integer> tokens = events.tokens();
-            assertEquals(tokens.size(), usage.generatedTokens());
-            assertEquals(PROMPT.length + tokens.size(), session.length());
-            List<Integer> all = new ArrayList<>(tokens);
-            all.addAll(generate(session, greedy(5)));
-            assertEquals(FakeBackend.expected(PROMPT, VOCAB, all.size()), all);
-        }
-    }
-
-    @Test
-    void aFailedStepEndsTheStream() {
-        device.failing = true;
-        try (LoadedModel model = model(1);
-                Session session = model.newSession()) {
-            Generation generation = session.submit(greedy(5, PROMPT));
-            Events events = new Events(Long.MAX_VALUE);
-            generation.subscribe(events);
-            ExecutionException e = assertThrows(ExecutionException.class, events.end::get);
-            assertInstanceOf(BackendException.class, e.getCause());
-            assertThrows(ExecutionException.class, () -> result(generation));
-            device.failing = false;
-            session.truncate(0);
-            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 3), generate(session, greedy(3, PROMPT)));
-        }
-    }
-
-    @Test
-    void anErrorOfAListenerEndsItsGenerationBeforeItIsThrown() {
-        try (LoadedModel model = model(1);
-                Session session = model.newSession()) {
-            List<Integer> tokens = new ArrayList<>();
-            AssertionError thrown = assertThrows(
-                    AssertionError.class,
-                    () -> session.generate(greedy(MANY, PROMPT), GenerationListener.ofTokens(token -> {
-                        tokens.add(token.id());
-                        while (device.steps.get() < 20) {
-                            Thread.onSpinWait(); // the generation is ahead of its listener
-                        }
-                        throw new AssertionError("the consumer's own");
-                    })));
-            assertEquals("the consumer's own", thrown.getMessage());
-            assertEquals(PROMPT.length + 1, session.length());
-            tokens.addAll(generate(session, greedy(5)));
-            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 6), tokens);
-        }
-    }
-
-    @Test
-    void aBusySessionRefusesASecondGeneration() throws Exception {
-        try (LoadedModel model = model(1);
-                Session session = model.newSession()) {
-            Generation generation = session.submit(greedy(3 * MANY, PROMPT));
-            generation.subscribe(new Events(0)); // pauses it
-            TenonException e = assertThrows(TenonException.class, () -> session.submit(greedy(1, PROMPT)));
-            assertEquals(ErrorCode.BUSY, e.code());
-            generation.cancel();
-            assertEquals(FinishReason.CANCELLED, result(generation).finish());
-            e = assertThrows(
-                    TenonException.class,
-                    () -> session.generate(
-                            greedy(5, PROMPT), GenerationListener.ofTokens(token -> session.truncate(0))));
-            assertEquals(ErrorCode.BUSY, e.code());
-        }
-    }
-
-    @Test
-    void interruptingTheCallerCancels() throws Exception {
-        try (LoadedModel model = model(1);
-                Session session = model.newSession()) {
-            CountDownLatch started = new CountDownLatch(1);
-            CompletableFuture<Usage> usage = new CompletableFuture<>();
-            CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
-            device.stepMillis = 1;
-            Thread caller = Thread.ofPlatform().start(() -> {
-                usage.complete(session.generate(
-                        greedy(3 * MANY, PROMPT), GenerationListener.ofTokens(token -> started.countDown())));
-                interrupted.complete(Thread.currentThread().isInterrupted());
-            });
-            Waiting.await(started);
-            caller.interrupt();
-            assertEquals(FinishReason.CANCELLED, usage.get().finish());
-            assertTrue(interrupted.get(), "the thread has lost its interruption");
-        }
-    }
-
-    /// The call has begun, but has no generation yet that could be cancelled.
-    @Test
-    void cancellingAGenerationThatIsAboutToRunEndsIt() {
-        try (LoadedModel model = model(1);
-                Session session = model.newSession()) {
-            onBegin = session::cancel;
-            Usage usage = session.generate(greedy(MANY, PROMPT), text -> {});
-            assertEquals(FinishReason.CANCELLED, usage.finish());
-            assertEquals(0, usage.generatedTokens());
-            onBegin = () -> {};
-            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 3), generate(session, greedy(3)));
-        }
-    }
-
-    @Test
-    void cancellingWhileNothingRunsDoesNothing() {
-        try (LoadedModel model = model(1);
-                Session session = model.newSession()) {
-            session.cancel();
-            assertEquals(FakeBackend.expected(PROMPT, VOCAB, 3), generate(session, greedy(3, PROMPT)));
-        }
-    }
-
-    @Test
-    void closingEndsAGenerationThatIsAboutToRun() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
-        onBegin = () -> {
-            begun.countDown();
-            Waiting.await(goOn);
-        };
-        try (LoadedModel model = model(1);
-                Session session = model.newSession();
-                var threads = Executors.newSingleThreadExecutor()) {
-            Future<Usage> usage = threads.submit(() -> session.generate(greedy(MANY, PROMPT), text -> {}));
-            Waiting.until(begun, usage);
-            Thread closing = Thread.ofPlatform().start(session::close);
-            while (closing.getState() != Thread.State.WAITING) { // for the call to end
-                Thread.onSpinWait();
-            }
-            goOn.countDown();
-            assertEquals(FinishReason.CANCELLED, usage.get().finish());
-            closing.join();
-        }
-    }
-
     @Test
     void aProcessorSeesTheHistoryAndMasks() {
         try (LoadedModel model = model(1);
@@ -567,17 +312,5 @@ class GenerationTests {
             }
             assertTrue(device.steps.get() < sessions * rounds, device.steps + " steps");
         }
-    }
-
-    @Test
-    void closingTheModelEndsItsGenerationsAndItsThread() throws Exception {
-        LoadedModel model = model(1);
-        Session session = model.newSession();
-        Generation generation = session.submit(greedy(3 * MANY, PROMPT));
-        generation.subscribe(new Events(0));
-        model.close();
-        assertEquals(FinishReason.CANCELLED, result(generation).finish());
-        assertThrows(TenonException.class, () -> session.submit(greedy(1, PROMPT)));
-        assertEquals(0, device.open.get());
     }
 }
