@@ -59,8 +59,10 @@ public final class GraphSupport {
             if (own.level() == Support.Level.NONE) {
                 issues.add(unsupported(own.reason(), op));
             }
-            long inputs =
-                    op.inputs().stream().filter(v -> selected.contains(v.id())).count();
+            int inputs = 0;
+            for (Value input : op.inputs()) {
+                inputs += selected.contains(input.id()) ? 1 : 0;
+            }
             boolean selects = op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool;
             boolean needsAll = selects || op instanceof CoreOp.Attention;
             if (inputs > 0 && (needsAll || inputs < op.inputs().size())) {
@@ -70,7 +72,9 @@ public final class GraphSupport {
                         op));
             }
             if (inputs > 0 || selects) {
-                op.outputs().stream().map(Value::id).forEach(selected::add);
+                for (Value output : op.outputs()) {
+                    selected.add(output.id());
+                }
             }
         }
         return issues;

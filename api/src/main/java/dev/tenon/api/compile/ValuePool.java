@@ -47,11 +47,16 @@ public final class ValuePool<M> {
     public ValuePool(List<Op> ops, Collection<Value> outputs, Maker<M> maker) {
         this.maker = maker;
         for (int i = 0; i < ops.size(); i++) {
-            int at = i;
-            ops.get(i).outputs().forEach(v -> lastUse.put(v.id(), at));
-            ops.get(i).inputs().forEach(v -> lastUse.put(v.id(), at));
+            use(ops.get(i).outputs(), i);
+            use(ops.get(i).inputs(), i);
         }
-        outputs.forEach(output -> lastUse.put(output.id(), Integer.MAX_VALUE));
+        use(outputs, Integer.MAX_VALUE);
+    }
+
+    private void use(Collection<Value> values, int at) {
+        for (Value value : values) {
+            lastUse.put(value.id(), at);
+        }
     }
 
     /// {@return the memory of a value that was defined before and that something still reads}
@@ -90,7 +95,8 @@ public final class ValuePool<M> {
 
     private M take(String purpose, int width, boolean selected) {
         Shape shape = new Shape(width, selected);
-        M found = free.computeIfAbsent(shape, s -> new ArrayDeque<>()).poll();
+        Deque<M> unused = free.get(shape);
+        M found = unused == null ? null : unused.poll();
         if (found == null) {
             found = maker.make(purpose, width, selected);
             shapes.put(found, shape);
@@ -103,7 +109,13 @@ public final class ValuePool<M> {
     ///
     /// @param temporary what [#temporary] returned
     public void release(M temporary) {
-        free.get(shapes.get(temporary)).add(temporary);
+        Shape shape = shapes.get(temporary);
+        Deque<M> unused = free.get(shape);
+        if (unused == null) {
+            unused = new ArrayDeque<>();
+            free.put(shape, unused);
+        }
+        unused.add(temporary);
     }
 
     /// Releases the memory of values that nothing reads any more.
@@ -116,11 +128,20 @@ public final class ValuePool<M> {
         for (Value value : values) {
             if (lastUse.get(value.id()) <= index) {
                 M ended = live.remove(value.id());
-                if (ended != null && live.values().stream().noneMatch(other -> other == ended)) {
+                if (ended != null && !isLive(ended)) {
                     release(ended);
                 }
             }
         }
+    }
+
+    private boolean isLive(M memory) {
+        for (M other : live.values()) {
+            if (other == memory) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// {@return all memory that was made, in the order of its making}

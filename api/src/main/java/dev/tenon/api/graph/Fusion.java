@@ -28,13 +28,19 @@ public final class Fusion {
         return new Fusion().run(graph);
     }
 
+    private void read(Value value) {
+        readers.merge(value.id(), 1, Integer::sum);
+    }
+
     private Graph run(Graph graph) {
         for (Op op : graph.ops()) {
-            op.outputs().forEach(v -> producer.put(v.id(), op));
-            op.inputs().forEach(v -> readers.merge(v.id(), 1, Integer::sum));
+            for (Value value : op.outputs()) {
+                producer.put(value.id(), op);
+            }
+            op.inputs().forEach(this::read);
         }
-        readers.merge(graph.output().id(), 1, Integer::sum);
-        graph.outputs().values().forEach(v -> readers.merge(v.id(), 1, Integer::sum));
+        read(graph.output());
+        graph.outputs().values().forEach(this::read);
         for (Op op : graph.ops()) {
             switch (op) {
                 case CoreOp.Attention attention -> matchQkv(attention);
@@ -53,7 +59,9 @@ public final class Fusion {
                 lastOf.put(fused, op);
             }
         }
-        lastOf.forEach((fused, op) -> last.put(op, fused));
+        for (Map.Entry<CustomOp, Op> entry : lastOf.entrySet()) {
+            last.put(entry.getValue(), entry.getKey());
+        }
         List<Op> ops = new ArrayList<>();
         for (Op op : graph.ops()) {
             if (last.containsKey(op)) {

@@ -35,9 +35,13 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
         ops = List.copyOf(ops);
         outputs = Collections.unmodifiableMap(new LinkedHashMap<>(outputs));
         GraphCheck check = new GraphCheck("graph " + name);
-        ops.forEach(check::op);
+        for (Op op : ops) {
+            check.op(op);
+        }
         check.reads("the default output", output);
-        outputs.forEach((key, value) -> check.reads("output " + key, value));
+        for (Map.Entry<String, Value> named : outputs.entrySet()) {
+            check.reads("output " + named.getKey(), named.getValue());
+        }
     }
 
     /// A graph with its default output only.
@@ -92,7 +96,9 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
     public List<Weight> weights() {
         Map<String, Weight> weights = new LinkedHashMap<>();
         for (Op op : ops) {
-            op.weights().forEach(w -> weights.putIfAbsent(w.name(), w.tensor()));
+            for (Weight weight : op.weights()) {
+                weights.putIfAbsent(weight.name(), weight.tensor());
+            }
         }
         return List.copyOf(weights.values());
     }
@@ -130,13 +136,17 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
     /// @param which tells the ones to replace
     public Graph expanded(Predicate<CustomOp> which) {
         List<Op> flat = new ArrayList<>();
-        ops.forEach(op -> expandInto(op, which, flat));
+        for (Op op : ops) {
+            expandInto(op, which, flat);
+        }
         return withOps(flat);
     }
 
     private static void expandInto(Op op, Predicate<CustomOp> which, List<Op> target) {
         if (op instanceof CustomOp custom && which.test(custom)) {
-            custom.expand().forEach(inner -> expandInto(inner, which, target));
+            for (Op inner : custom.expand()) {
+                expandInto(inner, which, target);
+            }
         } else {
             target.add(op);
         }

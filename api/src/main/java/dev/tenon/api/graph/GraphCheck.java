@@ -28,7 +28,9 @@ final class GraphCheck {
     /// Takes the next op.
     void op(Op op) {
         String name = "op " + op.kind() + " -> " + op.outputs();
-        op.inputs().forEach(input -> reads(name, input));
+        for (Value input : op.inputs()) {
+            reads(name, input);
+        }
         for (Weight weight : op.weights()) {
             Weight tensor = weight.tensor();
             Weight known = tensors.putIfAbsent(weight.name(), tensor);
@@ -68,9 +70,15 @@ final class GraphCheck {
             throw refusal(name + " expands into nothing");
         }
         GraphCheck check = new GraphCheck(where + ", expansion of " + name, depth + 1, tensors);
-        op.inputs().forEach(input -> check.defined.put(input.id(), input));
-        inner.forEach(check::op);
-        op.outputs().forEach(out -> check.reads("what follows", out));
+        for (Value input : op.inputs()) {
+            check.defined.put(input.id(), input);
+        }
+        for (Op step : inner) {
+            check.op(step);
+        }
+        for (Value out : op.outputs()) {
+            check.reads("what follows", out);
+        }
     }
 
     private IllegalArgumentException refusal(String problem) {

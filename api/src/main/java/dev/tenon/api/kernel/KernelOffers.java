@@ -1,8 +1,8 @@
 package dev.tenon.api.kernel;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -19,10 +19,6 @@ public final class KernelOffers {
     /// @param kernel the kernel
     public record Offer(KernelProvider provider, Kernel kernel) {}
 
-    private static final Comparator<KernelProvider> ORDER = Comparator.comparingInt(KernelProvider::rank)
-            .reversed()
-            .thenComparing(provider -> provider.getClass().getName());
-
     private final List<Offer> offers;
 
     private KernelOffers(List<Offer> offers) {
@@ -33,7 +29,16 @@ public final class KernelOffers {
     ///
     /// @param providers who offers kernels
     public static List<KernelProvider> inOrder(Collection<KernelProvider> providers) {
-        return providers.stream().sorted(ORDER).toList();
+        KernelProvider[] sorted = providers.toArray(new KernelProvider[0]);
+        Arrays.sort(sorted, KernelOffers::compare);
+        return List.of(sorted);
+    }
+
+    private static int compare(KernelProvider a, KernelProvider b) {
+        int byRank = Integer.compare(b.rank(), a.rank());
+        return byRank != 0
+                ? byRank
+                : a.getClass().getName().compareTo(b.getClass().getName());
     }
 
     /// {@return the kernels of some providers, in the order of the rule}
@@ -42,11 +47,13 @@ public final class KernelOffers {
     /// @param deviceKind the kind of device, as in [dev.tenon.api.device.DeviceInfo#kind()]
     public static KernelOffers of(Collection<KernelProvider> providers, String deviceKind) {
         List<Offer> offers = new ArrayList<>();
-        providers.stream()
-                .sorted(ORDER)
-                .forEach(provider -> provider.kernels().stream()
-                        .filter(kernel -> kernel.deviceKind().equals(deviceKind))
-                        .forEach(kernel -> offers.add(new Offer(provider, kernel))));
+        for (KernelProvider provider : inOrder(providers)) {
+            for (Kernel kernel : provider.kernels()) {
+                if (kernel.deviceKind().equals(deviceKind)) {
+                    offers.add(new Offer(provider, kernel));
+                }
+            }
+        }
         return new KernelOffers(offers);
     }
 
@@ -61,11 +68,14 @@ public final class KernelOffers {
     /// @param type the type
     /// @param fits whether a kernel does what is needed, such as reading a format
     public <K extends Kernel> Optional<K> first(Class<K> type, Predicate<K> fits) {
-        return offers.stream()
-                .map(Offer::kernel)
-                .filter(type::isInstance)
-                .map(type::cast)
-                .filter(fits)
-                .findFirst();
+        for (Offer offer : offers) {
+            if (type.isInstance(offer.kernel())) {
+                K kernel = type.cast(offer.kernel());
+                if (fits.test(kernel)) {
+                    return Optional.of(kernel);
+                }
+            }
+        }
+        return Optional.empty();
     }
 }

@@ -9,7 +9,8 @@ import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
-import java.util.Comparator;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -17,8 +18,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /// The services that are installed now. Safe for any thread.
@@ -66,17 +65,41 @@ public final class ServiceRegistry {
     /// @param owner number of the bundle it comes from, or [#NO_OWNER]
     /// @throws IllegalArgumentException if it is of no known kind
     public void add(Object service, long owner) {
-        if (KINDS.stream().noneMatch(kind -> kind.isInstance(service))) {
+        if (!isKnown(service)) {
             throw new IllegalArgumentException("no kind of service: " + service.getClass());
         }
         synchronized (entries) {
-            if (entries.stream().anyMatch(e -> e.service == service)) {
+            if (find(service) != null) {
                 return;
             }
             entries.add(new Entry(service, owner));
         }
         if (!held.contains(owner)) {
-            additionListeners.forEach(listener -> listener.accept(service));
+            tell(additionListeners, service);
+        }
+    }
+
+    private static boolean isKnown(Object service) {
+        for (Class<?> kind : KINDS) {
+            if (kind.isInstance(service)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Entry find(Object service) {
+        for (Entry entry : entries) {
+            if (entry.service == service) {
+                return entry;
+            }
+        }
+        return null;
+    }
+
+    private static void tell(List<Consumer<Object>> listeners, Object service) {
+        for (Consumer<Object> listener : listeners) {
+            listener.accept(service);
         }
     }
 
@@ -85,7 +108,7 @@ public final class ServiceRegistry {
     /// @param service the service
     public void remove(Object service) {
         entries.removeIf(e -> e.service == service);
-        removalListeners.forEach(listener -> listener.accept(service));
+        tell(removalListeners, service);
     }
 
     /// Offers no service of a bundle, neither those that are here nor those to come, until it is released.
@@ -108,7 +131,9 @@ public final class ServiceRegistry {
     public void release(long owner) {
         if (held.contains(owner)) {
             change(Set.of(), Set.of(owner));
-            servicesOf(owner).forEach(service -> additionListeners.forEach(listener -> listener.accept(service)));
+            for (Object service : servicesOf(owner)) {
+                tell(additionListeners, service);
+            }
         }
     }
 
@@ -148,8 +173,8 @@ public final class ServiceRegistry {
     ///
     /// @param service the service
     public boolean offers(Object service) {
-        Set<Long> now = held;
-        return entries.stream().anyMatch(e -> e.service == service && !now.contains(e.owner));
+        Entry entry = find(service);
+        return entry != null && !held.contains(entry.owner);
     }
 
     /// Registers a listener that ends the use of a removed service before it returns.
@@ -168,10 +193,13 @@ public final class ServiceRegistry {
 
     private <S> List<S> all(Class<S> kind) {
         Set<Long> now = held;
-        return entries.stream()
-                .filter(e -> kind.isInstance(e.service) && !now.contains(e.owner))
-                .map(e -> kind.cast(e.service))
-                .toList();
+        List<S> all = new ArrayList<>();
+        for (Entry entry : entries) {
+            if (kind.isInstance(entry.service) && !now.contains(entry.owner)) {
+                all.add(kind.cast(entry.service));
+            }
+        }
+        return Collections.unmodifiableList(all);
     }
 
     /// Sets which class wins where two services have one id.
@@ -186,7 +214,15 @@ public final class ServiceRegistry {
     /// @param ggmlType type number
     /// @throws TenonException (`CFG-002`) if several formats have it and no preference names one
     public Optional<QuantFormat> format(int ggmlType) {
-        return choose(formats(), f -> f.ggmlType() == ggmlType, QuantFormat::id, "format");
+        List<QuantFormat> found = new ArrayList<>();
+        for (QuantFormat format : formats()) {
+            if (format.ggmlType() == ggmlType) {
+                found.add(format);
+            }
+        }
+        return found.isEmpty()
+                ? Optional.empty()
+                : Optional.of(one(found, "format", found.getFirst().id()));
     }
 
     /// {@return the formats in the order they came}
@@ -199,7 +235,13 @@ public final class ServiceRegistry {
     /// @param id value of `general.architecture`
     /// @throws TenonException (`CFG-002`) if several have it and no preference names one
     public Optional<ModelArchitecture> architecture(String id) {
-        return choose(architectures(), a -> a.id().equals(id), ModelArchitecture::id, "architecture");
+        List<ModelArchitecture> found = new ArrayList<>();
+        for (ModelArchitecture architecture : architectures()) {
+            if (architecture.id().equals(id)) {
+                found.add(architecture);
+            }
+        }
+        return found.isEmpty() ? Optional.empty() : Optional.of(one(found, "architecture", id));
     }
 
     /// {@return the architectures in the order they came}
@@ -212,14 +254,20 @@ public final class ServiceRegistry {
     /// @param id backend id
     /// @throws TenonException (`CFG-002`) if several have it and no preference names one
     public Optional<Backend> backend(String id) {
-        return choose(all(Backend.class), b -> b.id().equals(id), Backend::id, "backend");
+        List<Backend> found = new ArrayList<>();
+        for (Backend backend : all(Backend.class)) {
+            if (backend.id().equals(id)) {
+                found.add(backend);
+            }
+        }
+        return found.isEmpty() ? Optional.empty() : Optional.of(one(found, "backend", id));
     }
 
     /// {@return the backends, best rank first}
     public List<Backend> backends() {
-        return all(Backend.class).stream()
-                .sorted(Comparator.comparingInt(Backend::rank).reversed())
-                .toList();
+        List<Backend> backends = new ArrayList<>(all(Backend.class));
+        backends.sort((a, b) -> Integer.compare(b.rank(), a.rank()));
+        return Collections.unmodifiableList(backends);
     }
 
     /// {@return the kernel providers}
@@ -242,23 +290,24 @@ public final class ServiceRegistry {
         return all(SamplerProvider.class);
     }
 
-    private <S> Optional<S> choose(List<S> services, Predicate<S> wanted, Function<S, String> id, String kind) {
-        List<S> found = services.stream().filter(wanted).toList();
-        if (found.size() < 2) {
-            return found.stream().findFirst();
+    /// {@return the only one of some services with an id, or the preferred one}
+    private <S> S one(List<S> found, String kind, String id) {
+        if (found.size() == 1) {
+            return found.getFirst();
         }
-        String key = kind + "." + id.apply(found.getFirst());
+        String key = kind + "." + id;
         String preferred = preferences.get(key);
-        return Optional.of(found.stream()
-                .filter(s -> preferred != null
-                        && (s.getClass().getName().endsWith(preferred)
-                                || origin(s).contains(preferred)))
-                .findFirst()
-                .orElseThrow(() -> new TenonException(
-                        ErrorCode.DUPLICATE_ID,
-                        "Several bundles offer the " + kind + " " + id.apply(found.getFirst()) + ": " + names(found)
-                                + ". Remove all but one, or name the class or the jar of one in the setting prefer."
-                                + key)));
+        for (S service : found) {
+            if (preferred != null
+                    && (service.getClass().getName().endsWith(preferred)
+                            || origin(service).contains(preferred))) {
+                return service;
+            }
+        }
+        throw new TenonException(
+                ErrorCode.DUPLICATE_ID,
+                "Several bundles offer the " + kind + " " + id + ": " + names(found)
+                        + ". Remove all but one, or name the class or the jar of one in the setting prefer." + key);
     }
 
     private static <S> String names(List<S> services) {
