@@ -74,9 +74,12 @@ final class CpuPlan implements Plan {
         this.threads = threads;
         this.cache = cache;
         this.memory = memory;
-        this.kernels = graph.kernels().stream().map(LoweredGraph.Entry::kernel).toArray(CpuKernel[]::new);
-        this.tables = graph.tables().toArray(RopeTable[]::new);
-        this.activations = graph.activations().toArray(Activations[]::new);
+        this.kernels = new CpuKernel[graph.kernels().size()];
+        for (int i = 0; i < kernels.length; i++) {
+            kernels[i] = graph.kernels().get(i).kernel();
+        }
+        this.tables = graph.tables().toArray(new RopeTable[0]);
+        this.activations = graph.activations().toArray(new Activations[0]);
         this.logits = graph.logits();
         this.outputs = graph.outputs();
         this.positions = graph.positions();

@@ -33,15 +33,21 @@ final class KernelTimes {
     /// @param pages the plan's KV cache
     KernelTimes(List<LoweredGraph.Entry> kernels, List<CoreOp.Attention> layers, KvPages pages) {
         int count = kernels.size();
-        this.kernels = kernels.stream().map(LoweredGraph.Entry::report).toList();
-        this.weightBytes =
-                kernels.stream().mapToLong(LoweredGraph.Entry::weightBytes).toArray();
+        this.kernels = new ArrayList<>();
+        this.weightBytes = new long[count];
+        for (LoweredGraph.Entry entry : kernels) {
+            weightBytes[this.kernels.size()] = entry.weightBytes();
+            this.kernels.add(entry.report());
+        }
         this.attention = new CoreOp.Attention[count];
         this.kvBytes = new double[count];
         this.counts = new long[count];
         this.nanos = new long[count];
         this.bytes = new double[count];
-        long elements = layers.stream().mapToLong(KernelTimes::elements).sum();
+        long elements = 0;
+        for (CoreOp.Attention op : layers) {
+            elements += elements(op);
+        }
         int layer = 0;
         for (int i = 0; i < count; i++) {
             if (this.kernels.get(i).op().equals("attention")) {

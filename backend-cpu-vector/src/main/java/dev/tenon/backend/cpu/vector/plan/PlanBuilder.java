@@ -23,7 +23,7 @@ import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 import dev.tenon.backend.cpu.vector.warmup.Warmup;
 import dev.tenon.backend.cpu.vector.warmup.WarmupTask;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 
 /// Compiles a graph into a plan: lowers it, and takes the memory that its kernels need.
@@ -73,16 +73,24 @@ record PlanBuilder(
         for (PackedRows rows : binder.packedRows()) {
             rows.use(memory.segment(rows.bytes(options.maxBatchTokens()), "packed activations"));
             MemorySegment[] rowOfThread = new MemorySegment[threads.size()];
-            Arrays.setAll(rowOfThread, i -> memory.segment(rows.ownBytes(), "packed activations"));
+            for (int i = 0; i < rowOfThread.length; i++) {
+                rowOfThread[i] = memory.segment(rows.ownBytes(), "packed activations");
+            }
             rows.useOwn(rowOfThread);
         }
         StepContext context =
                 new StepContext(threads, threadMemory, AttentionMemory.split(layers, cache.pageCount(), memory));
         memory.bind(binder.boundBytes());
         List<LoweredGraph.Entry> entries = lowered.kernels();
+        List<PlanReport.Kernel> reports = new ArrayList<>();
+        long weightBytes = 0;
+        for (LoweredGraph.Entry entry : entries) {
+            reports.add(entry.report());
+            weightBytes += entry.weightBytes();
+        }
         PlanReport report = new PlanReport(
-                entries.stream().map(LoweredGraph.Entry::report).toList(),
-                entries.stream().mapToLong(LoweredGraph.Entry::weightBytes).sum(),
+                reports,
+                weightBytes,
                 new MemoryUse(
                         cache.sizeBytes() + memory.allocatedBytes(),
                         memory.boundBytes(),
@@ -101,7 +109,10 @@ record PlanBuilder(
 
     private ThreadMemory[] threadMemory(LoweredGraph lowered, List<CoreOp.Attention> layers, PlanMemory memory) {
         LoweredGraph.ThreadNeeds needs = lowered.needs();
-        boolean gated = lowered.kernels().stream().anyMatch(entry -> entry.kernel() instanceof CpuNormGateUp);
+        boolean gated = false;
+        for (LoweredGraph.Entry entry : lowered.kernels()) {
+            gated |= entry.kernel() instanceof CpuNormGateUp;
+        }
         long gateTile = gated ? (long) options.maxBatchTokens() * StepContext.MANY_TOKENS_ROWS : 0;
         ThreadMemory[] memories = new ThreadMemory[threads.size()];
         for (int i = 0; i < memories.length; i++) {
