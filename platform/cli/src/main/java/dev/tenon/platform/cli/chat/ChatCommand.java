@@ -188,8 +188,8 @@ public final class ChatCommand implements TenonCommand {
         console.out().println("""
                 /help          this list
                 /clear         forget the conversation, keep the system message
-                /regen         answer the last message anew
-                /system TEXT   set the system message and start anew; without TEXT: none
+                /regen         answer the last message again
+                /system TEXT   set the system message and start again; without TEXT: none
                 /save FILE     write the conversation to a file (Markdown)
                 /stats         counts and speed of the last answer
                 /exit          leave (also /quit, Ctrl-D)

@@ -23,8 +23,9 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "config",
         description = {
-            "Lists each setting, its value and the value's origin: default, a file in etc, environment,",
-            "command line. Exit status 1 if a value is not allowed."
+            "Lists each setting, its value and where the value comes from.",
+            "Origins: default, a file in etc, environment, command line.",
+            "Exit status 1 if a value is not allowed."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  tenon config", "  tenon config --json", "  tenon config --set threads.pin=on"})
