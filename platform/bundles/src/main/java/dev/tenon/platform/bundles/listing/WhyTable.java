@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.text.Json;
-import dev.tenon.platform.cli.text.Origins;
+import dev.tenon.platform.core.control.Origins;
 import dev.tenon.platform.core.control.Selection;
 import java.io.PrintWriter;
 import java.util.ArrayList;

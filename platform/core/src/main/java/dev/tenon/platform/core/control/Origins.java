@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.text;
+package dev.tenon.platform.core.control;
 
 import java.net.URL;
 import java.security.CodeSource;
