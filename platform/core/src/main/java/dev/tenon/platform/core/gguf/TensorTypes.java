@@ -9,7 +9,6 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /// The tensor types whose sizes are known: those of ggml, and those of installed formats.
 ///
@@ -80,8 +79,8 @@ public final class TensorTypes {
                     ErrorCode.GGUF_TENSOR_TYPE,
                     "Tensor " + tensor + " in " + file + " has type " + Integer.toUnsignedString(number)
                             + (retired == null
-                                    ? ", which nothing installed knows. Known: " + names()
-                                            + ". Install a bundle that offers the format, or use another file."
+                                    ? ", which no installed format decodes. Install a bundle that offers the"
+                                            + " format, or use another file."
                                     : " (" + retired + "), which ggml has withdrawn. Get the model in a format of"
                                             + " today, such as Q4_0."));
         }
@@ -91,10 +90,6 @@ public final class TensorTypes {
     /// {@return all types by number, ascending; unmodifiable}
     public Map<Integer, TensorType> all() {
         return types;
-    }
-
-    private String names() {
-        return types.values().stream().map(TensorType::name).collect(Collectors.joining(", "));
     }
 
     private static String describe(TensorType type) {

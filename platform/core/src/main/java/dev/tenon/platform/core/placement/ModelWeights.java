@@ -10,6 +10,7 @@ import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /// The weights of a graph, found in a file and checked: present, of the right shape, decodable.
@@ -33,7 +35,7 @@ public final class ModelWeights implements Weights {
     public static ModelWeights find(GgufFile file, Graph graph, ServiceRegistry registry) {
         Map<String, Entry> entries = new HashMap<>();
         List<Issue> broken = new ArrayList<>();
-        List<Issue> unsupported = new ArrayList<>();
+        Map<Integer, List<String>> undecodable = new TreeMap<>();
         for (Weight weight : graph.weights()) {
             Optional<TensorInfo> found = file.tensor(weight.name());
             if (found.isEmpty()) {
@@ -52,18 +54,16 @@ public final class ModelWeights implements Weights {
             }
             Optional<QuantFormat> format = registry.format(info.ggmlType());
             if (format.isEmpty()) {
-                unsupported.add(Issue.error(
-                        ErrorCode.MODEL_TENSOR_FORMAT,
-                        "tensor " + weight.name() + " has type " + info.ggmlType() + "; installed formats: "
-                                + registry.formats().stream()
-                                        .map(QuantFormat::id)
-                                        .collect(Collectors.joining(", "))
-                                + ". Install a bundle that offers it",
-                        weight.name()));
+                undecodable
+                        .computeIfAbsent(info.ggmlType(), type -> new ArrayList<>())
+                        .add(weight.name());
                 continue;
             }
             entries.put(weight.name(), new Entry(info, format.get(), file.data(info)));
         }
+        List<Issue> unsupported = undecodable.entrySet().stream()
+                .map(type -> undecodable(type.getKey(), type.getValue(), registry.formats()))
+                .toList();
         if (!broken.isEmpty()) {
             broken.addAll(unsupported);
             throw new ModelFormatException(
@@ -71,12 +71,28 @@ public final class ModelWeights implements Weights {
                     file.path().getFileName() + " does not fit its architecture " + graph.name() + ": "
                             + broken.stream().limit(8).map(Issue::message).collect(Collectors.joining("; "))
                             + (broken.size() > 8 ? "; and " + (broken.size() - 8) + " more" : "")
-                            + ". Download the file again, or convert the model again.");
+                            + ". Get the file again, or correct the architecture if it is yours: 'tenon inspect'"
+                            + " lists its tensors.");
         }
         if (!unsupported.isEmpty()) {
             throw new UnsupportedModelException(file.path().getFileName() + " cannot be loaded", unsupported);
         }
         return new ModelWeights(entries);
+    }
+
+    /// One issue for all tensors of a type that no installed format decodes.
+    private static Issue undecodable(int type, List<String> tensors, List<QuantFormat> formats) {
+        String name = TensorTypes.standard()
+                .find(type)
+                .map(known -> " (" + known.name() + ")")
+                .orElse("");
+        return Issue.error(
+                ErrorCode.MODEL_TENSOR_FORMAT,
+                "no installed format decodes tensor type " + type + name + " of "
+                        + (tensors.size() == 1 ? "" : tensors.size() + " tensors, the first being ")
+                        + tensors.getFirst() + ". Install a bundle that does; installed: "
+                        + formats.stream().map(QuantFormat::id).collect(Collectors.joining(", ")),
+                tensors.getFirst());
     }
 
     /// Matrices may have lengths of 1 in any place; the matrices of experts are one dimension of their own.

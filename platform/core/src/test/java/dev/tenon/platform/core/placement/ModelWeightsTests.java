@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.TensorInfo;
@@ -104,5 +105,25 @@ class ModelWeightsTests {
             assertTrue(e.getMessage().contains("gate_up has shape " + List.of(shape)), e.getMessage());
             assertTrue(e.getMessage().contains("[16, 6, 8]"), e.getMessage());
         }
+    }
+
+    @Test
+    void aFormatThatIsMissingIsOneIssueForAllOfItsTensors() {
+        Described file = new Described(List.of(
+                new TensorInfo("table", 34, List.of(16L, 50L), 0, 0, 0),
+                new TensorInfo("gate_inp", 34, List.of(16L, 8L), 0, 0, 0),
+                tensor("gate_up", 16L, 6L, 8L)));
+        UnsupportedModelException e =
+                assertThrows(UnsupportedModelException.class, () -> ModelWeights.find(file, graph(), registry));
+        assertEquals(1, e.issues().size(), e.getMessage());
+        String text = e.issues().getFirst().message();
+        assertTrue(text.contains("34 (TQ1_0) of 2 tensors, the first being table"), text);
+        assertEquals(text.indexOf("installed: "), text.lastIndexOf("installed: "), text);
+    }
+
+    @Test
+    void whoWroteTheArchitectureIsNotToldToGetTheFileAgainAlone() {
+        ModelFormatException e = assertThrows(ModelFormatException.class, () -> find(tensor("gate_up", 16L, 48L)));
+        assertTrue(e.getMessage().contains("correct the architecture if it is yours"), e.getMessage());
     }
 }
