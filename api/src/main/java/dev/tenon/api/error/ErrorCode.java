@@ -94,6 +94,8 @@ public final class ErrorCode {
     public static final String MODEL_TOKENIZER = "MODEL-008";
     /// The chat template is missing, broken, or refused the conversation.
     public static final String MODEL_TEMPLATE = "MODEL-009";
+    /// The file has tensors that the architecture does not use.
+    public static final String MODEL_TENSOR_UNUSED = "MODEL-010";
 
     // --- backends
     // -----------------------------------------------------------------------------------------------------

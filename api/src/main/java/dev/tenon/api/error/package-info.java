@@ -1,7 +1,7 @@
 /// Errors that carry a code, a place, what was found, what was expected and what to do.
 ///
 /// Users import `[1.0,2)`; who implements a provider type imports `[1.0,1.1)`.
-@Version("1.0.0")
+@Version("1.1.0")
 @Export
 package dev.tenon.api.error;
 

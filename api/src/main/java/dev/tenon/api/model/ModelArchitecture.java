@@ -23,4 +23,15 @@ public interface ModelArchitecture {
     /// @throws dev.tenon.api.error.UnsupportedModelException if the file asks for something that is not
     ///     implemented, naming key and value
     ModelDefinition define(ModelSource source);
+
+    /// Tells whether the model is whole without a tensor that its graph does not use, such as a layer that
+    /// only training needs. By default no tensor of a file may be left over: one is usually a part of the
+    /// model that the architecture does not implement, and the logits are wrong without it.
+    ///
+    /// @param source metadata and tensor descriptions
+    /// @param tensor name of a tensor of the source that the graph does not use
+    /// @return whether the platform loads the model all the same
+    default boolean ignores(ModelSource source, String tensor) {
+        return false;
+    }
 }

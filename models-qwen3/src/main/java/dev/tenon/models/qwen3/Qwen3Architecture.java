@@ -40,6 +40,12 @@ public final class Qwen3Architecture implements ModelArchitecture {
         return new ModelDefinition(config, graph(config, source));
     }
 
+    /// The head of a reranker: its score is not among the outputs, and the logits do not need it.
+    @Override
+    public boolean ignores(ModelSource source, String tensor) {
+        return tensor.equals("cls.output.weight");
+    }
+
     private static Graph graph(ModelConfig c, ModelSource source) {
         GraphBuilder g = new GraphBuilder(c.architecture());
         int qWidth = c.headCount() * c.keyLength();

@@ -1,6 +1,7 @@
 package dev.tenon.models.qwen3;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -107,6 +108,13 @@ class Qwen3ArchitectureTests {
                     .orElseThrow();
             assertEquals(8, norm.weight().cols(), "a head");
         }
+    }
+
+    @Test
+    void theHeadOfARerankerMayBeLeftOverAndNothingElse() {
+        Qwen3Architecture architecture = new Qwen3Architecture();
+        assertTrue(architecture.ignores(source(), "cls.output.weight"));
+        assertFalse(architecture.ignores(source(), "blk.0.attn_q.bias"));
     }
 
     @Test

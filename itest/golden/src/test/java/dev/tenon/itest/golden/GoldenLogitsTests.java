@@ -43,6 +43,18 @@ class GoldenLogitsTests extends GoldenContract {
         }
     }
 
+    /// Files of embedding models and rerankers, whose heads are left out.
+    @ParameterizedTest
+    @ValueSource(strings = {"qwen3-embedding.q8_0", "qwen3-rerank.q8_0"})
+    void filesWithMoreThanALanguageModelLoad(String name) {
+        try (LoadedModel model =
+                engine.load(on(LoadRequest.of(GoldenData.larger("golden/models-more/" + name + ".gguf"))))) {
+            for (float logit : last(model, new int[] {1, 2, 3})) {
+                assertTrue(Float.isFinite(logit), name);
+            }
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"llama-gqa.q6_k", "qwen3.q4_k_m", "qwen3.f16"})
     void logitsAreEqualForEveryChunkSize(String name) {

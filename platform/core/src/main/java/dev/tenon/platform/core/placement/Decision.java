@@ -2,20 +2,27 @@ package dev.tenon.platform.core.placement;
 
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
+import dev.tenon.platform.core.control.Origins;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -23,11 +30,15 @@ import java.util.stream.Collectors;
 /// decides it: a load compiles a decision, and `--why` prints one. A decision that failed keeps the
 /// failure. For one thread.
 final class Decision implements AutoCloseable {
+    /// How many tensors a message names.
+    private static final int SHOWN = 4;
+
     private final ServiceRegistry registry;
     private final EngineConfig config;
     private final LoadRequest request;
     private final GgufFile file;
     private final List<KernelProvider> kernels;
+    private final List<Issue> leftOver = new ArrayList<>();
     private ModelArchitecture architecture;
     private ModelDefinition definition;
     private ModelWeights weights;
@@ -49,7 +60,7 @@ final class Decision implements AutoCloseable {
         try {
             architecture = findArchitecture();
             definition = define();
-            weights = ModelWeights.find(file, definition.graph(), registry);
+            weights = ModelWeights.find(file, definition.graph(), registry, leftOver);
             selection = BackendSelection.of(this);
             failure = selection.failure();
         } catch (RuntimeException | LinkageError e) {
@@ -86,7 +97,8 @@ final class Decision implements AutoCloseable {
     private ModelDefinition define() {
         Map<String, TensorInfo> tensors =
                 file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
-        ModelDefinition defined = architecture.define(new ModelSource(file.metadata(), tensors));
+        ModelSource source = new ModelSource(file.metadata(), tensors);
+        ModelDefinition defined = architecture.define(source);
         file.metadata().strings("tokenizer.ggml.tokens").ifPresent(tokens -> {
             if (tokens.length != defined.config().vocabularySize()) {
                 throw new ModelFormatException(
@@ -96,7 +108,36 @@ final class Decision implements AutoCloseable {
                                 + " numbers. Download the file again.");
             }
         });
+        findLeftOver(source, defined.graph());
         return withOutputs(defined);
+    }
+
+    /// Finds the tensors without which the whole graph, with all its outputs, would be computed: most likely
+    /// the architecture does not implement what they are for.
+    private void findLeftOver(ModelSource source, Graph graph) {
+        Set<String> used = new HashSet<>();
+        for (Weight weight : graph.weights()) {
+            used.add(weight.name());
+        }
+        List<String> unused = new ArrayList<>();
+        for (TensorInfo tensor : file.tensors()) {
+            if (!used.contains(tensor.name()) && !architecture.ignores(source, tensor.name())) {
+                unused.add(tensor.name());
+            }
+        }
+        if (unused.isEmpty() || config.allowsUnusedTensors(request.settings())) {
+            return;
+        }
+        int shown = Math.min(unused.size(), SHOWN);
+        String more = unused.size() > shown ? " and " + (unused.size() - shown) + " more" : "";
+        leftOver.add(Issue.error(
+                ErrorCode.MODEL_TENSOR_UNUSED,
+                (unused.size() == 1 ? "a tensor is" : unused.size() + " tensors are") + " not used by "
+                        + architecture.id() + " (" + Origins.of(architecture)
+                        + "): " + String.join(", ", unused.subList(0, shown)) + more
+                        + ". The logits would be wrong: install a bundle that uses them, or load it with"
+                        + " unused.tensors=allow",
+                unused.getFirst()));
     }
 
     /// Keeps the outputs that the request asks for.

@@ -32,7 +32,9 @@ public final class ModelWeights implements Weights {
     }
 
     /// Finds all weights of a graph; all problems are reported together.
-    public static ModelWeights find(GgufFile file, Graph graph, ServiceRegistry registry) {
+    ///
+    /// @param leftOver what is wrong with the tensors that the graph does not use
+    static ModelWeights find(GgufFile file, Graph graph, ServiceRegistry registry, List<Issue> leftOver) {
         Map<String, Entry> entries = new HashMap<>();
         List<Issue> broken = new ArrayList<>();
         Map<Integer, List<String>> undecodable = new TreeMap<>();
@@ -61,9 +63,9 @@ public final class ModelWeights implements Weights {
             }
             entries.put(weight.name(), new Entry(info, format.get(), file.data(info)));
         }
-        List<Issue> unsupported = undecodable.entrySet().stream()
-                .map(type -> undecodable(type.getKey(), type.getValue(), registry.formats()))
-                .toList();
+        List<Issue> unsupported = new ArrayList<>();
+        undecodable.forEach((type, names) -> unsupported.add(undecodable(type, names, registry.formats())));
+        unsupported.addAll(leftOver);
         if (!broken.isEmpty()) {
             broken.addAll(unsupported);
             throw new ModelFormatException(

@@ -17,35 +17,44 @@ import java.util.TreeSet;
 public final class DeclaredSettings {
     private DeclaredSettings() {}
 
-    /// Checks the settings of a request: each is one of a backend, and its value is allowed.
+    /// Checks the settings of a request: each is one that a request may give, and its value is allowed.
     ///
     /// @param request values by name
     /// @param registry what is installed
     /// @throws TenonException (`CFG-001`) with the name, the value and what is allowed
     public static void check(Map<String, String> request, ServiceRegistry registry) {
-        Set<String> known = new TreeSet<>();
         for (Map.Entry<String, String> given : request.entrySet()) {
-            boolean declared = false;
+            Set<String> known = new TreeSet<>();
+            boolean declared = check(given, EngineConfig.OF_REQUESTS, known);
             for (Backend backend : registry.backends()) {
-                for (Setting setting : backend.settings()) {
-                    if (!setting.atStart()) {
-                        known.add(setting.name());
-                        declared |= setting.name().equals(given.getKey());
-                        if (setting.name().equals(given.getKey())) {
-                            setting.parse(given.getValue());
-                        }
-                    }
-                }
+                declared |= check(given, backend.settings(), known);
             }
             if (!declared) {
                 throw new TenonException(
                         ErrorCode.CONFIG,
                         "Setting " + given.getKey() + " (value '" + given.getValue()
-                                + "') is none that a request may give; allowed are "
-                                + (known.isEmpty() ? "none" : String.join(", ", known))
+                                + "') is none that a request may give; allowed are " + String.join(", ", known)
                                 + ". 'tenon config' lists all settings");
             }
         }
+    }
+
+    /// {@return whether a value is one of some settings, and allowed}
+    ///
+    /// @param known gets the names of those that a request may give
+    private static boolean check(Map.Entry<String, String> given, List<Setting> settings, Set<String> known) {
+        boolean declared = false;
+        for (Setting setting : settings) {
+            if (setting.atStart()) {
+                continue;
+            }
+            known.add(setting.name());
+            if (setting.name().equals(given.getKey())) {
+                setting.parse(given.getValue());
+                declared = true;
+            }
+        }
+        return declared;
     }
 
     /// {@return the values of all settings: the engine's, each backend's, each kernel provider's}

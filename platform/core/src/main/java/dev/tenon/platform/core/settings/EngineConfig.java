@@ -74,10 +74,17 @@ public record EngineConfig(
             0,
             Integer.MAX_VALUE,
             "Milliseconds that a generation waits for a replacement of a bundle that is withdrawn.");
+    private static final Setting UNUSED = Setting.choice(
+            "unused.tensors",
+            "refuse",
+            List.of("refuse", "allow"),
+            "Whether a model is loaded although its architecture leaves tensors of the file unused.");
 
     /// The settings of the engine itself; besides, `prefer.backend.ID`, `prefer.architecture.ID`
     /// and `prefer.format.ID` name a class where two bundles offer the same id.
-    static final List<Setting> SETTINGS = List.of(BACKEND, DEVICE, THREADS, CONTEXT, BATCH, KEYS, VALUES, MOVE);
+    static final List<Setting> SETTINGS = List.of(BACKEND, DEVICE, THREADS, CONTEXT, BATCH, KEYS, VALUES, MOVE, UNUSED);
+    /// Those among them that the settings of a request may give; for others it has fields.
+    static final List<Setting> OF_REQUESTS = List.of(UNUSED);
 
     /// Reads the settings.
     ///
@@ -168,6 +175,14 @@ public record EngineConfig(
             }
         }
         return values;
+    }
+
+    /// {@return whether a model may leave tensors of its file unused}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public boolean allowsUnusedTensors(Map<String, String> request) {
+        return find(OWNER, UNUSED, request).checked().equals("allow");
     }
 
     /// {@return the value of a setting}

@@ -18,6 +18,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
@@ -46,13 +47,14 @@ class EngineTests {
     private final FakeBackend slow = new FakeBackend("slow", 1);
     private final FakeBackend fast = new FakeBackend("fast", 2);
     private final FakeFormat format = new FakeFormat();
+    private final FakeLlama llama = new FakeLlama();
     private final TenonEngine engine = engine(Map.of());
 
     private TenonEngine engine(Map<String, String> settings) {
         registry.add(slow);
         registry.add(fast);
         registry.add(format);
-        registry.add(new FakeLlama());
+        registry.add(llama);
         registry.add(new ByteLevelBpeProvider());
         registry.add(new DefaultSamplerProvider());
         return new TenonEngine(registry, EngineConfig.of(settings, Map.of()));
@@ -113,6 +115,38 @@ class EngineTests {
                 BackendException.class,
                 () -> engine.load(request().toBuilder().backend("none").build()));
         assertTrue(e.getMessage().contains("fast, slow"), e.getMessage());
+    }
+
+    @Test
+    void tensorsThatTheArchitectureLeavesOverAreRefusedTogetherUnlessTheyAreAllowed() {
+        llama.ignored = tensor -> !tensor.equals("blk.0.attn_q.weight");
+        UnsupportedModelException e = assertThrows(UnsupportedModelException.class, () -> engine.load(request()));
+        assertEquals(ErrorCode.MODEL_TENSOR_UNUSED, e.code());
+        assertEquals(1, e.issues().size(), e.getMessage());
+        String message = e.getMessage();
+        assertTrue(message.contains("blk.0.attn_q.weight") && !message.contains("blk.0.attn_k.weight"), message);
+        assertTrue(message.startsWith("ok_model.gguf cannot be loaded: a tensor is not used by llama ("), message);
+        assertTrue(message.contains("test-classes"), () -> "names no origin of the architecture: " + message);
+        assertTrue(message.contains("unused.tensors=allow"), message);
+        assertEquals(0, fast.open.get());
+        engine.load(request().toBuilder()
+                        .settings(Map.of("unused.tensors", "allow"))
+                        .build())
+                .close();
+        engine.configure(EngineConfig.of(Map.of("unused.tensors", "allow"), Map.of()));
+        engine.load(request()).close();
+        assertThrows(
+                UnsupportedModelException.class,
+                () -> engine.load(request().toBuilder()
+                        .settings(Map.of("unused.tensors", "refuse"))
+                        .build()));
+    }
+
+    @Test
+    void outputsThatNobodyWantsLeaveNoTensorsOver() {
+        llama.ignored = tensor -> !tensor.equals("output_norm.weight");
+        llama.hidden = true;
+        engine.load(request().toBuilder().outputs(Graph.LOGITS).build()).close();
     }
 
     @Test

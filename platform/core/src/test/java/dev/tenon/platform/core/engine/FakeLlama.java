@@ -1,15 +1,23 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /// Serves "llama" with a graph that has the embedding as its only weight.
 final class FakeLlama implements ModelArchitecture {
+    /// Which tensors it ignores; all.
+    volatile Predicate<String> ignored = tensor -> true;
+    /// Whether the graph has an output that is not asked for by default, with a weight of its own.
+    volatile boolean hidden;
+
     @Override
     public String id() {
         return "llama";
@@ -20,7 +28,15 @@ final class FakeLlama implements ModelArchitecture {
         ModelConfig config = ModelConfig.read(source, 10000);
         Weight table = new Weight("token_embd.weight", config.embeddingLength(), config.vocabularySize());
         GraphBuilder g = new GraphBuilder("fake");
-        return new ModelDefinition(
-                config, g.build(g.linear("logits", g.embedding("x", table), table, Optional.empty())));
+        Value x = g.embedding("x", table);
+        if (hidden) {
+            g.output(Graph.HIDDEN, g.rmsNorm("norm", x, Weight.vector("output_norm.weight", x.width()), 0));
+        }
+        return new ModelDefinition(config, g.build(g.linear("logits", x, table, Optional.empty())));
+    }
+
+    @Override
+    public boolean ignores(ModelSource source, String tensor) {
+        return ignored.test(tensor);
     }
 }
