@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The page `docs/write-your-own-bundle.md` shows what the archetype makes.
+/// The page `docs/write-your-own-bundle.md` shows what `tenon new format my-format` makes.
 class DocsTests {
     private static final Path PAGE = Path.of("../../docs/write-your-own-bundle.md");
     private static final Path TEMPLATES =
@@ -25,8 +25,8 @@ class DocsTests {
         return Files.readString(TEMPLATES.resolve(template))
                 .replace("${package}", "com.example.myformat")
                 .replace("${className}", "MyFormat")
-                .replace("${id}", "MY8")
-                .replace("${number}", "50008");
+                .replace("${id}", "MY_FORMAT")
+                .replace("${number}", "644503");
     }
 
     @Test
@@ -45,8 +45,8 @@ class DocsTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"format", "model", "backend"})
-    void thePageNamesTheArchetypeAndItsPomIsTheOthers(String kind) throws Exception {
-        assertTrue(Files.readString(PAGE).contains("tenon-archetype-" + kind), "not named");
+    void thePageNamesTheKindAndItsPomIsTheOthers(String kind) throws Exception {
+        assertTrue(Files.readString(PAGE).contains("`tenon new " + kind + "`"), "not named");
         assertEquals(
                 Files.readString(TEMPLATES.resolve("pom.xml")),
                 Files.readString(Path.of("../../examples/archetypes/" + kind)
