@@ -73,6 +73,8 @@ public final class ErrorCode {
     public static final String GGUF_SPLIT = "GGUF-008";
     /// A tensor type that nothing installed knows.
     public static final String GGUF_TENSOR_TYPE = "GGUF-009";
+    /// A file was changed while it was in use.
+    public static final String GGUF_CHANGED = "GGUF-010";
 
     // --- model: metadata, tensors, architecture
     // -----------------------------------------------------------------------

@@ -38,6 +38,14 @@ public interface GgufFile extends AutoCloseable {
     /// {@return the size of the file or files in bytes}
     long sizeBytes();
 
+    /// Checks that the file is what it was when it was opened. A file that was replaced by another one of its
+    /// name is: its mapping stays. Takes a microsecond.
+    ///
+    /// @throws dev.tenon.api.error.TenonException (`GGUF-010`) if it was cut short or written to, or if data
+    ///     could not be read; then all that was read from [#data] since the last check may be wrong, and
+    ///     each further check fails in the same way
+    default void requireUnchanged() {}
+
     /// Unmaps the file. Calling it twice does nothing.
     @Override
     void close();

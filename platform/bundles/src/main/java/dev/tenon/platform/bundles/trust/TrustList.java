@@ -4,10 +4,10 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.bundles.manager.BundleJar;
-import dev.tenon.platform.cli.files.OutputFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -35,11 +35,7 @@ public final class TrustList {
                 if (list == null) {
                     list = file(trust, jar);
                     if (Files.exists(list)) {
-                        lines.append(Files.readString(list));
-                        lines.toString().lines().forEach(line -> known.add(line.split("\\s", 2)[0]));
-                        if (!lines.isEmpty() && !lines.toString().endsWith("\n")) {
-                            lines.append(System.lineSeparator());
-                        }
+                        Files.readAllLines(list).forEach(line -> known.add(line.split("\\s", 2)[0]));
                     }
                 }
                 if (known.add(read.sha256())) {
@@ -52,7 +48,7 @@ public final class TrustList {
             }
             if (!added.isEmpty()) {
                 Files.createDirectories(list.toAbsolutePath().getParent());
-                OutputFile.write(list, true, lines);
+                Files.writeString(list, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
             }
             return added;
         } catch (IOException e) {

@@ -316,6 +316,7 @@ final class PlacedModel implements LoadedModel {
     /// Places the model when it has no placement: tries again until `move.timeout.ms` is over, since a
     /// bundle that was withdrawn may be replaced.
     private Placement placeAgain() {
+        file.requireUnchanged();
         long deadline =
                 System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.get().moveTimeoutMillis());
         while (true) {

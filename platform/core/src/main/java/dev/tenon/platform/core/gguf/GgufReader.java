@@ -8,15 +8,9 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
-import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -69,8 +63,8 @@ public final class GgufReader {
     }
 
     private static GgufFile open(Path path, TensorTypes types, Arena arena) {
-        MemorySegment mapped = map(path, arena);
-        GgufHeader header = GgufHeader.read(mapped, path.toString(), 0, types);
+        MappedPart mapped = MappedPart.map(path, arena);
+        GgufHeader header = GgufHeader.read(mapped.header(), path.toString(), 0, types);
         long count = integer(header, path, SPLIT_COUNT, 1);
         if (count <= 1) {
             return file(path, List.of(mapped), List.of(header), arena);
@@ -92,18 +86,18 @@ public final class GgufReader {
             }
             paths.add(partPath);
         }
-        List<MemorySegment> segments = new ArrayList<>();
+        List<MappedPart> parts = new ArrayList<>();
         List<GgufHeader> headers = new ArrayList<>();
         for (int part = 0; part < count; part++) {
-            MemorySegment segment = part == opened ? mapped : map(paths.get(part), arena);
+            MappedPart next = part == opened ? mapped : MappedPart.map(paths.get(part), arena);
             GgufHeader partHeader = part == opened && part == 0
                     ? header
-                    : GgufHeader.read(segment, paths.get(part).toString(), part, types);
+                    : GgufHeader.read(next.header(), paths.get(part).toString(), part, types);
             checkPart(partHeader, paths.get(part), part, count);
-            segments.add(segment);
+            parts.add(next);
             headers.add(partHeader);
         }
-        return file(paths.getFirst(), segments, headers, arena);
+        return file(paths.getFirst(), parts, headers, arena);
     }
 
     private static void checkPart(GgufHeader header, Path path, int part, long count) {
@@ -115,7 +109,7 @@ public final class GgufReader {
         }
     }
 
-    private static GgufFile file(Path path, List<MemorySegment> segments, List<GgufHeader> headers, Arena arena) {
+    private static GgufFile file(Path path, List<MappedPart> parts, List<GgufHeader> headers, Arena arena) {
         GgufHeader first = headers.getFirst();
         Map<String, TensorInfo> tensors = new LinkedHashMap<>();
         for (GgufHeader header : headers) {
@@ -139,7 +133,7 @@ public final class GgufReader {
             }
         }
         return new MappedGgufFile(
-                path, first.version(), GgufMetadata.of(path.toString(), first.metadata()), tensors, segments, arena);
+                path, first.version(), GgufMetadata.of(path.toString(), first.metadata()), tensors, parts, arena);
     }
 
     private static long integer(GgufHeader header, Path path, String key, long otherwise) {
@@ -162,26 +156,5 @@ public final class GgufReader {
 
     private static ModelFormatException split(String text) {
         return new ModelFormatException(ErrorCode.GGUF_SPLIT, text);
-    }
-
-    private static MemorySegment map(Path path, Arena arena) {
-        if (Files.isDirectory(path)) {
-            throw new TenonException(ErrorCode.IO, path + " is a directory. Give the path of a GGUF file in it.");
-        }
-        if (!Files.exists(path)) {
-            throw new TenonException(
-                    ErrorCode.IO, path + " does not exist (looked for " + path.toAbsolutePath() + "). Check the path.");
-        }
-        if (!Files.isRegularFile(path)) {
-            throw new TenonException(
-                    ErrorCode.IO, path + " is a device, pipe or socket, which cannot be mapped. Copy it to a file.");
-        }
-        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
-            return channel.map(MapMode.READ_ONLY, 0, channel.size(), arena);
-        } catch (AccessDeniedException e) {
-            throw new TenonException(ErrorCode.IO, path + " may not be read. Check its permissions.", e);
-        } catch (IOException e) {
-            throw new TenonException(ErrorCode.IO, path + " cannot be read or mapped: " + e.getMessage(), e);
-        }
     }
 }

@@ -19,7 +19,7 @@ final class MappedGgufFile implements GgufFile {
     private final GgufMetadata metadata;
     private final Map<String, TensorInfo> byName;
     private final List<TensorInfo> tensors;
-    private final List<MemorySegment> parts;
+    private final List<MappedPart> parts;
     private final Arena arena;
     private final long sizeBytes;
 
@@ -28,7 +28,7 @@ final class MappedGgufFile implements GgufFile {
             int version,
             GgufMetadata metadata,
             Map<String, TensorInfo> byName,
-            List<MemorySegment> parts,
+            List<MappedPart> parts,
             Arena arena) {
         this.path = path;
         this.version = version;
@@ -37,7 +37,8 @@ final class MappedGgufFile implements GgufFile {
         this.tensors = List.copyOf(byName.values());
         this.parts = List.copyOf(parts);
         this.arena = arena;
-        this.sizeBytes = parts.stream().mapToLong(MemorySegment::byteSize).sum();
+        this.sizeBytes =
+                parts.stream().mapToLong(part -> part.header().byteSize()).sum();
     }
 
     @Override
@@ -77,7 +78,7 @@ final class MappedGgufFile implements GgufFile {
                     ErrorCode.CLOSED,
                     path + " is closed, so the data of " + tensor.name() + " is gone. Open it again.");
         }
-        return parts.get(tensor.part()).asSlice(tensor.offsetBytes(), tensor.sizeBytes());
+        return parts.get(tensor.part()).data().asSlice(tensor.offsetBytes(), tensor.sizeBytes());
     }
 
     @Override
@@ -86,8 +87,16 @@ final class MappedGgufFile implements GgufFile {
     }
 
     @Override
+    public void requireUnchanged() {
+        for (int i = 0; i < parts.size(); i++) {
+            parts.get(i).requireUnchanged();
+        }
+    }
+
+    @Override
     public synchronized void close() {
         if (arena.scope().isAlive()) {
+            parts.forEach(MappedPart::release);
             arena.close();
         }
     }

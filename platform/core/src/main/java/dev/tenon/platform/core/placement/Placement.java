@@ -14,7 +14,10 @@ import java.util.Set;
 /// @param definition what was compiled
 /// @param services all services it uses, by identity: when one is withdrawn, the placement has to
 ///     end
-public record Placement(Backend backend, Device device, Plan plan, ModelDefinition definition, Set<Object> services)
+/// @param check run after each step, before its results are used: fails if what the plan reads is no
+///     longer the model
+public record Placement(
+        Backend backend, Device device, Plan plan, ModelDefinition definition, Set<Object> services, Runnable check)
         implements AutoCloseable {
     public boolean uses(Object service) {
         return services.contains(service);

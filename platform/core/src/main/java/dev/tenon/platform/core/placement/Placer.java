@@ -75,24 +75,48 @@ public final class Placer {
     }
 
     private Placement compile(Decision decision) {
-        if (request.checkData()) {
-            DataCheck.run(decision.weights(), file.path().getFileName().toString());
-        }
         ModelDefinition definition = decision.definition();
-        Plan plan = decision.selection()
-                .device()
-                .compiler()
-                .compile(CompileRequest.builder(definition.graph(), decision.weights(), planOptions(decision))
-                        .kernels(decision.kernels())
-                        .build());
+        Plan plan = plan(decision);
         log(decision);
         Set<Object> services = Collections.newSetFromMap(new IdentityHashMap<>());
         services.add(decision.selection().backend());
         services.add(decision.architecture());
         services.addAll(decision.weights().formats());
         services.addAll(decision.kernels());
+        // A plan that has copied its weights goes on, whatever becomes of the file.
+        boolean inPlace = plan.report().memory().boundBytes() > 0;
         return new Placement(
-                decision.selection().backend(), decision.selection().takeDevice(), plan, definition, services);
+                decision.selection().backend(),
+                decision.selection().takeDevice(),
+                plan,
+                definition,
+                services,
+                inPlace ? file::requireUnchanged : () -> {});
+    }
+
+    /// Compiles. If the file changes meanwhile, that is what the failure says, whatever came of it.
+    private Plan plan(Decision decision) {
+        Plan plan = null;
+        try {
+            if (request.checkData()) {
+                DataCheck.run(decision.weights(), file.path().getFileName().toString());
+            }
+            plan = decision.selection()
+                    .device()
+                    .compiler()
+                    .compile(CompileRequest.builder(
+                                    decision.definition().graph(), decision.weights(), planOptions(decision))
+                            .kernels(decision.kernels())
+                            .build());
+            file.requireUnchanged();
+            return plan;
+        } catch (RuntimeException | Error e) {
+            if (plan != null) {
+                plan.close();
+            }
+            file.requireUnchanged();
+            throw e;
+        }
     }
 
     /// That a machine lacks some hardware is told; that hardware is there and cannot be used is a warning.

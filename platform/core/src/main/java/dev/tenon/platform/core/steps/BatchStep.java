@@ -1,8 +1,9 @@
 package dev.tenon.platform.core.steps;
 
-import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.placement.Placement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -15,7 +16,7 @@ final class BatchStep {
     private final List<SequenceTask> tasks = new ArrayList<>();
     private final StepInput input = new StepInput();
     private final DeviceRun deviceRun = new DeviceRun();
-    private Plan plan;
+    private Placement placement;
     /// Steps that the device samples in; 0 for one step of the plan.
     private int deviceSteps;
 
@@ -35,10 +36,10 @@ final class BatchStep {
     /// @param changesWait whether a change waits for the end of the step
     /// @return whether anything waits for the end of the step
     boolean compose(List<SequenceTask> queued, PlacedSequences placed, boolean changesWait) {
-        plan = placed.placement().plan();
-        composer.compose(queued, tasks, input, plan.kvPages().tokensPerPage(), placed.pool());
+        placement = placed.placement();
+        composer.compose(queued, tasks, input, placement.plan().kvPages().tokensPerPage(), placed.pool());
         boolean othersWait = changesWait || queued.size() > tasks.size();
-        deviceSteps = othersWait ? 0 : deviceRun.prepare(plan, placed.pool(), tasks, input);
+        deviceSteps = othersWait ? 0 : deviceRun.prepare(placement.plan(), placed.pool(), tasks, input);
         return othersWait;
     }
 
@@ -56,12 +57,25 @@ final class BatchStep {
     void run(BooleanSupplier othersWait) {
         try {
             if (deviceSteps > 0) {
-                deviceRun.generate(deviceSteps, othersWait);
+                deviceRun.generate(deviceSteps, placement.check(), othersWait);
             } else if (input.tokenCount() > 0) {
-                take(plan.run(input));
+                StepResult result = placement.plan().run(input);
+                placement.check().run();
+                take(result);
             }
         } catch (RuntimeException | Error e) {
-            tasks.forEach(task -> task.fail(e));
+            Throwable why = explained(e);
+            tasks.forEach(task -> task.fail(why));
+        }
+    }
+
+    /// {@return what made the step fail: that the model changed, if it did, whatever came of it}
+    private Throwable explained(Throwable failure) {
+        try {
+            placement.check().run();
+            return failure;
+        } catch (TenonException changed) {
+            return changed;
         }
     }
 
@@ -84,7 +98,7 @@ final class BatchStep {
     /// Makes it an empty step.
     void clear() {
         deviceSteps = 0;
-        plan = null;
+        placement = null;
         input.clear();
         tasks.clear();
     }

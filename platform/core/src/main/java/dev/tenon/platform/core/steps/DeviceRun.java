@@ -82,9 +82,11 @@ final class DeviceRun {
     /// Runs the steps; ends early when a task has what it wants or somebody waits.
     ///
     /// @param steps most steps
+    /// @param check run before tokens are taken; fails if they are not the model's
     /// @param othersWait whether somebody waits
-    void generate(int steps, BooleanSupplier othersWait) {
+    void generate(int steps, Runnable check, BooleanSupplier othersWait) {
         generator.generate(input, choices, steps, tokens -> {
+            check.run();
             boolean more = !othersWait.getAsBoolean();
             for (int i = 0; i < tokens.length; i++) {
                 more &= tasks.get(i).take(tokens[i]);
