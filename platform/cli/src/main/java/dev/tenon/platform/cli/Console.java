@@ -3,10 +3,15 @@ package dev.tenon.platform.cli;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ProviderType;
 
@@ -50,6 +55,30 @@ public interface Console {
     ///
     /// @param text one line
     void note(String text);
+
+    /// Asks on the terminal whether a file that is there is to be replaced.
+    ///
+    /// @param file the file
+    /// @param allowed whether that was allowed beforehand, as with `-y`; then nothing is asked
+    /// @return whether it may be replaced; no, where nobody can be asked
+    /// @throws UncheckedIOException if standard input cannot be read
+    default boolean mayReplace(Path file, boolean allowed) {
+        if (allowed || !inIsTerminal() || !errIsTerminal() || !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return allowed;
+        }
+        err().print(file + " exists. Replace it? [y/N] ");
+        err().flush();
+        StringBuilder answer = new StringBuilder();
+        try {
+            InputStream in = in();
+            for (int c = in.read(); c >= 0 && c != '\n'; c = in.read()) {
+                answer.append((char) c);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return answer.toString().strip().toLowerCase(Locale.ROOT).matches("y|yes");
+    }
 
     /// Starts a progress bar on standard error. It appears only if the task takes long, and only on
     /// a terminal without `--quiet`; otherwise nothing is shown.

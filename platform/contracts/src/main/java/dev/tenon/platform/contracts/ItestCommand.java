@@ -3,12 +3,12 @@ package dev.tenon.platform.contracts;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.contracts.framework.FreshFramework;
 import dev.tenon.platform.contracts.framework.HandedBundle;
 import dev.tenon.platform.contracts.itest.Contracts;
@@ -16,7 +16,6 @@ import dev.tenon.platform.contracts.itest.Report;
 import dev.tenon.platform.contracts.itest.TinyModel;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -114,7 +113,8 @@ public final class ItestCommand implements TenonCommand {
     @Option(
             names = "--report",
             paramLabel = "FILE",
-            description = "Also write the report to a file: JUnit XML if its name ends in .xml, else text.")
+            description = "Also write the report to a file (replaced if it exists): JUnit XML if its name ends in .xml,"
+                    + " else text.")
     private Path report;
 
     @Option(names = "--here", description = "Try the jars in this process, beside those of deploy/.")
@@ -126,6 +126,13 @@ public final class ItestCommand implements TenonCommand {
             throw new ParameterException(spec.commandLine(), "Give either jars or --backend ID");
         }
         jars.forEach(HandedBundle::check);
+        if (report != null) {
+            List<Path> inputs = new ArrayList<>(jars);
+            if (model != null) {
+                inputs.add(model);
+            }
+            OutputFile.checkStream(report, true, inputs.toArray(Path[]::new));
+        }
         if (!jars.isEmpty() && !here) {
             console.out().flush();
             return FreshFramework.run(arguments());
@@ -150,11 +157,7 @@ public final class ItestCommand implements TenonCommand {
         console.out().print(result.text());
         console.out().flush();
         if (report != null) {
-            try {
-                result.write(report);
-            } catch (IOException e) {
-                throw new TenonException(ErrorCode.IO, report + " cannot be written: " + e.getMessage(), e);
-            }
+            result.write(report);
         }
         return result.passed() ? 0 : 1;
     }

@@ -61,17 +61,18 @@ public final class QuantizeCommand implements TenonCommand {
 
     @Option(
             names = {"-y", "--overwrite"},
-            description = "Replace OUT if it exists.")
+            description = "Replace OUT if it exists, without asking.")
     private boolean overwrite;
 
     @Override
     public Integer call() {
         List<QuantFormat> formats = Engines.require(engine).formats();
         int team = threads > 0 ? threads : Runtime.getRuntime().availableProcessors();
+        boolean replace = console.mayReplace(out, overwrite);
         long start = System.nanoTime();
         try (GgufFile model = GgufReader.open(console.model(in), TensorTypes.of(formats));
                 Progress bar = console.progress("quantize", -1, "bytes")) {
-            long bytes = Requantizer.quantize(model, out, type, formats, team, overwrite, bar::to);
+            long bytes = Requantizer.quantize(model, out, type, formats, team, replace, bar::to);
             bar.close();
             console.note(String.format(
                     Locale.ROOT,

@@ -6,6 +6,7 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.tools.gguf.Synth;
 import dev.tenon.platform.tools.gguf.SynthShape;
@@ -111,7 +112,7 @@ public final class SynthCommand implements TenonCommand {
 
     @Option(
             names = {"-y", "--overwrite"},
-            description = "Replace the file if it exists.")
+            description = "Replace the file if it exists, without asking.")
     private boolean overwrite;
 
     @Override
@@ -119,10 +120,12 @@ public final class SynthCommand implements TenonCommand {
         List<QuantFormat> formats = Engines.require(engine).formats();
         SynthShape wanted = shape();
         int team = threads > 0 ? threads : Runtime.getRuntime().availableProcessors();
+        boolean replace = console.mayReplace(out, overwrite);
+        OutputFile.check(out, replace);
         long start = System.nanoTime();
         long bytes;
         try (Progress bar = console.progress("synth", -1, "bytes")) {
-            bytes = Synth.write(out, wanted, type, formats, team, overwrite, bar::to);
+            bytes = Synth.write(out, wanted, type, formats, team, replace, bar::to);
         }
         console.note(String.format(
                 Locale.ROOT, "%s: %s in %.1f s", out, Sizes.bytes(bytes), (System.nanoTime() - start) / 1e9));

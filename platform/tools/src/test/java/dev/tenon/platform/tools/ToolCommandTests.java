@@ -1,7 +1,9 @@
 package dev.tenon.platform.tools;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.error.ErrorCode;
@@ -13,8 +15,15 @@ import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.Requantizer;
 import dev.tenon.platform.tools.gguf.TestFormats;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,6 +42,8 @@ class ToolCommandTests {
     Path folder;
 
     private final List<String> notes = new ArrayList<>();
+    private final StringWriter asked = new StringWriter();
+    private String typed;
     private TenonException failure;
 
     private int run(String name, String... args) {
@@ -47,6 +58,10 @@ class ToolCommandTests {
                         notes.add((String) given[0]);
                         yield null;
                     }
+                    case "inIsTerminal", "errIsTerminal" -> typed != null;
+                    case "in" -> new ByteArrayInputStream(typed.getBytes(StandardCharsets.UTF_8));
+                    case "err" -> new PrintWriter(asked, true);
+                    case "mayReplace" -> InvocationHandler.invokeDefault(proxy, method, given);
                     default -> throw new UnsupportedOperationException(method.toString());
                 });
         List<QuantFormat> formats = TestFormats.all();
@@ -116,7 +131,62 @@ class ToolCommandTests {
         assertTrue(Files.exists(Path.of(out)));
         assertEquals(FAILED, run("quantize", in, out, "F16"));
         assertEquals(ErrorCode.IO, failure.code());
+        assertTrue(failure.getMessage().contains("-y"), failure.getMessage());
         assertEquals(0, run("quantize", in, out, "F16", "-y"));
+    }
+
+    @Test
+    void onATerminalTheUserIsAsked() throws IOException {
+        String in = synth().toString();
+        Path out = Files.writeString(folder.resolve("out.gguf"), "old");
+        for (String no : new String[] {"", "n\n", "yesterday\n"}) {
+            typed = no;
+            assertEquals(FAILED, run("quantize", in, out.toString(), "F16"), no);
+            assertEquals("old", Files.readString(out));
+        }
+        assertTrue(asked.toString().contains(out + " exists. Replace it?"), asked.toString());
+        typed = "Yes\n";
+        assertEquals(0, run("quantize", in, out.toString(), "F16"));
+        assertTrue(Files.size(out) > 3);
+    }
+
+    @Test
+    void quantizeDoesNotReplaceItsSourceByAnyOfItsNames() throws IOException {
+        Path in = synth();
+        byte[] before = Files.readAllBytes(in);
+        Path hard = Files.createLink(folder.resolve("hard.gguf"), in);
+        Path soft = Files.createSymbolicLink(folder.resolve("soft.gguf"), in);
+        for (Path out : List.of(in, hard, soft)) {
+            assertEquals(FAILED, run("quantize", in.toString(), out.toString(), "F16", "-y"));
+            assertEquals(ErrorCode.IO, failure.code());
+            assertEquals(FAILED, run("quantize", out.toString(), in.toString(), "F16", "-y"));
+            assertTrue(failure.getMessage().contains("is read"), failure.getMessage());
+        }
+        assertArrayEquals(before, Files.readAllBytes(in));
+        assertTrue(Files.isSymbolicLink(soft));
+    }
+
+    @Test
+    void quantizeReplacesNoPartOfASplitModel() throws IOException {
+        Path in = Files.move(synth(), folder.resolve("m-00001-of-00002.gguf"));
+        assertEquals(List.of(in, folder.resolve("m-00002-of-00002.gguf")), Requantizer.parts(in));
+    }
+
+    @Test
+    void modelsReplaceNoPipeAndNoLink() throws Exception {
+        Path in = synth();
+        Path pipe = folder.resolve("pipe");
+        assumeTrue(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor() == 0, "no mkfifo");
+        Path old = Files.writeString(folder.resolve("old"), "old");
+        Path link = Files.createSymbolicLink(folder.resolve("link"), old);
+        for (Path out : List.of(pipe, link)) {
+            assertEquals(FAILED, run("quantize", in.toString(), out.toString(), "F16", "-y"));
+            assertEquals(ErrorCode.IO, failure.code());
+            assertEquals(FAILED, run("synth", "llama-3.2-1b", "--layers", "1", "-y", "-o", out.toString()));
+            assertEquals(ErrorCode.IO, failure.code());
+        }
+        assertEquals("old", Files.readString(old));
+        assertTrue(Files.isSymbolicLink(link) && !Files.isRegularFile(pipe));
     }
 
     @Test

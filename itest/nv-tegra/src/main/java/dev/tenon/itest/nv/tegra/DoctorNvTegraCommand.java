@@ -10,6 +10,7 @@ import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.files.OutputFile;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -64,7 +65,10 @@ public final class DoctorNvTegraCommand implements TenonCommand {
             description = "0: this machine; emulated: the emulated board, if installed (default: ${DEFAULT-VALUE}).")
     private String device;
 
-    @Option(names = "--report", paramLabel = "FILE", description = "Also write every line to this report file.")
+    @Option(
+            names = "--report",
+            paramLabel = "FILE",
+            description = "Also write every line to this report file, replaced if it exists.")
     private Path report;
 
     @Option(
@@ -77,6 +81,9 @@ public final class DoctorNvTegraCommand implements TenonCommand {
     public Integer call() throws IOException {
         Console console = (Console) spec.root().userObject();
         Path root = Path.of("/");
+        if (report != null) {
+            OutputFile.checkStream(report, true);
+        }
         try (FileOutputStream file = report == null ? null : new FileOutputStream(report.toFile());
                 Board board = board()) {
             List<Finding> findings = BoardCheck.run(
@@ -115,7 +122,7 @@ public final class DoctorNvTegraCommand implements TenonCommand {
         }
     }
 
-    /// Brought to the disk at once: the machine may freeze in the step after it.
+    /// Brought to the disk at once and under its name: the machine may freeze in the step after it.
     private static void line(String text, PrintWriter out, FileOutputStream file) {
         out.println(text);
         out.flush();

@@ -4,10 +4,10 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.bundles.manager.BundleJar;
+import dev.tenon.platform.cli.files.OutputFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -35,7 +35,11 @@ public final class TrustList {
                 if (list == null) {
                     list = file(trust, jar);
                     if (Files.exists(list)) {
-                        Files.readAllLines(list).forEach(line -> known.add(line.split("\\s", 2)[0]));
+                        lines.append(Files.readString(list));
+                        lines.toString().lines().forEach(line -> known.add(line.split("\\s", 2)[0]));
+                        if (!lines.isEmpty() && !lines.toString().endsWith("\n")) {
+                            lines.append(System.lineSeparator());
+                        }
                     }
                 }
                 if (known.add(read.sha256())) {
@@ -48,7 +52,7 @@ public final class TrustList {
             }
             if (!added.isEmpty()) {
                 Files.createDirectories(list.toAbsolutePath().getParent());
-                Files.writeString(list, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+                OutputFile.write(list, true, lines);
             }
             return added;
         } catch (IOException e) {

@@ -7,19 +7,18 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
-import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -210,11 +209,8 @@ public final class ChatCommand implements TenonCommand {
                     .append(message.content().strip())
                     .append("\n\n");
         }
-        try {
-            Files.writeString(Path.of(name), text);
-        } catch (IOException e) {
-            throw new TenonException(ErrorCode.IO, name + " cannot be written: " + e.getMessage() + ".", e);
-        }
+        Path file = Path.of(name);
+        OutputFile.write(file, interactive && console.mayReplace(file, false), text);
         console.note("Saved to " + name + ".");
     }
 

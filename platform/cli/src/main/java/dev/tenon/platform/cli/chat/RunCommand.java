@@ -14,6 +14,7 @@ import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
@@ -115,7 +116,8 @@ public final class RunCommand implements TenonCommand {
             arity = "0..1",
             paramLabel = "FILE",
             fallbackValue = "-",
-            description = "Write counts and times as one line of JSON to a file, or to standard error.")
+            description = "Write counts and times as one line of JSON to a file (replaced if it exists), or to standard"
+                    + " error.")
     private String jsonMetrics;
 
     @Mixin
@@ -145,6 +147,10 @@ public final class RunCommand implements TenonCommand {
                     spec.commandLine(), "Invalid value for option '--predict': " + predict + " is below -1");
         }
         LoadRequest request = model.request(console);
+        Path[] inputs = file == null ? new Path[] {request.path()} : new Path[] {request.path(), file};
+        if (jsonMetrics != null && !jsonMetrics.equals("-")) {
+            OutputFile.checkStream(Path.of(jsonMetrics), true, inputs);
+        }
         ModelDefaults defaults = ModelDefaults.of(request.path());
         String text = promptText(defaults);
         SamplingParams params = sampling.params(defaults);
@@ -175,7 +181,7 @@ public final class RunCommand implements TenonCommand {
             }
             console.out().println();
             console.out().flush();
-            report(loaded, usage, params, firstToken);
+            report(loaded, usage, params, firstToken, inputs);
             return interrupted && usage.finish() == FinishReason.CANCELLED ? CliErrors.INTERRUPTED : 0;
         }
     }
@@ -201,10 +207,10 @@ public final class RunCommand implements TenonCommand {
         return Prompts.encodeRendered(loaded.tokenizer(), Prompts.render(loaded, messages));
     }
 
-    private void report(LoadedModel loaded, Usage usage, SamplingParams params, Instant firstToken) {
+    private void report(LoadedModel loaded, Usage usage, SamplingParams params, Instant firstToken, Path... inputs) {
         if (jsonMetrics != null) {
             String line = RunMetrics.line(loaded, usage, params.seed(), firstToken);
-            RunMetrics.write(jsonMetrics, line, console.err());
+            RunMetrics.write(jsonMetrics, line, console.err(), inputs);
         }
         if (console.errIsTerminal()) {
             console.note(summary(usage, loaded));

@@ -2,13 +2,10 @@ package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.text.Json;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 
@@ -60,17 +57,14 @@ final class RunMetrics {
     /// @param where a file, or `-` for standard error
     /// @param line the line
     /// @param err standard error
-    static void write(String where, String line, PrintWriter err) {
+    /// @param inputs files that the command reads
+    static void write(String where, String line, PrintWriter err, Path... inputs) {
         if (where.equals("-")) {
             err.println(line);
             err.flush();
             return;
         }
-        try {
-            Files.writeString(Path.of(where), line + "\n");
-        } catch (IOException e) {
-            throw new TenonException(ErrorCode.IO, where + " cannot be written: " + e.getMessage() + ".", e);
-        }
+        OutputFile.write(Path.of(where), true, line + "\n", inputs);
     }
 
     private static double millis(long nanos) {

@@ -1,21 +1,19 @@
 package dev.tenon.platform.cli.model;
 
 import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.options.ModelOptions;
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
@@ -74,6 +72,11 @@ public final class LogitsCommand implements TenonCommand {
             description = "The file to write; - for standard output.")
     private String output;
 
+    @Option(
+            names = {"-y", "--overwrite"},
+            description = "Replace the file if it exists, without asking.")
+    private boolean overwrite;
+
     @Option(names = "--all", description = "Write the logits after every token, row by row.")
     private boolean all;
 
@@ -82,7 +85,14 @@ public final class LogitsCommand implements TenonCommand {
 
     @Override
     public Integer call() {
-        try (LoadedModel loaded = console.load(engine, model.request(console));
+        LoadRequest request = model.request(console);
+        boolean toFile = !output.equals("-");
+        Path target = Path.of(output);
+        boolean replace = toFile && console.mayReplace(target, overwrite);
+        if (toFile) {
+            OutputFile.checkStream(target, replace, request.path());
+        }
+        try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
             int vocabulary = loaded.config().vocabularySize();
             for (int id : ids) {
@@ -93,38 +103,24 @@ public final class LogitsCommand implements TenonCommand {
                                     + (vocabulary - 1));
                 }
             }
-            try (OutputStream out = open()) {
-                session.evaluate(ids, all ? Rows.ALL : Rows.LAST, (index, row) -> write(out, row));
-            } catch (IOException e) {
-                throw cannotWrite(e);
-            } catch (UncheckedIOException e) {
-                throw cannotWrite(e.getCause());
+            if (toFile) {
+                try (OutputFile file = OutputFile.openStream(target, replace, request.path())) {
+                    evaluate(session, file.bytes());
+                    file.complete();
+                } catch (UncheckedIOException e) {
+                    throw OutputFile.failed(target, e.getCause());
+                }
+            } else {
+                console.out().flush();
+                evaluate(session, console.outBytes());
             }
             console.note((all ? ids.length : 1) + " x " + vocabulary + " float32 written to " + output);
         }
         return 0;
     }
 
-    private OutputStream open() throws IOException {
-        if (!output.equals("-")) {
-            return new BufferedOutputStream(Files.newOutputStream(Path.of(output)), 1 << 16);
-        }
-        console.out().flush();
-        return new java.io.FilterOutputStream(console.outBytes()) {
-            @Override
-            public void write(byte[] bytes, int offset, int length) throws IOException {
-                out.write(bytes, offset, length);
-            }
-
-            @Override
-            public void close() throws IOException {
-                flush(); // standard output stays open
-            }
-        };
-    }
-
-    private TenonException cannotWrite(IOException e) {
-        return new TenonException(ErrorCode.IO, output + " cannot be written: " + e.getMessage() + ".", e);
+    private void evaluate(Session session, OutputStream out) {
+        session.evaluate(ids, all ? Rows.ALL : Rows.LAST, (index, row) -> write(out, row));
     }
 
     private static void write(OutputStream out, float[] row) {

@@ -97,6 +97,15 @@ class ChatCommandTests {
     }
 
     @Test
+    void savingReplacesNoFileUnasked() throws IOException {
+        Path file = Files.writeString(folder.resolve("talk.md"), "precious");
+        TestCli.Result result = chat("Hello\n/save " + file + "\n");
+        assertEquals(1, result.status());
+        assertTrue(result.err().contains("exists already") && result.err().endsWith("[IO-001]\n"), result.err());
+        assertEquals("precious", Files.readString(file));
+    }
+
+    @Test
     void systemCommandStartsAnew() {
         chat("Hello\n/system Be brief.\nHi\n");
         int[] expected = new FakeTokenizer(false).encode("system\nBe brief.<|im_end|>\n", false, true);

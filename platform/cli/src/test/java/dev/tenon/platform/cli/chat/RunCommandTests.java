@@ -334,6 +334,20 @@ class RunCommandTests {
     }
 
     @Test
+    void metricsReplaceNeitherALinkNorWhatIsRead() throws IOException {
+        Path prompt = Files.writeString(folder.resolve("prompt.txt"), "Once");
+        Path link = Files.createSymbolicLink(folder.resolve("link"), prompt);
+        for (Path file : List.of(prompt, link, cli.model)) {
+            TestCli.Result result = cli.run("run", "--json-metrics=" + file, "-f", prompt.toString());
+            assertEquals(1, result.status());
+            assertTrue(result.err().endsWith("[IO-001]\n"), result.err());
+        }
+        assertEquals(0, cli.engine.requests.size(), "nothing runs before that is known");
+        assertEquals("Once", Files.readString(prompt));
+        assertEquals("fake", Files.readString(cli.model));
+    }
+
+    @Test
     void speedIsShownOnATerminalUnlessQuiet() {
         cli.errTerminal = true;
         assertTrue(cli.run("run", "-p", "x").err().contains("tok/s"));

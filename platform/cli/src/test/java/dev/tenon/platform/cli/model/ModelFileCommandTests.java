@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -117,10 +118,26 @@ class ModelFileCommandTests {
         assertEquals(3f, bytes.getFloat(0));
         assertEquals(-0.5f, bytes.getFloat(4));
         assertArrayEquals(new int[] {1, 2, 3}, cli.engine.evaluated.getFirst());
-        cli.run("logits", "--ids", "1,2,3", "-o", out.toString(), "--all");
+        result = cli.run("logits", "--ids", "1,2,3", "-o", out.toString(), "--all");
+        assertEquals(1, result.status());
+        assertTrue(result.err().contains("-y") && result.err().endsWith("[IO-001]\n"), result.err());
+        assertEquals(
+                0,
+                cli.run("logits", "--ids", "1,2,3", "-o", out.toString(), "--all", "-y")
+                        .status());
         bytes = ByteBuffer.wrap(Files.readAllBytes(out)).order(ByteOrder.LITTLE_ENDIAN);
         assertEquals(3 * 4 * FakeTokenizer.SIZE, bytes.capacity());
         assertEquals(2f, bytes.getFloat(4 * FakeTokenizer.SIZE));
+    }
+
+    @Test
+    void logitsDoNotReplaceTheirModel() throws IOException {
+        for (Path name : List.of(cli.model, Files.createLink(folder.resolve("hard"), cli.model))) {
+            TestCli.Result result = cli.run("logits", "--ids", "1", "-y", "-o", name.toString());
+            assertEquals(1, result.status());
+            assertTrue(result.err().contains("is read") && result.err().endsWith("[IO-001]\n"), result.err());
+        }
+        assertEquals("fake", Files.readString(cli.model));
     }
 
     @Test

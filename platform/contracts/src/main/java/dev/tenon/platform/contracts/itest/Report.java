@@ -1,12 +1,10 @@
 package dev.tenon.platform.contracts.itest;
 
+import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.contracts.itest.ContractRun.Case;
 import dev.tenon.platform.contracts.itest.ContractRun.Outcome;
-import java.io.IOException;
-import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -66,17 +64,18 @@ public record Report(List<String> title, List<ContractRun> runs) {
         }
     }
 
-    /// Writes the report to a file: JUnit XML if its name ends in `.xml`, else text.
+    /// Writes the report to a file, which it replaces: JUnit XML if its name ends in `.xml`, else text.
     ///
     /// @param file the file
-    /// @throws IOException if it cannot be written
-    public void write(Path file) throws IOException {
-        if (!file.getFileName().toString().endsWith(".xml")) {
-            Files.writeString(file, text());
-            return;
-        }
-        try (OutputStream out = Files.newOutputStream(file)) {
-            XMLStreamWriter xml = XMLOutputFactory.newInstance().createXMLStreamWriter(out, "UTF-8");
+    /// @throws dev.tenon.api.error.TenonException (`IO-001`) if it cannot be written
+    public void write(Path file) {
+        OutputFile.write(file, true, file.getFileName().toString().endsWith(".xml") ? xml() : text());
+    }
+
+    private String xml() {
+        StringWriter out = new StringWriter();
+        try {
+            XMLStreamWriter xml = XMLOutputFactory.newInstance().createXMLStreamWriter(out);
             xml.writeStartDocument("UTF-8", "1.0");
             xml.writeStartElement("testsuites");
             for (ContractRun run : runs) {
@@ -85,8 +84,9 @@ public record Report(List<String> title, List<ContractRun> runs) {
             xml.writeEndElement();
             xml.writeEndDocument();
             xml.close();
+            return out.toString();
         } catch (XMLStreamException e) {
-            throw new IOException(e);
+            throw new IllegalStateException("a text in memory can be written", e);
         }
     }
 

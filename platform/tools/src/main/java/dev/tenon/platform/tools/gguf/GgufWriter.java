@@ -4,32 +4,26 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.core.gguf.TensorType;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.AtomicMoveNotSupportedException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 
 /// Writes a GGUF file of any size with little heap: the header first, then tensor data piece by piece.
 ///
-/// The data goes to a file of its own name with `.tmp` at the end, which takes the target's name only when
-/// it is complete; a failure leaves nothing behind, and what a killed process left goes when the same target
-/// is written again. A writer is set up by one thread and used once.
+/// The target gets its name when it is complete, and a failure leaves nothing behind, see [OutputFile]. A writer is set
+/// up by one thread and used once.
 public final class GgufWriter {
     /// Makes the data of a tensor.
     @FunctionalInterface
@@ -60,15 +54,12 @@ public final class GgufWriter {
     /// Longest row; a row is never cut.
     private static final int MAX_ROW_BYTES = 1 << 30;
 
-    private static final String TEMPORARY = ".tmp";
-    private static final Duration GRACE = Duration.ofMinutes(1);
-    private static final System.Logger LOG = System.getLogger(GgufWriter.class.getName());
-
     private final Path target;
     private final Map<String, GgufValue> metadata = new LinkedHashMap<>();
     private final Map<String, Tensor> tensors = new LinkedHashMap<>();
     private int version = 3;
     private boolean replace;
+    private List<Path> inputs = List.of();
     private int threads = 1;
     private ProgressListener progress = ProgressListener.NONE;
 
@@ -80,9 +71,6 @@ public final class GgufWriter {
     ///
     /// @param target the file; its folder must exist
     public static GgufWriter to(Path target) {
-        if (target.getFileName() == null || Files.isDirectory(target)) {
-            throw new TenonException(ErrorCode.IO, target + " is a directory. Give the path of a file in it.");
-        }
         return new GgufWriter(target);
     }
 
@@ -182,76 +170,28 @@ public final class GgufWriter {
         return this;
     }
 
+    /// Names files that are read while this one is written, so that none of them is replaced.
+    ///
+    /// @param files the files
+    /// @return this
+    public GgufWriter reading(Collection<Path> files) {
+        inputs = List.copyOf(files);
+        return this;
+    }
+
     /// Writes the file.
     ///
     /// @return its size in bytes
-    /// @throws TenonException (`IO-001`) if the target exists and may not be replaced, or the file
-    ///     cannot be written; or what a [TensorWriter] threw. Then nothing is left behind
+    /// @throws TenonException (`IO-001`) if the target may not be written, see [OutputFile#open], or cannot be;
+    ///     or what a [TensorWriter] threw. Then nothing is left behind
     public long write() {
         int alignment = alignment();
-        if (!replace && Files.exists(target)) {
-            throw new TenonException(ErrorCode.IO, target + " exists already. Allow it to be replaced, or move it.");
-        }
-        sweep();
-        Path temporary = target.resolveSibling(target.getFileName() + "."
-                + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime()) + TEMPORARY);
-        boolean done = false;
-        try {
-            long size = write(temporary, alignment);
-            if (!replace && Files.exists(target)) {
-                throw new TenonException(
-                        ErrorCode.IO, target + " was created meanwhile. Allow it to be replaced, or move it.");
-            }
-            move(temporary);
-            done = true;
+        try (OutputFile file = OutputFile.open(target, replace, inputs.toArray(Path[]::new))) {
+            long size = write(file.channel(), alignment);
+            file.complete();
             return size;
         } catch (IOException e) {
-            throw new TenonException(
-                    ErrorCode.IO,
-                    target + " cannot be written: " + e + ". Check the folder, its permissions and free space.",
-                    e);
-        } finally {
-            if (!done) {
-                discard(temporary);
-            }
-        }
-    }
-
-    private void move(Path temporary) throws IOException {
-        try {
-            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        } catch (AtomicMoveNotSupportedException e) {
-            Files.move(temporary, target, StandardCopyOption.REPLACE_EXISTING);
-        }
-    }
-
-    /// Removes what killed processes left that wrote the same target: such files are large. One that was written
-    /// to a moment ago may belong to a process of another machine.
-    private void sweep() {
-        String start = target.getFileName() + ".";
-        try (Stream<Path> files = Files.list(target.toAbsolutePath().getParent())) {
-            for (Path file : files.filter(f -> f.getFileName().toString().startsWith(start))
-                    .toList()) {
-                String rest = file.getFileName().toString().substring(start.length());
-                if (rest.matches("[0-9]{1,18}-[0-9a-f]+\\" + TEMPORARY)
-                        && ProcessHandle.of(Long.parseLong(rest.substring(0, rest.indexOf('-'))))
-                                .isEmpty()
-                        && Files.getLastModifiedTime(file)
-                                .toInstant()
-                                .isBefore(Instant.now().minus(GRACE))) {
-                    discard(file);
-                }
-            }
-        } catch (IOException e) {
-            LOG.log(System.Logger.Level.DEBUG, "Unfinished files stay beside " + target, e);
-        }
-    }
-
-    private static void discard(Path temporary) {
-        try {
-            Files.deleteIfExists(temporary);
-        } catch (IOException e) {
-            LOG.log(System.Logger.Level.WARNING, "Left behind: " + temporary + ". Delete it.", e);
+            throw OutputFile.failed(target, e);
         }
     }
 
@@ -269,7 +209,7 @@ public final class GgufWriter {
         return ((Long) value.value()).intValue();
     }
 
-    private long write(Path temporary, int alignment) throws IOException {
+    private long write(FileChannel channel, int alignment) throws IOException {
         GgufEncoder header = new GgufEncoder();
         header.putInt(MAGIC);
         header.putInt(version);
@@ -287,18 +227,15 @@ public final class GgufWriter {
         }
         long dataStart = tensors.isEmpty() ? header.size() : align(header.size(), alignment);
         long end = Math.addExact(dataStart, offset);
-        try (FileChannel channel =
-                FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            ByteBuffer bytes = header.toBuffer();
-            long position = 0;
-            while (bytes.hasRemaining()) {
-                position += channel.write(bytes, position);
-            }
-            if (end > position) {
-                channel.write(ByteBuffer.allocate(1), end - 1);
-            }
-            writeData(channel, pieces(dataStart, alignment));
+        ByteBuffer bytes = header.toBuffer();
+        long position = 0;
+        while (bytes.hasRemaining()) {
+            position += channel.write(bytes, position);
         }
+        if (end > position) {
+            channel.write(ByteBuffer.allocate(1), end - 1);
+        }
+        writeData(channel, pieces(dataStart, alignment));
         return end;
     }
 

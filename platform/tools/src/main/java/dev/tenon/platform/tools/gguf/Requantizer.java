@@ -17,7 +17,11 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /// Converts a model to other weight formats.
 ///
@@ -25,6 +29,7 @@ import java.util.Map;
 /// quantisation version as the last keys, split files joined), so that equal encoders give equal
 /// files.
 public final class Requantizer {
+    private static final Pattern SPLIT = Pattern.compile("(.*-)\\d{5}(-of-(\\d{5})\\.gguf)");
     private static final String FILE_TYPE = "general.file_type";
     private static final String QUANTIZATION_VERSION = "general.quantization_version";
     /// The version of ggml's block layouts that the formats have.
@@ -47,7 +52,8 @@ public final class Requantizer {
     /// @return bytes written
     /// @throws UnsupportedModelException (`MODEL-006`) if a format is needed that is not installed
     /// @throws ModelFormatException (`MODEL-007`) if a weight is NaN or infinite
-    /// @throws dev.tenon.api.error.TenonException (`IO-001`) if the file cannot be written
+    /// @throws dev.tenon.api.error.TenonException (`IO-001`) if `out` cannot be written
+    ///     or is a file of the model
     public static long quantize(
             GgufFile in,
             Path out,
@@ -63,6 +69,7 @@ public final class Requantizer {
                 .version(3)
                 .threads(threads)
                 .replaceExisting(replace)
+                .reading(parts(in.path()))
                 .progress(progress);
         putMetadata(writer, in.metadata(), choice);
         List<TensorInfo> tensors =
@@ -77,6 +84,20 @@ public final class Requantizer {
             writer.tensor(tensor.name(), type, tensor.shape(), rows(in, tensor, source, type, installed));
         }
         return writer.write();
+    }
+
+    /// {@return the files of a model: all parts of a split one}
+    ///
+    /// @param path its first file
+    public static List<Path> parts(Path path) {
+        Matcher split = SPLIT.matcher(path.getFileName().toString());
+        if (!split.matches()) {
+            return List.of(path);
+        }
+        return IntStream.rangeClosed(1, Integer.parseInt(split.group(3)))
+                .mapToObj(part ->
+                        path.resolveSibling(split.group(1) + String.format(Locale.ROOT, "%05d", part) + split.group(2)))
+                .toList();
     }
 
     /// {@return the order in which tensors are written: those outside layers first, then layer by
