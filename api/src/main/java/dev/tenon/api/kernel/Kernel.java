@@ -10,6 +10,9 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// for the NVIDIA backends).
 @ConsumerType
 public interface Kernel {
+    /// The format of kernels that are not made for one.
+    String ANY_FORMAT = "any";
+
     /// {@return what reports call it, such as `q4_k.scalar`}
     String name();
 
@@ -21,6 +24,7 @@ public interface Kernel {
     String op();
 
     /// {@return the format of the stored data that it reads, as in [dev.tenon.api.quant.QuantFormat#id()]:
-    /// of weights for `linear`, of cached keys and values for `attention`, of rows for `elements`}
+    /// of weights for `linear`, of cached keys and values for `attention`, of rows for `elements`;
+    /// [#ANY_FORMAT] for ops that bundles define}
     String format();
 }

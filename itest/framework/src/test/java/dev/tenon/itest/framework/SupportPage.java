@@ -17,6 +17,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
@@ -79,6 +80,29 @@ final class SupportPage {
         @Override
         public MemorySegment data(String name) {
             throw new UnsupportedOperationException(name);
+        }
+    }
+
+    /// An op that a bundle defines; what it computes is not asked.
+    private record Own() implements ReferenceOp {
+        @Override
+        public String kind() {
+            return "NAME";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(X);
+        }
+
+        @Override
+        public List<Value> outputs() {
+            return List.of(Y);
+        }
+
+        @Override
+        public double[][] evaluate(double[][] inputs, float[][] weights) {
+            return inputs;
         }
     }
 
@@ -152,6 +176,7 @@ final class SupportPage {
                         .toLowerCase(Locale.ROOT))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(kinds, ops.values().stream().map(Op::kind).collect(Collectors.toCollection(TreeSet::new)));
+        ops.put("an op that a bundle defines, without a kernel", new Own());
         Weights weights = new OneFormat(formats.get("F32"));
         List<String> rows = new ArrayList<>();
         ops.forEach((name, op) -> {

@@ -14,6 +14,7 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.OpCases.Case;
+import dev.tenon.itest.testkit.models.OwnOp;
 import dev.tenon.itest.testkit.models.RandomModels;
 import dev.tenon.itest.testkit.models.RandomModels.Model;
 import dev.tenon.itest.testkit.models.TestFormats;
@@ -43,6 +44,7 @@ final class OptionalOpCases {
         all.views();
         all.routers();
         all.experts();
+        all.own();
         return List.copyOf(all.cases);
     }
 
@@ -221,6 +223,31 @@ final class OptionalOpCases {
 
     private static ExpertOp.Router route(GraphBuilder b, Value x, RouterParams params) {
         return b.router("r", b.scale("logits", OpCases.project(b, x, "gate_inp", 12), 3), params);
+    }
+
+    /// An op of a model bundle, before and after rows are selected, with a tensor of which it reads some rows.
+    private void own() {
+        for (int width : new int[] {1, 7, 64, 65}) {
+            String name = "op of a bundle width=" + width;
+            cases.add(new Case(
+                    name,
+                    2 * width,
+                    true,
+                    false,
+                    () -> RandomModels.whole(name, 11, width, TestFormats.F32, (b, x) -> {
+                        Weight tensor = new Weight("own.weight", width, 2 * width + 1);
+                        OwnOp first = own(b, "first", x, tensor.rows(1, width + 1), -0.5f);
+                        OwnOp last = own(b, "last", b.selectRows("rows", first.sum()), tensor.rows(0, width), 2);
+                        Value top = b.linear("spread", last.top(), new Weight("spread.weight", 1, width), NONE);
+                        return b.add("logits", last.sum(), top);
+                    })));
+        }
+    }
+
+    private static OwnOp own(GraphBuilder b, String name, Value x, Weight matrix, float factor) {
+        OwnOp op = new OwnOp(x, x, matrix, factor, b.value(name + ".sum", matrix.rows()), b.value(name + ".top", 1));
+        b.add(op);
+        return op;
     }
 
     private void experts() {

@@ -7,6 +7,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -151,6 +152,7 @@ final class Lowering {
             case FusedOp.NormGateUp f -> normGateUp(f);
             case FusedOp.LinearAdd f ->
                 linear(f, f.linear(), f.residual(), f.add().out());
+            case ReferenceOp o -> own(OwnOp.of(o, pool, binder, memory));
             default -> plain(PlainOp.of(op, pool, binder));
         }
     }
@@ -162,6 +164,12 @@ final class Lowering {
         add(
                 plain.kernel(),
                 new PlanReport.Kernel(plain.op().kind(), plain.name(), "plain.generic", Support.Level.GENERIC));
+    }
+
+    private void own(OwnOp own) {
+        weightBytes += own.weightBytes();
+        needs = needs.and(new ThreadNeeds(own.scratchFloats(), 0, 0, 0));
+        add(own.kernel(), own.report());
     }
 
     private void embedding(CoreOp.Embedding e) {

@@ -3,10 +3,14 @@ package dev.tenon.backend.cpu.vector.plan;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.cpu.OpKernel;
+import dev.tenon.api.kernel.cpu.OpWeight;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import java.lang.foreign.MemorySegment;
@@ -22,6 +26,7 @@ final class WeightBinder {
     private final Weights weights;
     private final KernelSet kernels;
     private final Map<Weight, float[]> vectors = new HashMap<>();
+    private final Map<Weight, float[]> decoded = new HashMap<>();
     private final List<PackedRows> packedRows = new ArrayList<>();
     private final List<BoundLinear> linears = new ArrayList<>();
     private final Map<String, MemorySegment> matrices = new HashMap<>();
@@ -60,6 +65,11 @@ final class WeightBinder {
     ///
     /// @param weight the weight
     MemorySegment data(Weight weight) {
+        matrices.put(weight.name(), weights.data(weight.name()));
+        return checked(weight);
+    }
+
+    private MemorySegment checked(Weight weight) {
         MemorySegment data = weights.data(weight.name());
         long needed = Math.multiplyExact(rowBytes(weight), (long) weight.tensorRows() * weight.slices());
         if (data.byteSize() < needed) {
@@ -68,7 +78,6 @@ final class WeightBinder {
                     "tensor " + weight.name() + " holds " + data.byteSize() + " bytes; its shape " + weight.tensor()
                             + " needs " + needed + "; get an undamaged file");
         }
-        matrices.put(weight.name(), data);
         return weight.firstRow() == 0 ? data : data.asSlice(rowBytes(weight) * weight.firstRow());
     }
 
@@ -79,10 +88,30 @@ final class WeightBinder {
         float[] known = vectors.get(weight);
         if (known == null) {
             known = new float[Math.multiplyExact(weight.cols(), weight.rows())];
-            MemorySegment data = data(weight);
-            matrices.remove(weight.name());
-            format(weight).dequantize(data, 0, known, 0, known.length);
+            format(weight).dequantize(checked(weight), 0, known, 0, known.length);
             vectors.put(weight, known);
+        }
+        return known;
+    }
+
+    /// {@return a weight of an op that a model bundle defines, to be read in place}
+    ///
+    /// @param weight the weight
+    OpWeight inPlace(Weight weight) {
+        return new OpWeight(weight, format(weight), data(weight));
+    }
+
+    /// {@return a weight of any shape in float32, which counts as memory of the plan; decoded once,
+    ///     shared, not to be changed}
+    ///
+    /// @param weight the weight
+    /// @param memory gives memory
+    float[] decoded(Weight weight, PlanMemory memory) {
+        float[] known = decoded.get(weight);
+        if (known == null) {
+            known = memory.floats(weight.elements(), "decoded weight " + weight.name());
+            new OpWeight(weight, format(weight), checked(weight)).decode(known);
+            decoded.put(weight, known);
         }
         return known;
     }
@@ -104,6 +133,13 @@ final class WeightBinder {
                 bias == null ? NONE : vector(bias));
         linears.add(linear);
         return linear;
+    }
+
+    /// {@return a kernel of another bundle for an op of its own, or null if none is offered}
+    ///
+    /// @param op the op
+    OpKernel own(ReferenceOp op) {
+        return kernels.own(op, weights);
     }
 
     /// {@return the matrices bound so far}

@@ -2,12 +2,16 @@ package dev.tenon.backend.cpu.vector.selection;
 
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelOffers;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.ElementKernel;
+import dev.tenon.api.kernel.cpu.OpKernel;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.kernel.cpu.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
@@ -20,6 +24,7 @@ import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
 import dev.tenon.backend.cpu.vector.op.ElementDispatch;
 import dev.tenon.backend.cpu.vector.warmup.WarmAttention;
 import dev.tenon.backend.cpu.vector.warmup.WarmElementMath;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
@@ -110,6 +115,18 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
             return null;
         }
         return offered(AttentionKernel.class, k -> k.accepts(keyType, valueType, op.keyLength(), op.valueLength()));
+    }
+
+    /// {@return a kernel for an op that a model bundle defines, or null if none is offered}
+    ///
+    /// @param op the op
+    /// @param weights formats of its weights
+    public OpKernel own(ReferenceOp op, Weights weights) {
+        List<QuantFormat> formats = new ArrayList<>();
+        for (Weight weight : op.weights()) {
+            formats.add(weights.format(weight.name()));
+        }
+        return offered(OpKernel.class, k -> k.op().equals(op.kind()) && k.accepts(op, List.copyOf(formats)));
     }
 
     /// {@return what reports call attention}

@@ -8,6 +8,9 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.kernel.cpu.OpKernel;
+import dev.tenon.backend.cpu.vector.op.EvaluatedRows;
 
 /// Judges which ops run here, and how.
 ///
@@ -37,9 +40,20 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                     CoreOp.SoftCap _,
                     CoreOp.SelectRows _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
             case CustomOp custom -> GraphSupport.of(custom, isFused(custom), this::of);
+            case ReferenceOp own -> own(own);
             case Op plain when isPlain(plain) -> new Support(Support.Level.GENERIC, "plain Java for " + plain.kind());
             default -> GraphSupport.unknown(op);
         };
+    }
+
+    private Support own(ReferenceOp op) {
+        OpKernel kernel = kernels.own(op, weights);
+        return kernel != null
+                ? new Support(Support.Level.FAST, "kernel " + kernel.name() + " for op " + op.kind())
+                : new Support(
+                        Support.Level.GENERIC,
+                        "no kernel is offered for op " + op.kind() + " ("
+                                + op.getClass().getName() + "); it computes itself, slowly: " + EvaluatedRows.NAME);
     }
 
     /// {@return whether the backend has a kernel for the whole op}

@@ -12,6 +12,7 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
@@ -96,6 +97,37 @@ class NoKernelYetTests {
     void whatKernelsComputeIsStillTaken() {
         for (Op op : List.of(rope(Optional.empty(), 1), attention(true, NONE), new CoreOp.Add(X, X, Y))) {
             assertEquals(Optional.empty(), NoKernelYet.reason(op), op.kind());
+        }
+    }
+
+    private record Own(Value x, Value out) implements ReferenceOp {
+        @Override
+        public String kind() {
+            return "acme.own";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+
+        @Override
+        public List<Value> outputs() {
+            return List.of(out);
+        }
+
+        @Override
+        public double[][] evaluate(double[][] inputs, float[][] weights) {
+            return inputs;
+        }
+    }
+
+    @Test
+    void anOpOfABundleIsRefusedByName() {
+        Support support = KernelSupport.of(new Own(X, Y), new TestGraphs(), List.of());
+        assertEquals(Support.Level.NONE, support.level());
+        for (String part : List.of("op acme.own", "need a kernel", "CPU")) {
+            assertTrue(support.reason().contains(part), support.reason());
         }
     }
 

@@ -5,6 +5,7 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.Cut;
@@ -196,8 +197,14 @@ public final class Comparison {
             case CoreOp.Attention a -> tolerances.exact(Math.max(a.keyLength(), tokens.length));
             // Angles that are computed in float32 lose 2^-24 of the position.
             case CoreOp.Rope r -> tolerances.exact(2) + tokens.length * 0x1p-24;
+            case ReferenceOp r -> tolerances.exact(longest(r));
             default -> tolerances.exact(1);
         };
+    }
+
+    /// How many terms a sum of an op that a bundle defines may have: a row of its inputs.
+    private static int longest(ReferenceOp op) {
+        return Math.max(1, op.inputs().stream().mapToInt(Value::width).sum());
     }
 
     static Worst worst(float[][] a, float[][] b) {
