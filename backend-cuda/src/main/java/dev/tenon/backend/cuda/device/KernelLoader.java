@@ -18,11 +18,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,7 +46,7 @@ public final class KernelLoader implements AutoCloseable {
     /// Sources of the kernels for many rows, which leave the split of the first-level cache to the driver.
     private static final Set<String> MANY_ROWS = Set.of("matmul.cu", "attention_prefill.cu", "rows.cu");
 
-    private static final int MOST_COMPILERS = 8;
+    private static final int MOST_COMPILERS = 16;
 
     private final CudaContext context;
     private final DeviceTraits traits;
@@ -56,6 +55,9 @@ public final class KernelLoader implements AutoCloseable {
     private final CodeCache cache;
     private final Map<String, Long> modules = new HashMap<>();
     private final Map<String, Function> functions = new HashMap<>();
+    private final Map<String, FutureTask<byte[]>> compiling = new ConcurrentHashMap<>();
+    private final Semaphore compilers =
+            new Semaphore(Math.min(MOST_COMPILERS, Runtime.getRuntime().availableProcessors()));
     private Nvrtc opened;
     private String missing;
 
@@ -85,43 +87,62 @@ public final class KernelLoader implements AutoCloseable {
         this.cache = new CodeCache(folder.isEmpty() ? CodeCache.defaultFolder(System.getenv()) : Path.of(folder));
     }
 
-    /// Loads modules that are not loaded yet; compiles several at once.
+    /// Loads modules that are not loaded yet; compiles several at once, and waits for those that another
+    /// thread compiles.
     ///
     /// @param wanted the modules
     /// @param headers headers of third parties, by name
     /// @throws BackendException if one cannot be had
-    public synchronized void load(List<KernelModule> wanted, Map<String, String> headers) {
-        Map<String, Callable<byte[]>> tasks = new LinkedHashMap<>();
-        Optional<Nvrtc> nvrtc = nvrtc();
-        for (KernelModule module : wanted) {
-            String key = key(module, headers);
-            if (!modules.containsKey(key)) {
-                tasks.put(key, () -> code(module, headers, nvrtc));
+    public void load(List<KernelModule> wanted, Map<String, String> headers) {
+        long begin = System.nanoTime();
+        Map<String, FutureTask<byte[]>> codes = new LinkedHashMap<>();
+        synchronized (this) {
+            Optional<Nvrtc> nvrtc = nvrtc();
+            for (KernelModule module : wanted) {
+                String key = key(module, headers);
+                if (!modules.containsKey(key)) {
+                    codes.put(key, compiling.computeIfAbsent(key, k -> compile(module, headers, nvrtc)));
+                }
             }
         }
-        if (tasks.isEmpty()) {
+        if (codes.isEmpty()) {
             return;
         }
-        long begin = System.nanoTime();
-        int threads = Math.min(
-                Math.min(MOST_COMPILERS, tasks.size()), Runtime.getRuntime().availableProcessors());
-        try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
-            Map<String, Future<byte[]>> results = new LinkedHashMap<>();
-            tasks.forEach((key, task) -> results.put(key, executor.submit(task)));
-            context.enter();
-            for (Map.Entry<String, Future<byte[]>> result : results.entrySet()) {
-                modules.put(
-                        result.getKey(),
-                        context.binding()
-                                .loadModule(result.getKey(), result.getValue().get()));
+        try {
+            for (Map.Entry<String, FutureTask<byte[]>> code : codes.entrySet()) {
+                loadModule(code.getKey(), code.getValue().get());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BackendException(ErrorCode.BACKEND_FAILED, "interrupted while kernels were being compiled", 0, e);
         } catch (ExecutionException e) {
             throw DriverLibrary.rethrow(e.getCause());
+        } finally {
+            // One that failed is tried again by the next who asks.
+            codes.forEach(compiling::remove);
         }
-        LOG.info("{} kernel modules loaded in {} ms", tasks.size(), (System.nanoTime() - begin) / 1_000_000);
+        LOG.info("{} kernel modules loaded in {} ms", codes.size(), (System.nanoTime() - begin) / 1_000_000);
+    }
+
+    /// Begins to make the code of a module, on a thread of its own.
+    private FutureTask<byte[]> compile(KernelModule module, Map<String, String> headers, Optional<Nvrtc> nvrtc) {
+        FutureTask<byte[]> task = new FutureTask<>(() -> {
+            compilers.acquire();
+            try {
+                return code(module, headers, nvrtc);
+            } finally {
+                compilers.release();
+            }
+        });
+        Thread.ofPlatform().name("tenon-cuda-compile").daemon().start(task);
+        return task;
+    }
+
+    private synchronized void loadModule(String key, byte[] code) {
+        if (!modules.containsKey(key)) {
+            context.enter();
+            modules.put(key, context.binding().loadModule(key, code));
+        }
     }
 
     private static String key(KernelModule module, Map<String, String> headers) {

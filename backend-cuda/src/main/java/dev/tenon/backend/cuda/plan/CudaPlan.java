@@ -113,8 +113,8 @@ public final class CudaPlan implements Plan {
                 on(GRAPHS)));
         kernels.load(planned.repackModules(), Map.of());
         graphs.load(usualShapes(planned));
-        try (WeightUpload upload = new WeightUpload(context, memory, launcher, allocator)) {
-            upload.run(planned, weights);
+        try (WeightUpload upload = new WeightUpload(context, memory, launcher, allocator, planned)) {
+            upload.run(weights);
         }
         CudaSteps steps = new CudaSteps(context, planned, memory, input, pageTables, graphs, logits, profiler);
         runner = new StepRunner(turn, planned, steps);

@@ -24,7 +24,9 @@ import org.slf4j.LoggerFactory;
 /// kernels is decoded to F16 on the way.
 final class WeightUpload implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WeightUpload.class);
-    private static final long PIECE_BYTES = 32L << 20;
+    /// Bytes of a piece at most. Page-locking memory takes about a millisecond a megabyte, so a small model
+    /// gets smaller buffers.
+    private static final long MOST_PIECE_BYTES = 32L << 20;
     private static final long SLICE_BYTES = 1L << 20;
 
     private final CudaContext context;
@@ -33,6 +35,8 @@ final class WeightUpload implements AutoCloseable {
     private final PinnedMemory[] pinned = new PinnedMemory[2];
     private final long[] events = new long[2];
     private final CudaAllocator.Buffer staging;
+    private final PlannedGraph planned;
+    private final long pieceBytes;
     private int turn;
     private long uploaded;
 
@@ -40,15 +44,19 @@ final class WeightUpload implements AutoCloseable {
     /// @param memory the plan's memory
     /// @param launcher has the modules that rearrange weights
     /// @param allocator gives staging memory
-    WeightUpload(CudaContext context, PlanMemory memory, Launcher launcher, CudaAllocator allocator) {
+    /// @param planned what goes where
+    WeightUpload(
+            CudaContext context, PlanMemory memory, Launcher launcher, CudaAllocator allocator, PlannedGraph planned) {
         this.context = context;
+        this.planned = planned;
         this.memory = memory;
         this.launcher = launcher;
-        this.staging = allocator.allocateRaw(2 * PIECE_BYTES, "staging of weights");
+        this.pieceBytes = pieceBytes(planned);
+        this.staging = allocator.allocateRaw(2 * pieceBytes, "staging of weights");
         boolean done = false;
         try {
             for (int i = 0; i < 2; i++) {
-                pinned[i] = new PinnedMemory(context, PIECE_BYTES);
+                pinned[i] = new PinnedMemory(context, pieceBytes);
                 events[i] = context.binding().createEvent(false);
             }
             done = true;
@@ -59,11 +67,21 @@ final class WeightUpload implements AutoCloseable {
         }
     }
 
-    /// Uploads everything that a plan needs before its first step, and waits for it.
+    private static long pieceBytes(PlannedGraph planned) {
+        long longest = 1;
+        for (Constant constant : planned.constants()) {
+            longest = Math.max(longest, constant.data().byteSize());
+        }
+        for (DeviceWeight weight : planned.matrices()) {
+            longest = Math.max(longest, weight.bytes());
+        }
+        return Math.min(MOST_PIECE_BYTES, longest);
+    }
+
+    /// Uploads everything that the plan needs before its first step, and waits for it.
     ///
-    /// @param planned what goes where
     /// @param weights the weights' bytes
-    void run(PlannedGraph planned, Weights weights) {
+    void run(Weights weights) {
         long begin = System.nanoTime();
         for (Constant constant : planned.constants()) {
             upload(constant);
@@ -85,8 +103,8 @@ final class WeightUpload implements AutoCloseable {
 
     private void upload(Constant constant) {
         MemorySegment data = constant.data();
-        for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
-            long bytes = Math.min(PIECE_BYTES, data.byteSize() - from);
+        for (long from = 0; from < data.byteSize(); from += pieceBytes) {
+            long bytes = Math.min(pieceBytes, data.byteSize() - from);
             MemorySegment target = nextPinned();
             MemorySegment.copy(data, from, target, 0, bytes);
             send(memory.address(constant.buffer()) + from, bytes);
@@ -102,8 +120,8 @@ final class WeightUpload implements AutoCloseable {
             repack(weight, data);
         } else {
             long base = memory.address(weight.buffer());
-            for (long from = 0; from < weight.bytes(); from += PIECE_BYTES) {
-                long bytes = Math.min(PIECE_BYTES, weight.bytes() - from);
+            for (long from = 0; from < weight.bytes(); from += pieceBytes) {
+                long bytes = Math.min(pieceBytes, weight.bytes() - from);
                 copy(data, from, nextPinned(), bytes);
                 send(base + from, bytes);
             }
@@ -113,11 +131,11 @@ final class WeightUpload implements AutoCloseable {
 
     private void repack(DeviceWeight weight, MemorySegment data) {
         int blockBytes = weight.format().blockBytes();
-        long blocksAtOnce = PIECE_BYTES / blockBytes;
+        long blocksAtOnce = pieceBytes / blockBytes;
         for (long first = 0; first < weight.blocks(); first += blocksAtOnce) {
             long blocks = Math.min(blocksAtOnce, weight.blocks() - first);
             copy(data, first * blockBytes, nextPinned(), blocks * blockBytes);
-            long at = staging.address() + turn * PIECE_BYTES;
+            long at = staging.address() + turn * pieceBytes;
             context.binding().copyToDevice(at, pinned[turn].memory().address(), blocks * blockBytes, context.stream());
             launcher.launch(weight.repack(at, first, blocks), context.stream(), false);
             sent();
@@ -126,7 +144,7 @@ final class WeightUpload implements AutoCloseable {
 
     private void transcode(DeviceWeight weight, QuantFormat format, MemorySegment data) {
         long rowBytes = 2L * weight.cols();
-        int rowsAtOnce = (int) Math.max(1, PIECE_BYTES / rowBytes);
+        int rowsAtOnce = (int) Math.max(1, pieceBytes / rowBytes);
         for (int first = 0; first < weight.rows(); first += rowsAtOnce) {
             int rows = Math.min(rowsAtOnce, weight.rows() - first);
             weight.decode(format, data, first, rows, nextPinned());

@@ -10,6 +10,7 @@ import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.models.PlanDriver;
 import dev.tenon.itest.testkit.models.PlanDriver.Chunk;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /// The part of [BackendContract] that is about batches: chunks of prompts, mixed steps, pages used again,
-/// several plans.
+/// several plans, graphs cut after each op.
 public abstract class BackendBatchContract extends BackendNumbersContract {
     /// For subclasses.
     protected BackendBatchContract() {}
@@ -229,5 +230,36 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
             assertNotEquals(before, device().allocator().use(), "two open plans leave no trace in the memory report");
         }
         assertEquals(before, device().allocator().use(), "memory in use after both plans are closed");
+    }
+
+    /// What `tenon compare` asks for.
+    @TestFactory
+    Stream<DynamicTest> theOutputOfEachOpMayBeTheGraphs() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (boolean fuse : new boolean[] {true, false}) {
+            for (Model made : List.of(llama(), qwen3())) {
+                tests.add(DynamicTest.dynamicTest(made.graph().name() + (fuse ? " fused" : ""), () -> {
+                    try (Model model = made) {
+                        for (int op = 0; op < model.graph().ops().size(); op++) {
+                            cut(model, op, fuse);
+                        }
+                    }
+                }));
+            }
+        }
+        return tests.stream();
+    }
+
+    private void cut(Model model, int op, boolean fuse) {
+        Graph graph = Cut.after(model.graph(), op);
+        String name = model.graph().ops().get(op).outputs().getFirst().name() + " of " + model.name();
+        int[] tokens = tokens(20, 6, model.vocabularySize());
+        double[][] expected =
+                new Reference(graph, model.weights()).newSequence().feed(tokens);
+        Model until = new Model(name, graph, model.weights(), model.vocabularySize());
+        try (PlanDriver driver =
+                new PlanDriver(device(), until, settings(8, 1, 8).withFuse(fuse))) {
+            assertClose(name, expected, driver.feed(driver.open(), tokens, 5), tolerance("model", 256));
+        }
     }
 }

@@ -18,7 +18,6 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.kernel.KernelProvider;
@@ -38,6 +37,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -299,6 +301,8 @@ public abstract class BackendNumbersContract {
     @TestFactory
     Stream<DynamicTest> wholeModelsMatchTheReferenceInEveryFormat() {
         List<DynamicTest> tests = new ArrayList<>();
+        // The first test makes a backend that compiles kernels do so for all formats at once.
+        tests.add(DynamicTest.dynamicTest("compiled at the same time", this::compileInAllFormatsAtOnce));
         for (QuantFormat format : formats()) {
             Shape shape = Shape.smallFor(format);
             tests.add(DynamicTest.dynamicTest("llama-like " + format.id(), () -> {
@@ -315,33 +319,22 @@ public abstract class BackendNumbersContract {
         return tests.stream();
     }
 
-    /// What `tenon compare` asks for.
-    @TestFactory
-    Stream<DynamicTest> theOutputOfEachOpMayBeTheGraphs() {
-        List<DynamicTest> tests = new ArrayList<>();
-        for (boolean fuse : new boolean[] {true, false}) {
-            for (Model made : List.of(llama(), qwen3())) {
-                tests.add(DynamicTest.dynamicTest(made.graph().name() + (fuse ? " fused" : ""), () -> {
-                    try (Model model = made) {
-                        for (int op = 0; op < model.graph().ops().size(); op++) {
-                            cut(model, op, fuse);
-                        }
+    private void compileInAllFormatsAtOnce() throws Exception {
+        int atOnce =
+                Math.min(Math.max(1, formats().size()), Runtime.getRuntime().availableProcessors());
+        try (ExecutorService pool = Executors.newFixedThreadPool(atOnce)) {
+            List<Future<?>> compiled = new ArrayList<>();
+            for (QuantFormat format : formats()) {
+                compiled.add(pool.submit(() -> {
+                    try (Model model = RandomModels.qwen3Like(9, format, Shape.smallFor(format));
+                            PlanDriver driver = new PlanDriver(device, model, settings(21, 1, 21))) {
+                        driver.feed(driver.open(), tokens(7, 21, model.vocabularySize()), 21);
                     }
                 }));
             }
-        }
-        return tests.stream();
-    }
-
-    private void cut(Model model, int op, boolean fuse) {
-        Graph graph = Cut.after(model.graph(), op);
-        String name = model.graph().ops().get(op).outputs().getFirst().name() + " of " + model.name();
-        int[] tokens = tokens(20, 6, model.vocabularySize());
-        double[][] expected =
-                new Reference(graph, model.weights()).newSequence().feed(tokens);
-        Model until = new Model(name, graph, model.weights(), model.vocabularySize());
-        try (PlanDriver driver = new PlanDriver(device, until, settings(8, 1, 8).withFuse(fuse))) {
-            assertClose(name, expected, driver.feed(driver.open(), tokens, 5), tolerance("model", 256));
+            for (Future<?> each : compiled) {
+                each.get();
+            }
         }
     }
 

@@ -11,6 +11,7 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.contracts.framework.FreshFramework;
 import dev.tenon.platform.contracts.framework.HandedBundle;
+import dev.tenon.platform.contracts.itest.CaseProgress;
 import dev.tenon.platform.contracts.itest.Contracts;
 import dev.tenon.platform.contracts.itest.Report;
 import dev.tenon.platform.contracts.itest.TinyModel;
@@ -139,18 +140,18 @@ public final class ItestCommand implements TenonCommand {
         }
         List<QuantFormat> sorted =
                 formats.stream().sorted(Comparator.comparing(QuantFormat::id)).toList();
-        Contracts contracts = new Contracts(
-                backends,
-                sorted,
-                new Contracts.Choices(device, settings, rounds, large, wanted),
-                failure -> console.note("Failed: " + failure.title()));
-        if (backend != null) {
-            contracts.backend(installed());
+        try (CaseProgress progress = new CaseProgress(console)) {
+            Contracts contracts = new Contracts(
+                    backends, sorted, new Contracts.Choices(device, settings, rounds, large, wanted), progress);
+            if (backend != null) {
+                contracts.backend(installed());
+            }
+            for (Path jar : jars) {
+                contracts.bundle(HandedBundle.start(jar), this::modelFor);
+            }
+            progress.close();
+            return done(contracts.report());
         }
-        for (Path jar : jars) {
-            contracts.bundle(HandedBundle.start(jar), this::modelFor);
-        }
-        return done(contracts.report());
     }
 
     private int done(Report result) {

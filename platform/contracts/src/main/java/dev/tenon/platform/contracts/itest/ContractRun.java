@@ -41,25 +41,25 @@ public final class ContractRun implements TestExecutionListener {
     }
 
     private final String what;
-    private final Consumer<Case> onFailure;
+    private final Consumer<Case> onCase;
     private final List<Case> cases = new ArrayList<>();
     private final Map<String, Long> begins = new HashMap<>();
     private TestPlan plan;
     private double seconds;
 
-    private ContractRun(String what, Consumer<Case> onFailure) {
+    private ContractRun(String what, Consumer<Case> onCase) {
         this.what = what;
-        this.onFailure = onFailure;
+        this.onCase = onCase;
     }
 
     /// Runs all tests of a class.
     ///
     /// @param what what is tested, for reports
     /// @param type the class
-    /// @param onFailure hears of each failure at once
+    /// @param onCase hears of each case as it ends
     /// @return what came out
-    static ContractRun of(String what, Class<?> type, Consumer<Case> onFailure) {
-        ContractRun run = new ContractRun(what, onFailure);
+    static ContractRun of(String what, Class<?> type, Consumer<Case> onCase) {
+        ContractRun run = new ContractRun(what, onCase);
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
         long begin = System.nanoTime();
@@ -147,9 +147,7 @@ public final class ContractRun implements TestExecutionListener {
     private void add(TestIdentifier id, Outcome outcome, String reason) {
         long begin = begins.getOrDefault(id.getUniqueId(), System.nanoTime());
         cases.add(new Case(method(id), plain(id.getDisplayName()), outcome, reason, seconds(begin)));
-        if (outcome == Outcome.FAILED) {
-            onFailure.accept(cases.getLast());
-        }
+        onCase.accept(cases.getLast());
     }
 
     /// The name of the method that a case belongs to.

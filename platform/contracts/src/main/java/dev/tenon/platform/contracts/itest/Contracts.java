@@ -34,20 +34,20 @@ public final class Contracts {
     private final List<Backend> backends;
     private final List<QuantFormat> formats;
     private final Choices choices;
-    private final Consumer<ContractRun.Case> onFailure;
+    private final Consumer<ContractRun.Case> onCase;
     private final List<String> title = new ArrayList<>();
     private final List<ContractRun> runs = new ArrayList<>();
 
     /// @param backends those that are installed
     /// @param formats those that are installed, by name
     /// @param choices for the backend contract
-    /// @param onFailure hears of each failure at once
+    /// @param onCase hears of each case as it ends
     public Contracts(
-            List<Backend> backends, List<QuantFormat> formats, Choices choices, Consumer<ContractRun.Case> onFailure) {
+            List<Backend> backends, List<QuantFormat> formats, Choices choices, Consumer<ContractRun.Case> onCase) {
         this.backends = backends;
         this.formats = formats;
         this.choices = choices;
-        this.onFailure = onFailure;
+        this.onCase = onCase;
     }
 
     /// {@return what came out so far}
@@ -149,6 +149,6 @@ public final class Contracts {
     }
 
     private void run(String what, Class<?> contract) {
-        runs.add(ContractRun.of(what, contract, onFailure));
+        runs.add(ContractRun.of(what, contract, onCase));
     }
 }
