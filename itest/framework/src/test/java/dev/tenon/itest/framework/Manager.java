@@ -37,6 +37,16 @@ final class Manager {
         return call("remove", String.class, name);
     }
 
+    /// A line for each bundle whose ids others have.
+    List<?> takenIds() {
+        Object manager = osgi.service("dev.tenon.platform.bundles.manager.BundleManager", null);
+        try {
+            return (List<?>) manager.getClass().getMethod("takenIds").invoke(manager);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     private String call(String method, Class<?> type, Object argument) {
         Object manager = osgi.service("dev.tenon.platform.bundles.manager.BundleManager", null);
         try {

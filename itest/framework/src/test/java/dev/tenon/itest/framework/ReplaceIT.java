@@ -262,12 +262,48 @@ class ReplaceIT {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aBundleWhoseIdsAreTakenIsRefusedAndTheOriginalIsStillUpdated(Kind kind) throws Exception {
+        Engine engine = start(kind);
+        try (LoadedModel model = engine.load(request(1))) {
+            Map<String, String> taken = Map.of(
+                    "quant-formats", "format F32",
+                    "models-qwen3", "architecture qwen3",
+                    "backend-cpu-vector", "backend cpu-vector",
+                    "platform-bench", "command bench");
+            for (Map.Entry<String, String> each : taken.entrySet()) {
+                Path jar = Jars.ours(each.getKey());
+                String name = Jars.attributes(jar).getValue("Bundle-SymbolicName");
+                Path copy = Jars.patched(
+                        jar, folder.resolve(each.getKey() + ".jar"), Map.of("Bundle-SymbolicName", "org.example.copy"));
+                TenonException e = assertThrows(TenonException.class, () -> manager.apply(copy));
+                assertEquals(ErrorCode.DUPLICATE_ID, e.code(), e.getMessage());
+                assertTrue(
+                        e.getMessage()
+                                .startsWith("org.example.copy 0.1.0 was refused: " + each.getValue() + " is offered by "
+                                        + name + " 0.1.0 already"),
+                        e.getMessage());
+                assertTrue(e.getMessage().length() < 260, e.getMessage());
+                assertEquals(List.of(), manager.bundles("org.example.copy"));
+            }
+            for (String piece : List.of(FORMATS, MODELS, BACKEND)) {
+                manager.apply(version(piece, "0.9.3"));
+                try (Session session = model.newSession()) {
+                    assertFalse(
+                            generate(session, model, " and", () -> {}).tokens().isEmpty(), piece);
+                }
+            }
+        }
+    }
+
     @Test
     void aVersionThatCannotRunALoadedModelIsPutBack() throws Exception {
         Engine engine = start(Kind.FELIX);
         try (LoadedModel model = engine.load(request(1));
                 Session session = model.newSession()) {
-            // It offers another architecture than the model's.
+            // It offers another architecture than the model's, which nothing else offers.
+            osgi.bundle("dev.tenon.models.llama").uninstall();
             Path other = Jars.patched(
                     Jars.ours("models-llama"),
                     folder.resolve("other.jar"),

@@ -126,6 +126,83 @@ class RunningPlatformIT {
     }
 
     @Test
+    void aBundleGoesWithItsJarAlsoAfterABrokenOneWasLaidOverIt() throws Exception {
+        Process chat = chat();
+        try {
+            chat.outputWriter().write("Once upon a time\n");
+            chat.outputWriter().flush();
+            Path jar = home.resolve("deploy/example.jar");
+            Map<String, String> headers = Map.of(
+                    "Bundle-SymbolicName", "org.example.quiet", "Bundle-Version", "1.0.0", "Service-Component", "");
+            byte[] whole =
+                    Files.readAllBytes(Jars.patched(Jars.ours("models-qwen3"), folder.resolve("quiet.jar"), headers));
+            Files.write(jar, whole);
+            awaitLog("org.example.quiet 1.0.0 was installed");
+            assertEquals(
+                    "All bundles are running.\n", tenon("bundles", "--problems").out());
+            Files.write(jar, Arrays.copyOf(whole, whole.length / 2));
+            awaitLog("deploy/example.jar is ignored: ");
+            Result laidOver = tenon("bundles", "--problems");
+            assertTrue(laidOver.out().contains("deploy/example.jar is ignored: "), laidOver::toString);
+            assertTrue(tenon("bundles").out().contains("org.example.quiet"), "it runs on");
+            Files.delete(jar);
+            awaitLog("example.jar was deleted: org.example.quiet 1.0.0 was removed");
+            assertEquals(
+                    "All bundles are running.\n", tenon("bundles", "--problems").out());
+            assertFalse(tenon("bundles").out().contains("org.example.quiet"));
+        } finally {
+            end(chat);
+        }
+    }
+
+    @Test
+    void whatIsNoBundleGivesOneLineEach() throws Exception {
+        Process chat = chat();
+        try {
+            Path deploy = home.resolve("deploy");
+            Path taken = Jars.patched(
+                    Jars.ours("quant-formats"),
+                    folder.resolve("taken.jar"),
+                    Map.of("Bundle-SymbolicName", "org.example.copy"));
+            Files.createDirectories(deploy.resolve("folder/below"));
+            Files.createDirectory(deploy.resolve("folder.jar"));
+            Files.createFile(deploy.resolve("empty.jar"));
+            Files.writeString(deploy.resolve("text.jar"), "no jar\n");
+            Files.writeString(deploy.resolve("notes.txt"), "no jar\n");
+            Files.writeString(deploy.resolve("dev.tenon.platform.cfg"), "backend = none\n");
+            Files.copy(taken, deploy.resolve("taken.jar"));
+            List<String> names = List.of(
+                    "folder",
+                    "folder.jar",
+                    "empty.jar",
+                    "text.jar",
+                    "notes.txt",
+                    "dev.tenon.platform.cfg",
+                    "taken.jar");
+            for (String name : names) {
+                awaitLog("deploy/" + name + " is ignored: ");
+            }
+            Result problems = tenon("bundles", "--problems");
+            for (String name : names) {
+                String start = "deploy/" + name + " is ignored: ";
+                assertTrue(problems.out().contains(start), problems::toString);
+                assertEquals(
+                        1,
+                        read(log).lines().filter(line -> line.contains(start)).count(),
+                        () -> read(log));
+            }
+            assertFalse(read(log).contains("Exception"), () -> read(log));
+            assertFalse(read(log).contains("SEVERE"), () -> read(log));
+            assertTrue(
+                    read(log).contains("format F32 is offered by dev.tenon.quant.formats 0.1.0 already"),
+                    () -> read(log));
+            assertTrue(read(log).contains("[CFG-002]"), () -> read(log));
+        } finally {
+            end(chat);
+        }
+    }
+
+    @Test
     void aRunningPlatformIsReachedByItsOwnerAlone() throws Exception {
         Process chat = chat();
         try {

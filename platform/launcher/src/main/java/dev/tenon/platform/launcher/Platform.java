@@ -407,6 +407,8 @@ final class Platform implements AutoCloseable {
         properties.put("felix.fileinstall.dir", home.deploy() + "," + home.etc());
         properties.put("felix.fileinstall.tmpdir", cache.resolve("fileinstall").toString());
         properties.put("felix.fileinstall.filter", "[^.].*\\.(cfg|config|jar)");
+        // Folders would be packed and then not be opened: their protocol needs the URL handlers.
+        properties.put("felix.fileinstall.subdir.mode", "skip");
         properties.put("felix.fileinstall.poll", System.getProperty("tenon.watch.poll", "250"));
         properties.put("felix.fileinstall.noInitialDelay", "true");
         properties.put("felix.fileinstall.disableNio2", "true");

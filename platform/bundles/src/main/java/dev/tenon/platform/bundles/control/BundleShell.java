@@ -9,6 +9,7 @@ import dev.tenon.platform.bundles.listing.OsgiBundles;
 import dev.tenon.platform.bundles.listing.WhyTable;
 import dev.tenon.platform.bundles.manager.BundleJar;
 import dev.tenon.platform.bundles.manager.BundleManager;
+import dev.tenon.platform.bundles.manager.DeployInstaller;
 import dev.tenon.platform.core.control.EngineControl;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -49,8 +50,7 @@ public final class BundleShell {
         this.manager = manager;
         this.engine = engine;
         this.trust = trust;
-        String home = context.getProperty("tenon.home");
-        this.deploy = Path.of(home == null ? "" : home).toAbsolutePath().resolve("deploy");
+        this.deploy = DeployInstaller.folder(context);
     }
 
     /// Runs one command.

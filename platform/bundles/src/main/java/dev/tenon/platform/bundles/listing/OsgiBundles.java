@@ -95,14 +95,21 @@ public final class OsgiBundles {
         return reports;
     }
 
-    /// Says of a bundle that was not started what its start reported; takes that report away.
+    /// Says of a bundle what its start, or the engine, reported; takes those reports away.
     private static Info withReasons(Info bundle, List<String> reports) {
-        String start = bundle.name() + " " + bundle.version() + " did not start: ";
-        List<String> reasons =
-                reports.stream().filter(report -> report.startsWith(start)).toList();
-        reports.removeAll(reasons);
-        if (reasons.isEmpty() || !bundle.problems().equals(List.of(NOT_STARTED))) {
-            return bundle;
+        String title = bundle.name() + " " + bundle.version() + " ";
+        String start = title + "did not start: ";
+        List<String> problems = new ArrayList<>(bundle.problems());
+        for (String report : List.copyOf(reports)) {
+            if (report.startsWith(start)) {
+                reports.remove(report);
+                if (problems.remove(NOT_STARTED)) {
+                    problems.add(NOT_STARTED + ": " + report.substring(start.length()));
+                }
+            } else if (report.startsWith(title + "is not used in full: ")) {
+                reports.remove(report);
+                problems.add(report.substring(title.length()));
+            }
         }
         return new Info(
                 bundle.id(),
@@ -110,9 +117,7 @@ public final class OsgiBundles {
                 bundle.version(),
                 bundle.state(),
                 bundle.services(),
-                reasons.stream()
-                        .map(reason -> NOT_STARTED + ": " + reason.substring(start.length()))
-                        .toList(),
+                List.copyOf(problems),
                 bundle.access(),
                 bundle.sha256(),
                 bundle.signer());

@@ -91,8 +91,8 @@ public final class BundleManager {
     ///
     /// @param file the jar; copied
     /// @return what was done, for people
-    /// @throws TenonException (`BUNDLE-001`, `BUNDLE-002`, `BUNDLE-003`, `BUNDLE-005`) if it was
-    ///     not; what ran before runs on
+    /// @throws TenonException (`BUNDLE-001`, `BUNDLE-002`, `BUNDLE-003`, `BUNDLE-005`, `CFG-002`) if it
+    ///     was not; what ran before runs on
     public String apply(Path file) {
         Path copy = stage(file);
         try {
@@ -180,6 +180,18 @@ public final class BundleManager {
                         .thenComparing(Bundle::getVersion));
     }
 
+    /// {@return a line for each bundle whose services are not all used, since others have their ids}
+    public List<String> takenIds() {
+        List<String> lines = new ArrayList<>();
+        for (Bundle bundle : context.getBundles()) {
+            List<String> taken = engine.refusedIds(Set.of(bundle.getBundleId()), Set.of());
+            for (String what : TakenIds.shortened(taken)) {
+                lines.add(title(bundle) + " is not used in full: " + what);
+            }
+        }
+        return lines;
+    }
+
     private String digest(Bundle bundle) {
         return digests.computeIfAbsent(bundle.getBundleId(), id -> {
             String location = bundle.getLocation();
@@ -245,6 +257,7 @@ public final class BundleManager {
         List<Bundle> entered = new ArrayList<>();
         BundleJar trying = jar;
         String step = "was not installed";
+        String code = ErrorCode.BUNDLE_REJECTED;
         try (SideBySide apart = new SideBySide(context)) {
             for (Part part : parts) {
                 trying = part.jar();
@@ -261,6 +274,11 @@ public final class BundleManager {
                 entered.get(i).start();
                 awaitServices(entered.get(i), parts.get(i).old());
             }
+            trying = jar;
+            step = "was refused";
+            code = ErrorCode.DUPLICATE_ID;
+            refuse(TakenIds.find(places, engine, context));
+            code = ErrorCode.BUNDLE_REJECTED;
             // Not before all have started: one may need what a later one offers to it alone.
             for (int i = 0; i < parts.size(); i++) {
                 trying = parts.get(i).jar();
@@ -280,7 +298,7 @@ public final class BundleManager {
             leave(entered);
             String which = trying == jar ? "" : ": " + trying.title() + ", which uses it,";
             throw new TenonException(
-                    ErrorCode.BUNDLE_REJECTED,
+                    code,
                     jar.title() + which + " " + step + ": " + innermost(e)
                             + (old == null ? ". It was removed again" : ". " + title(old) + " stays in use"),
                     e);

@@ -1,20 +1,26 @@
 package dev.tenon.platform.bundles.manager;
 
+import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.boot.BundleProblems;
 import java.io.File;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import org.apache.felix.fileinstall.ArtifactInstaller;
 import org.apache.felix.fileinstall.ArtifactListener;
+import org.osgi.framework.BundleContext;
 import org.osgi.framework.Version;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.Deactivate;
 import org.osgi.service.component.annotations.Reference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,29 +29,62 @@ import org.slf4j.LoggerFactory;
 /// and went.
 ///
 /// A jar that is incomplete, damaged or refused is ignored with a message, and tried again when it
-/// has changed. Of several jars with one symbolic name the highest version runs. FileInstall calls
-/// from one thread; [#lines()] is for any.
+/// has changed, or when a bundle has gone whose ids it wants. Of several jars with one symbolic name
+/// the highest version runs. What is no jar is ignored with a message, too. FileInstall calls from
+/// one thread; [#lines()] is for any.
 @Component(
         service = {ArtifactInstaller.class, ArtifactListener.class, BundleProblems.class},
         property = "service.ranking:Integer=100")
 public final class DeployInstaller implements ArtifactInstaller, BundleProblems {
     private static final Logger LOG = LoggerFactory.getLogger(DeployInstaller.class);
+    private static final String JAR = ".jar";
 
     private final BundleManager manager;
+    private final Path deploy;
+    private final OtherFiles others;
+    /// What each file holds, if it is a whole bundle.
     private final Map<Path, BundleJar> files = new ConcurrentSkipListMap<>();
+    /// What was installed from each file; a damaged or refused jar that was laid over it leaves it.
+    private final Map<Path, BundleJar> installed = new ConcurrentSkipListMap<>();
+    /// The files whose ids others have.
+    private final Set<Path> waiting = new ConcurrentSkipListSet<>();
+
     private final Map<Path, String> problems = new ConcurrentSkipListMap<>();
 
     /// Creates the installer.
     ///
+    /// @param context tells where the installation is
     /// @param manager does the work
     @Activate
-    public DeployInstaller(@Reference BundleManager manager) {
+    public DeployInstaller(BundleContext context, @Reference BundleManager manager) {
         this.manager = manager;
+        this.deploy = folder(context);
+        this.others = new OtherFiles(deploy);
     }
 
+    /// {@return the folder `deploy/` of the installation}
+    ///
+    /// @param context tells where the installation is
+    public static Path folder(BundleContext context) {
+        String home = context.getProperty("tenon.home");
+        return Path.of(home == null ? "" : home).toAbsolutePath().resolve("deploy");
+    }
+
+    @Deactivate
+    void deactivate() {
+        others.close();
+    }
+
+    /// {@return whether it is a jar, or in `deploy/`, where settings are not looked for}
     @Override
     public boolean canHandle(File artifact) {
-        return artifact.getName().endsWith(".jar") && !artifact.getName().startsWith(".");
+        Path file = artifact.toPath();
+        return isJar(file) || deploy.equals(file.getParent());
+    }
+
+    static boolean isJar(Path file) {
+        String name = file.getFileName().toString();
+        return name.endsWith(JAR) && !name.startsWith(".") && Files.isRegularFile(file);
     }
 
     @Override
@@ -60,29 +99,46 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
 
     /// Never throws: FileInstall would forget the file, and not tell of its deletion.
     private void take(Path file) {
-        BundleJar before = files.remove(file);
+        if (!isJar(file)) {
+            return; // the watch of other files reports it
+        }
+        files.remove(file);
+        waiting.remove(file);
+        Path copy = null;
         try {
-            BundleJar jar = BundleJar.read(file);
+            // What is looked at, checked and installed are the same bytes, whatever becomes of the file.
+            copy = BundleManager.stage(file);
+            BundleJar jar = BundleJar.read(copy);
+            BundleJar before = installed.get(file);
             if (before != null && !before.name().equals(jar.name())) {
-                withdraw(before);
+                installed.remove(file);
+                withdraw(file, before);
             }
-            Optional<BundleJar> newer = best(jar.name())
-                    .filter(other -> version(other).compareTo(version(jar)) > 0)
-                    .filter(other -> !problems.containsKey(other.file()));
+            Optional<Path> newer = best(jar.name())
+                    .filter(other -> version(files.get(other)).compareTo(version(jar)) > 0)
+                    .filter(other -> !problems.containsKey(other));
             files.put(file, jar);
             if (newer.isPresent()) {
                 problem(
                         file,
-                        file.getFileName() + " is ignored: "
-                                + newer.get().file().getFileName() + " holds "
-                                + newer.get().title() + ", which is newer than its " + jar.version());
+                        file.getFileName() + " is ignored: " + newer.get().getFileName() + " holds "
+                                + files.get(newer.get()).title() + ", which is newer than its " + jar.version());
                 return;
             }
-            String done = manager.apply(file);
+            String done = manager.apply(copy, file.toString());
+            installed.put(file, jar);
             problems.remove(file);
             LOG.info("{}: {}", file.getFileName(), done);
         } catch (TenonException e) {
-            problem(file, "deploy/" + file.getFileName() + " is ignored: " + e.getMessage());
+            if (e.code().equals(ErrorCode.DUPLICATE_ID)) {
+                waiting.add(file);
+            }
+            String shown = copy == null ? e.getMessage() : e.getMessage().replace(copy.toString(), file.toString());
+            problem(file, "deploy/" + file.getFileName() + " is ignored: " + shown);
+        } finally {
+            if (copy != null) {
+                BundleManager.delete(copy);
+            }
         }
     }
 
@@ -90,37 +146,43 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
     public void uninstall(File artifact) {
         Path file = artifact.toPath();
         problems.remove(file);
-        BundleJar jar = files.remove(file);
+        files.remove(file);
+        waiting.remove(file);
+        BundleJar jar = installed.remove(file);
         if (jar != null) {
-            withdraw(jar);
+            withdraw(file, jar);
+            waiting.forEach(this::take);
         }
     }
 
     /// Removes a bundle whose file was deleted, or installs the next best file instead.
-    private void withdraw(BundleJar gone) {
+    private void withdraw(Path file, BundleJar gone) {
         synchronized (manager) {
-            withdrawAlone(gone);
+            withdrawAlone(file, gone);
         }
     }
 
-    private void withdrawAlone(BundleJar gone) {
+    private void withdrawAlone(Path file, BundleJar gone) {
         if (!manager.digestOf(gone.name()).equals(Optional.of(gone.sha256()))) {
-            return; // another file's, or never taken
+            return; // another file's
         }
-        Optional<BundleJar> next = best(gone.name());
+        Optional<Path> next = best(gone.name());
         try {
-            String done = next.isPresent() ? manager.apply(next.get().file()) : manager.remove(gone.name());
-            next.ifPresent(jar -> problems.remove(jar.file()));
-            LOG.info("{} was deleted: {}", gone.file().getFileName(), done);
+            String done = next.isPresent() ? manager.apply(next.get()) : manager.remove(gone.name());
+            if (next.isPresent()) {
+                installed.put(next.get(), files.get(next.get()));
+                problems.remove(next.get());
+            }
+            LOG.info("{} was deleted: {}", file.getFileName(), done);
         } catch (TenonException e) {
-            LOG.warn("{} was deleted, but {} runs on: {}", gone.file().getFileName(), gone.title(), e.getMessage());
+            LOG.warn("{} was deleted, but {} runs on: {}", file.getFileName(), gone.title(), e.getMessage());
         }
     }
 
-    private Optional<BundleJar> best(String name) {
-        return files.values().stream()
-                .filter(jar -> jar.name().equals(name))
-                .max(Comparator.comparing(DeployInstaller::version));
+    private Optional<Path> best(String name) {
+        return files.keySet().stream()
+                .filter(file -> files.get(file).name().equals(name))
+                .max(Comparator.comparing(file -> version(files.get(file))));
     }
 
     private static Version version(BundleJar jar) {
@@ -136,9 +198,12 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
         LOG.warn(text);
     }
 
-    /// {@return a line for each ignored jar}
+    /// {@return a line for each ignored jar, file and folder, and for each bundle whose ids others have}
     @Override
     public List<String> lines() {
-        return new ArrayList<>(problems.values());
+        List<String> lines = new ArrayList<>(problems.values());
+        lines.addAll(others.lines());
+        lines.addAll(manager.takenIds());
+        return lines;
     }
 }

@@ -34,6 +34,14 @@ public interface EngineControl {
     /// @return what is wrong, a line each; empty if nothing is
     List<String> check(long bundle, long replaced);
 
+    /// Tells which services of some bundles are not offered, or would not be, since other bundles have their
+    /// ids and no setting names those to offer.
+    ///
+    /// @param bundles numbers of the bundles, held or not
+    /// @param replaced numbers of the bundles that they are to replace
+    /// @return what is wrong, a line each; empty if nothing is
+    List<String> refusedIds(Set<Long> bundles, Set<Long> replaced);
+
     /// Offers the services of some bundles instead of others'. Models that use the old ones move to the
     /// new ones; their sessions wait meanwhile and go on.
     ///

@@ -4,6 +4,7 @@ import dev.tenon.api.device.Backend;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.ServiceReference;
 import org.osgi.service.component.annotations.Activate;
@@ -45,8 +47,10 @@ public final class EngineComponent implements Engine, EngineControl {
 
     private final ServiceRegistry registry = new ServiceRegistry();
     private final Map<ServiceReference<ChatTemplateEngine>, LateTemplateEngine> templates = new ConcurrentHashMap<>();
+    /// Numbers of the bundles of which it was logged that their ids are taken.
+    private final Set<Long> warned = ConcurrentHashMap.newKeySet();
     private final BundleContext context;
-    private TenonEngine engine;
+    private volatile TenonEngine engine;
 
     /// Created by the component runtime.
     ///
@@ -59,6 +63,7 @@ public final class EngineComponent implements Engine, EngineControl {
     @Activate
     void activate(Map<String, Object> properties) {
         engine = new TenonEngine(registry, EngineConfig.of(properties, System.getenv()));
+        warn();
     }
 
     @Modified
@@ -66,6 +71,7 @@ public final class EngineComponent implements Engine, EngineControl {
         EngineConfig next = EngineConfig.of(properties, System.getenv());
         if (next.problem().isEmpty()) {
             engine.configure(next);
+            warn();
         } else {
             LOG.warn("The engine's settings stay as they were: {}", next.problem());
         }
@@ -78,7 +84,7 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addFormat(QuantFormat service, Map<String, Object> properties) {
-        registry.add(service, owner(properties));
+        add(service, owner(properties));
     }
 
     void removeFormat(QuantFormat service) {
@@ -87,7 +93,7 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addArchitecture(ModelArchitecture service, Map<String, Object> properties) {
-        registry.add(service, owner(properties));
+        add(service, owner(properties));
     }
 
     void removeArchitecture(ModelArchitecture service) {
@@ -96,7 +102,7 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC, target = "(backend.id=*)")
     void addBackend(Backend service, Map<String, Object> properties) {
-        registry.add(service, owner(properties));
+        add(service, owner(properties));
     }
 
     void removeBackend(Backend service) {
@@ -105,7 +111,7 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addKernels(KernelProvider service, Map<String, Object> properties) {
-        registry.add(service, owner(properties));
+        add(service, owner(properties));
     }
 
     void removeKernels(KernelProvider service) {
@@ -114,7 +120,7 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addTokenizers(TokenizerProvider service, Map<String, Object> properties) {
-        registry.add(service, owner(properties));
+        add(service, owner(properties));
     }
 
     void removeTokenizers(TokenizerProvider service) {
@@ -130,7 +136,7 @@ public final class EngineComponent implements Engine, EngineControl {
         // A new version on trial must start now: one that does not is no replacement.
         if (!registry.isHeld(owner(properties)) || late.fetch()) {
             templates.put(reference, late);
-            registry.add(late, owner(properties));
+            add(late, owner(properties));
         }
     }
 
@@ -144,11 +150,43 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addSamplers(SamplerProvider service, Map<String, Object> properties) {
-        registry.add(service, owner(properties));
+        add(service, owner(properties));
     }
 
     void removeSamplers(SamplerProvider service) {
         registry.remove(service);
+    }
+
+    private void add(Object service, long owner) {
+        registry.add(service, owner);
+        if (engine != null) {
+            warn();
+        }
+    }
+
+    /// Logs once for each bundle that ids of its services are taken.
+    private void warn() {
+        for (ServiceRegistry.Refused refused : registry.refused()) {
+            if (warned.add(refused.owner())) {
+                LOG.warn(
+                        "{} is not used in full: {} [{}]",
+                        title(refused.owner()),
+                        text(refused),
+                        ErrorCode.DUPLICATE_ID);
+            }
+        }
+    }
+
+    private String text(ServiceRegistry.Refused refused) {
+        return refused.holder() == ServiceRegistry.NO_OWNER
+                ? refused.what()
+                : refused.what() + " is offered by " + title(refused.holder()) + " already (prefer." + refused.setting()
+                        + " can name the one to use)";
+    }
+
+    private String title(long bundle) {
+        Bundle found = context.getBundle(bundle);
+        return found == null ? "bundle " + bundle : found.getSymbolicName() + " " + found.getVersion();
     }
 
     private static long owner(Map<String, Object> properties) {
@@ -173,6 +211,11 @@ public final class EngineComponent implements Engine, EngineControl {
     @Override
     public List<String> check(long bundle, long replaced) {
         return new SelfCheck(registry).check(bundle, replaced);
+    }
+
+    @Override
+    public List<String> refusedIds(Set<Long> bundles, Set<Long> replaced) {
+        return registry.refused(bundles, replaced).stream().map(this::text).toList();
     }
 
     @Override

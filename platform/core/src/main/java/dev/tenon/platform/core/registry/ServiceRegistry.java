@@ -22,8 +22,9 @@ import java.util.stream.Collectors;
 
 /// The services that are installed now. Safe for any thread.
 ///
-/// Two services with one id are kept, but asking for that id is refused with a list of both, unless a
-/// preference names the class or the jar of one.
+/// Of two bundles' services with one id the first is offered, unless a preference names the class or the
+/// jar of the other; the second waits until the first is gone. Of services that no bundle owns all are
+/// offered, but asking for an id that two of them have is refused with a list of both.
 ///
 /// The services of a bundle can be held: they are kept but not offered. So a new version of a bundle is
 /// tried beside the old one, and then takes its place in one step.
@@ -40,13 +41,24 @@ public final class ServiceRegistry {
             ChatTemplateEngine.class,
             SamplerProvider.class);
 
-    private final List<Entry> entries = new CopyOnWriteArrayList<>();
+    private volatile List<Entry> entries = List.of();
     private final List<Consumer<Object>> removalListeners = new CopyOnWriteArrayList<>();
     private final List<Consumer<Object>> additionListeners = new CopyOnWriteArrayList<>();
     private volatile Set<Long> held = Set.of();
     private volatile Map<String, String> preferences = Map.of();
 
-    private record Entry(Object service, long owner) {}
+    private volatile Offer offer = new Offer(List.of(), List.of());
+
+    /// A service and the number of the bundle that it comes from.
+    record Entry(Object service, long owner, ServiceIds ids) {}
+
+    /// A service of a bundle that is not offered.
+    ///
+    /// @param owner number of its bundle
+    /// @param what the id that it cannot have, such as `format Q8_0`, or a whole reason
+    /// @param holder number of the bundle that has it, or [ServiceRegistry#NO_OWNER] if nobody may have it
+    /// @param setting what names the one to offer, such as `format.Q8_0`
+    public record Refused(long owner, String what, long holder, String setting) {}
 
     /// Creates an empty registry.
     public ServiceRegistry() {}
@@ -68,13 +80,16 @@ public final class ServiceRegistry {
         if (!isKnown(service)) {
             throw new IllegalArgumentException("no kind of service: " + service.getClass());
         }
-        synchronized (entries) {
+        Entry entry = new Entry(service, owner, ServiceIds.of(service));
+        synchronized (this) {
             if (find(service) != null) {
                 return;
             }
-            entries.add(new Entry(service, owner));
+            List<Entry> next = new ArrayList<>(entries);
+            next.add(entry);
+            change(next, held);
         }
-        if (!held.contains(owner)) {
+        if (offers(service)) {
             tell(additionListeners, service);
         }
     }
@@ -107,7 +122,11 @@ public final class ServiceRegistry {
     ///
     /// @param service the service
     public void remove(Object service) {
-        entries.removeIf(e -> e.service == service);
+        synchronized (this) {
+            List<Entry> rest = new ArrayList<>(entries);
+            rest.removeIf(e -> e.service == service);
+            change(rest, held);
+        }
         tell(removalListeners, service);
     }
 
@@ -115,7 +134,9 @@ public final class ServiceRegistry {
     ///
     /// @param owner number of the bundle
     public void hold(long owner) {
-        change(Set.of(owner), Set.of());
+        synchronized (this) {
+            change(entries, held(Set.of(owner), Set.of()));
+        }
     }
 
     /// {@return whether the services of a bundle are held}
@@ -130,9 +151,13 @@ public final class ServiceRegistry {
     /// @param owner number of the bundle
     public void release(long owner) {
         if (held.contains(owner)) {
-            change(Set.of(), Set.of(owner));
+            synchronized (this) {
+                change(entries, held(Set.of(), Set.of(owner)));
+            }
             for (Object service : servicesOf(owner)) {
-                tell(additionListeners, service);
+                if (offers(service)) {
+                    tell(additionListeners, service);
+                }
             }
         }
     }
@@ -141,15 +166,61 @@ public final class ServiceRegistry {
     ///
     /// @param old numbers of the bundles that are held from now on
     /// @param next numbers of the bundles that are released
-    public void swap(Set<Long> old, Set<Long> next) {
-        change(old, next);
+    public synchronized void swap(Set<Long> old, Set<Long> next) {
+        change(order(old, next), held(old, next));
     }
 
-    private synchronized void change(Set<Long> holding, Set<Long> releasing) {
+    /// Tells which services of some bundles would not be offered, since others have their ids.
+    ///
+    /// @param next numbers of the bundles, held or not
+    /// @param old numbers of the bundles that they would replace
+    /// @return a record for each such service
+    public synchronized List<Refused> refused(Set<Long> next, Set<Long> old) {
+        return Offer.of(order(old, next), held(old, next), this::isPreferred).refused().stream()
+                .filter(each -> next.contains(each.owner))
+                .toList();
+    }
+
+    /// {@return the services that are not offered, since others have their ids}
+    public List<Refused> refused() {
+        return offer.refused();
+    }
+
+    private Set<Long> held(Set<Long> holding, Set<Long> releasing) {
         Set<Long> next = new HashSet<>(held);
         next.addAll(holding);
         next.removeAll(releasing);
-        held = Set.copyOf(next);
+        return Set.copyOf(next);
+    }
+
+    /// The entries with those of new bundles in the place of the old ones': at the end, a third bundle that
+    /// waits for one of the ids would come before them.
+    private List<Entry> order(Set<Long> old, Set<Long> next) {
+        List<Entry> order = new ArrayList<>();
+        int place = -1;
+        List<Entry> arriving = new ArrayList<>();
+        for (Entry entry : entries) {
+            if (next.contains(entry.owner)) {
+                arriving.add(entry);
+                continue;
+            }
+            if (place < 0 && old.contains(entry.owner)) {
+                place = order.size();
+            }
+            order.add(entry);
+        }
+        if (place < 0) {
+            return entries;
+        }
+        order.addAll(place, arriving);
+        return order;
+    }
+
+    private void change(List<Entry> nextEntries, Set<Long> nextHeld) {
+        Offer next = Offer.of(nextEntries, nextHeld, this::isPreferred);
+        entries = List.copyOf(nextEntries);
+        held = nextHeld;
+        offer = next;
     }
 
     /// {@return all services of a bundle, held or not, in the order they came}
@@ -173,8 +244,12 @@ public final class ServiceRegistry {
     ///
     /// @param service the service
     public boolean offers(Object service) {
-        Entry entry = find(service);
-        return entry != null && !held.contains(entry.owner);
+        for (Object each : offer.services()) {
+            if (each == service) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// Registers a listener that ends the use of a removed service before it returns.
@@ -192,11 +267,10 @@ public final class ServiceRegistry {
     }
 
     private <S> List<S> all(Class<S> kind) {
-        Set<Long> now = held;
         List<S> all = new ArrayList<>();
-        for (Entry entry : entries) {
-            if (kind.isInstance(entry.service) && !now.contains(entry.owner)) {
-                all.add(kind.cast(entry.service));
+        for (Object service : offer.services()) {
+            if (kind.isInstance(service)) {
+                all.add(kind.cast(service));
             }
         }
         return Collections.unmodifiableList(all);
@@ -205,8 +279,16 @@ public final class ServiceRegistry {
     /// Sets which class wins where two services have one id.
     ///
     /// @param byId class names or jar names, or their ends, by `format.ID`, `architecture.ID`, `backend.ID`
-    public void prefer(Map<String, String> byId) {
+    public synchronized void prefer(Map<String, String> byId) {
         preferences = Map.copyOf(byId);
+        change(entries, held);
+    }
+
+    private boolean isPreferred(Object service, String setting) {
+        String preferred = preferences.get(setting);
+        return preferred != null
+                && (service.getClass().getName().endsWith(preferred)
+                        || origin(service).contains(preferred));
     }
 
     /// {@return the format of a tensor type}
@@ -296,11 +378,8 @@ public final class ServiceRegistry {
             return found.getFirst();
         }
         String key = kind + "." + id;
-        String preferred = preferences.get(key);
         for (S service : found) {
-            if (preferred != null
-                    && (service.getClass().getName().endsWith(preferred)
-                            || origin(service).contains(preferred))) {
+            if (isPreferred(service, key)) {
                 return service;
             }
         }

@@ -1,0 +1,136 @@
+package dev.tenon.platform.core.registry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.Quantizer;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/// Ids that several bundles want.
+class ServiceRegistryTests {
+    private static final long FIRST = 1;
+    private static final long SECOND = 2;
+    private static final long THIRD = 3;
+
+    private final ServiceRegistry registry = new ServiceRegistry();
+    private final Layout first = new Layout("X5", 200, 32, 20);
+    private final Layout second = new Layout("X5", 200, 32, 20);
+
+    private static class Layout implements QuantFormat {
+        private final String id;
+        private final int number;
+        private final int size;
+        private final int bytes;
+
+        Layout(String id, int number, int size, int bytes) {
+            this.id = id;
+            this.number = number;
+            this.size = size;
+            this.bytes = bytes;
+        }
+
+        @Override
+        public String id() {
+            return id;
+        }
+
+        @Override
+        public int ggmlType() {
+            return number;
+        }
+
+        @Override
+        public int blockSize() {
+            return size;
+        }
+
+        @Override
+        public int blockBytes() {
+            return bytes;
+        }
+
+        @Override
+        public void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
+            throw new UnsupportedOperationException("not needed here");
+        }
+
+        @Override
+        public Optional<Quantizer> quantizer() {
+            return Optional.empty();
+        }
+    }
+
+    @Test
+    void theFirstOfTwoBundlesWithOneIdIsOffered() {
+        registry.add(first, FIRST);
+        registry.add(second, SECOND);
+        assertSame(first, registry.format(200).orElseThrow());
+        assertEquals(List.of(first), registry.formats());
+        assertEquals(List.of(new ServiceRegistry.Refused(SECOND, "format X5", FIRST, "format.X5")), registry.refused());
+        registry.remove(first);
+        assertSame(second, registry.format(200).orElseThrow());
+        assertEquals(List.of(), registry.refused());
+    }
+
+    @Test
+    void aTypeNumberIsAnIdToo() {
+        registry.add(first, FIRST);
+        registry.add(new Layout("Y5", 200, 32, 24), SECOND);
+        assertSame(first, registry.format(200).orElseThrow());
+        assertEquals("tensor type number 200", registry.refused().getFirst().what());
+        TensorTypes.of(registry.formats()); // opens files
+    }
+
+    @Test
+    void aFormatThatContradictsGgmlHindersNoOther() {
+        registry.add(new Layout("Q4_K", 12, 256, 100), FIRST);
+        TensorTypes.of(registry.formats());
+        assertTrue(registry.refused().getFirst().what().contains("number 12"), registry.refused()::toString);
+        Layout right = new Layout("Q4_K", 12, 256, 144);
+        registry.add(right, SECOND);
+        assertSame(right, registry.format(12).orElseThrow());
+    }
+
+    @Test
+    void aNewVersionTakesThePlaceOfTheOldOneBeforeWhoeverWaits() {
+        registry.add(first, FIRST);
+        registry.add(new Layout("X5", 200, 32, 20), SECOND);
+        registry.hold(THIRD);
+        registry.add(second, THIRD);
+        assertEquals(List.of(), registry.refused(Set.of(THIRD), Set.of(FIRST)));
+        registry.swap(Set.of(FIRST), Set.of(THIRD));
+        assertEquals(List.of(second), registry.formats());
+        registry.swap(Set.of(THIRD), Set.of(FIRST));
+        assertEquals(List.of(first), registry.formats());
+    }
+
+    @Test
+    void whoeverWaitsIsToldThatANewVersionOfItWouldWaitToo() {
+        registry.add(first, FIRST);
+        registry.add(new Layout("X5", 200, 32, 20), SECOND);
+        registry.hold(THIRD);
+        registry.add(second, THIRD);
+        assertEquals(1, registry.refused(Set.of(THIRD), Set.of(SECOND)).size());
+        assertEquals(1, registry.refused(Set.of(THIRD), Set.of()).size());
+    }
+
+    @Test
+    void aSettingNamesTheOneToOffer() {
+        QuantFormat other = new Layout("X5", 200, 32, 20) {};
+        registry.add(first, FIRST);
+        registry.add(other, SECOND);
+        registry.prefer(Map.of("format.X5", other.getClass().getName()));
+        assertEquals(List.of(other), registry.formats());
+        assertEquals(FIRST, registry.refused().getFirst().owner());
+        registry.prefer(Map.of());
+        assertEquals(List.of(first), registry.formats());
+    }
+}
