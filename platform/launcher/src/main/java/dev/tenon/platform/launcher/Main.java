@@ -4,6 +4,7 @@ import dev.tenon.platform.boot.EntryPoint;
 import dev.tenon.platform.launcher.home.Home;
 import dev.tenon.platform.launcher.home.PlatformException;
 import dev.tenon.platform.launcher.log.LogProvider;
+import dev.tenon.platform.launcher.log.OwnLines;
 import java.io.ByteArrayInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -77,7 +78,8 @@ public final class Main {
         }
     }
 
-    /// Writes standard error to another descriptor: the start script's filter holds number 2.
+    /// Writes standard error to another descriptor: the start script's filter holds number 2; and keeps
+    /// messages out of texts.
     private static void takeTerminal(String descriptor) {
         if (descriptor != null) {
             try {
@@ -88,6 +90,7 @@ public final class Main {
                 System.err.println("tenon: " + descriptor + " cannot be opened: " + e.getMessage());
             }
         }
+        OwnLines.take(descriptor == null ? "/dev/fd/2" : descriptor);
     }
 
     /// Names the JDK's own parser: the component runtime would otherwise search all class loaders

@@ -43,6 +43,13 @@ abstract class LauncherHome {
                         case "throw" -> throw new IllegalStateException("boom");
                         case "config" -> System.out.println(config.get("backend") + " " + config.get("where"));
                         case "log" -> { LOG.warn("one {}", 1); LOG.debug("two"); }
+                        case "text" -> {
+                            System.out.print("the princess was");
+                            LOG.warn("one");
+                            LOG.warn("two");
+                            System.out.println(" in the garden");
+                            LOG.warn("three");
+                        }
                         case "vector" -> Class.forName("jdk.incubator.vector.FloatVector");
                         case "options" -> java.lang.management.ManagementFactory.getRuntimeMXBean()
                                 .getInputArguments().forEach(System.out::println);
@@ -165,6 +172,10 @@ abstract class LauncherHome {
     }
 
     Process start(List<String> command, String options, String... environment) throws IOException {
+        return prepared(command, options, environment).start();
+    }
+
+    ProcessBuilder prepared(List<String> command, String options, String... environment) {
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.directory(folder.toFile());
         builder.redirectError(folder.resolve("stderr").toFile());
@@ -179,7 +190,7 @@ abstract class LauncherHome {
         if (environment.length == 0) {
             variables.put("TENON_JAVA_OPTS", "-Djava.io.tmpdir=" + temporary + " " + options);
         }
-        return builder.start();
+        return builder;
     }
 
     Result finish(Process process) throws Exception {

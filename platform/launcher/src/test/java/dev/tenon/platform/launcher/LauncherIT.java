@@ -66,6 +66,23 @@ class LauncherIT extends LauncherHome {
     }
 
     @Test
+    void aLogLineNeverLandsInsideATextThatGoesToTheSamePlace() throws Exception {
+        Path both = folder.resolve("both");
+        ProcessBuilder together = prepared(List.of(script(), "text"), "");
+        together.redirectErrorStream(true).redirectOutput(both.toFile());
+        assertTrue(together.start().waitFor(10, TimeUnit.MINUTES), "the process does not end");
+        assertEquals(
+                List.of("the princess was", "WARN Cli - one", "WARN Cli - two", " in the garden", "WARN Cli - three"),
+                Files.readAllLines(both).stream()
+                        .filter(line -> !line.equals(INCUBATOR))
+                        .toList());
+
+        Result apart = run("text");
+        assertEquals(List.of("the princess was in the garden"), apart.out());
+        assertEquals(List.of("WARN Cli - one", "WARN Cli - two", "WARN Cli - three"), apart.messages());
+    }
+
+    @Test
     void vectorModuleAndTheBundlesClassLoaderAreThere() throws Exception {
         assertEquals(List.of("true"), run("loader").out());
         assertEquals(0, run("vector").code());

@@ -1,0 +1,99 @@
+package dev.tenon.platform.launcher.log;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+
+/// Keeps messages out of texts where standard output and standard error go to one place, such as a
+/// terminal: a message that comes in the middle of a line of text begins on a new line.
+public final class OwnLines {
+    private final PrintStream out;
+    private final PrintStream err;
+    private final String descriptor;
+    private volatile boolean inText;
+    private volatile boolean inMessage;
+    /// Whether both go to one place; asked when the first message comes in the middle of a line.
+    private Boolean together;
+
+    private OwnLines(PrintStream out, PrintStream err, String descriptor) {
+        this.out = out;
+        this.err = err;
+        this.descriptor = descriptor;
+    }
+
+    /// Takes over the standard streams of the process.
+    ///
+    /// @param descriptor the file that standard error is written to, such as `/dev/fd/2`
+    public static void take(String descriptor) {
+        PrintStream out = System.out;
+        PrintStream err = System.err;
+        OwnLines lines = new OwnLines(out, err, descriptor);
+        System.setOut(new PrintStream(lines.new Text(), false, out.charset()));
+        System.setErr(new PrintStream(lines.new Messages(), true, err.charset()));
+    }
+
+    private boolean together() {
+        if (together == null) {
+            try {
+                Object text = Files.readAttributes(Path.of("/dev/fd/1"), BasicFileAttributes.class)
+                        .fileKey();
+                together = text != null
+                        && text.equals(Files.readAttributes(Path.of(descriptor), BasicFileAttributes.class)
+                                .fileKey());
+            } catch (IOException e) {
+                together = false; // no such files here: nothing is known
+            }
+        }
+        return together;
+    }
+
+    private final class Text extends OutputStream {
+        @Override
+        public void write(int b) {
+            write(new byte[] {(byte) b}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) {
+            if (length > 0) {
+                out.write(bytes, offset, length);
+                inText = bytes[offset + length - 1] != '\n';
+                inMessage = false;
+            }
+        }
+
+        @Override
+        public void flush() throws IOException {
+            if (out.checkError()) {
+                throw new IOException("standard output takes no more");
+            }
+        }
+    }
+
+    private final class Messages extends OutputStream {
+        @Override
+        public void write(int b) {
+            write(new byte[] {(byte) b}, 0, 1);
+        }
+
+        @Override
+        public synchronized void write(byte[] bytes, int offset, int length) {
+            if (length > 0) {
+                if (inText && !inMessage && together()) {
+                    err.write('\n');
+                    inText = false;
+                }
+                err.write(bytes, offset, length);
+                inMessage = bytes[offset + length - 1] != '\n';
+            }
+        }
+
+        @Override
+        public void flush() {
+            err.flush();
+        }
+    }
+}
