@@ -100,7 +100,7 @@ public final class LoadRequest {
         return contextLength;
     }
 
-    /// {@return how many sequences may be active at once; 0 for 1}
+    /// {@return how many sequences may be active at once; 0 for 4 that share the memory of one}
     public int maxSequences() {
         return maxSequences;
     }
@@ -228,9 +228,12 @@ public final class LoadRequest {
             return this;
         }
 
-        /// Sets how many sequences may be active at once.
+        /// Sets how many sequences may be active at once, each with room for a whole context.
         ///
-        /// @param sequences how many; 0, the default, for 1
+        /// By default there are 4, which share the memory of one context: together they hold as many tokens
+        /// as one alone could, and `LIMIT-002` ends the generation that finds no room.
+        ///
+        /// @param sequences how many; 0 for the default
         /// @return this
         public Builder maxSequences(int sequences) {
             this.maxSequences = sequences;

@@ -28,7 +28,9 @@ public interface LoadedModel extends AutoCloseable {
     /// @throws dev.tenon.api.error.TenonException if the file has none or a broken one
     Tokenizer tokenizer();
 
-    /// {@return the chat template, if the file has one and an engine for it is installed}
+    /// {@return the chat template, if the file has one}
+    /// @throws dev.tenon.api.error.TenonException (`MODEL-009`) if nothing installed compiles it, or it is
+    ///     broken
     Optional<ChatTemplate> chatTemplate();
 
     /// {@return id of the backend that runs it now}
@@ -62,6 +64,7 @@ public interface LoadedModel extends AutoCloseable {
     ///     [dev.tenon.api.graph.Graph#HIDDEN]
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if a text does not fit the context,
     ///     (`LIMIT-002`) if all sequences are taken
+    /// @throws dev.tenon.api.error.TenonException (`STATE-004`) if the thread is interrupted; it stays so
     List<float[]> embed(EmbeddingRequest request);
 
     /// Opens a session. The caller closes it.

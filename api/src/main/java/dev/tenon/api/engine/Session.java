@@ -5,12 +5,16 @@ import org.osgi.annotation.versioning.ProviderType;
 /// One sequence of tokens with its KV cache. It grows with each call, so that a chat only sends
 /// what is new.
 ///
-/// One call at a time; [#cancel()] and [#close()] may come from any thread. Whoever opened it
-/// closes it.
+/// One call at a time: others wait for it. [#cancel()] and [#close()] may come from any thread. Whoever
+/// opened it closes it.
+///
+/// Interrupting the thread of a call that computes ends the call when the running step ends, or, while it
+/// waits for another call, at once with [dev.tenon.api.error.TenonException] (`STATE-004`). The thread
+/// stays interrupted.
 @ProviderType
 public interface Session extends AutoCloseable {
     /// Appends a prompt and generates until a stop. Blocks; the listener is called on the calling
-    /// thread. Interrupting the thread cancels the generation.
+    /// thread. Interrupting the thread cancels the generation, as [#cancel()] does.
     ///
     /// The session keeps the tokens of the prompt and those of the reply that the listener heard,
     /// and a token that ended the text. The last one has not been run yet; the next call runs it.
@@ -41,6 +45,8 @@ public interface Session extends AutoCloseable {
     /// @param consumer called on the calling thread, in the order of the tokens
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the tokens do not fit
     ///     the context; the session is unchanged
+    /// @throws dev.tenon.api.error.TenonException (`STATE-004`) if the thread is interrupted; the session
+    ///     is unchanged
     void evaluate(int[] tokens, Rows which, RowConsumer consumer);
 
     /// Appends tokens and computes an output of the graph after some or all of them, without sampling.
@@ -53,7 +59,7 @@ public interface Session extends AutoCloseable {
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the tokens do not fit
     ///     the context; the session is unchanged
     /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model was loaded without the
-    ///     output; the session is unchanged
+    ///     output, (`STATE-004`) if the thread is interrupted; the session is unchanged
     void evaluate(int[] tokens, Rows which, String output, RowConsumer consumer);
 
     /// For which tokens rows are wanted.

@@ -124,4 +124,6 @@ public final class ErrorCode {
     public static final String ARGUMENT = "STATE-002";
     /// A session was asked for something while it generates.
     public static final String BUSY = "STATE-003";
+    /// The thread of a blocking call was interrupted.
+    public static final String INTERRUPTED = "STATE-004";
 }

@@ -1,6 +1,6 @@
 /// Errors that carry a code, a place, what was found, what was expected and what to do.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.0,1.1)`.
+/// Users import `[1.1,2)`; who implements a provider type imports `[1.1,1.2)`.
 @Version("1.1.0")
 @Export
 package dev.tenon.api.error;

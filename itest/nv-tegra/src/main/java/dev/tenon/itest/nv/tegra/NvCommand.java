@@ -113,6 +113,7 @@ public final class NvCommand implements TenonCommand {
                 .backend("nv-tegra")
                 .device("emulated")
                 .contextLength(512)
+                .maxSequences(1)
                 .settings(settings)
                 .build();
         try (LoadedModel loaded = console.load(engine, request);

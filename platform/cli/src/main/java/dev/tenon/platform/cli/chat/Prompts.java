@@ -25,8 +25,7 @@ final class Prompts {
                 .orElseThrow(() -> new ModelFormatException(
                         ErrorCode.MODEL_TEMPLATE,
                         model.file().path()
-                                + " has no chat template, or no bundle can read it. Use 'tenon run'"
-                                + " without --chat for plain completion."));
+                                + " has no chat template. Use 'tenon run' without --chat for plain completion."));
         Tokenizer tokenizer = model.tokenizer();
         Map<String, Object> extra = new LinkedHashMap<>();
         extra.put("bos_token", piece(tokenizer, tokenizer.bos()));

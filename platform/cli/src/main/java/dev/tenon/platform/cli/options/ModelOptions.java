@@ -94,6 +94,7 @@ public final class ModelOptions {
                 .device(device)
                 .threads(threads)
                 .contextLength(contextLength)
+                .maxSequences(1)
                 .maxBatchTokens(batchTokens)
                 .keyType(keyType)
                 .valueType(valueType)

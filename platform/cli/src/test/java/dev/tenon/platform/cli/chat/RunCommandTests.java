@@ -176,6 +176,7 @@ class RunCommandTests {
         assertEquals(0, result.status(), result.err());
         assertEquals(
                 LoadRequest.builder(cli.model)
+                        .maxSequences(1)
                         .backend("cuda")
                         .device("1")
                         .threads(3)

@@ -59,10 +59,12 @@ final class Embedder {
         return List.of(vectors);
     }
 
-    /// As many as there are texts, if so many are free.
+    /// As many as there are texts, if so many are free and the cache has room for all of them.
     private List<Session> sessions() {
+        int longest = texts.stream().mapToInt(text -> text.length).max().orElse(0);
+        int most = Math.min(texts.size(), model.sequencesOf(longest));
         List<Session> sessions = new ArrayList<>();
-        while (sessions.size() < texts.size()) {
+        while (sessions.size() < most) {
             try {
                 sessions.add(model.newSession());
             } catch (OutOfResourcesException e) {
@@ -80,16 +82,24 @@ final class Embedder {
                 Thread.ofPlatform().name("tenon-embed").factory())) {
             List<? extends Future<?>> workers =
                     sessions.stream().map(s -> threads.submit(() -> work(s))).toList();
-            for (Future<?> worker : workers) {
-                worker.get();
-            }
+            await(workers, threads);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RuntimeException cause) {
                 throw cause;
             }
             throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    private static void await(List<? extends Future<?>> workers, ExecutorService threads) throws ExecutionException {
+        try {
+            for (Future<?> worker : workers) {
+                worker.get();
+            }
         } catch (InterruptedException e) {
+            threads.shutdownNow(); // interrupts them; closing waits for their ends
             Thread.currentThread().interrupt();
+            throw ModelSession.interrupted();
         }
     }
 

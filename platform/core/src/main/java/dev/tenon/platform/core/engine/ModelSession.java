@@ -55,7 +55,7 @@ final class ModelSession implements Session, MeasuredSession {
 
     @Override
     public Usage generate(GenerationRequest request, GenerationListener listener) {
-        begin();
+        begin(true);
         try {
             EventQueue events = new EventQueue(() -> {}, this::resume);
             events.consume();
@@ -191,10 +191,10 @@ final class ModelSession implements Session, MeasuredSession {
     private void evaluate(int[] tokens, Rows which, String output, boolean read, RowConsumer consumer) {
         int width = model.width(output);
         String named = model.isDefault(output) ? null : output;
-        begin();
+        begin(true);
         try {
+            int base = sequence.length();
             append(tokens);
-            int base = sequence.length() - tokens.length;
             int from = switch (which) {
                 case NONE -> SequenceTask.NO_LOGITS;
                 case LAST -> sequence.length() - 1;
@@ -202,6 +202,10 @@ final class ModelSession implements Session, MeasuredSession {
             };
             EvaluationTask task = new EvaluationTask(sequence, named, width, from, read);
             while (task.pending() > 0) {
+                if (Thread.currentThread().isInterrupted()) {
+                    model.loop().truncate(sequence, base);
+                    throw interrupted();
+                }
                 model.loop().evaluate(task);
                 for (int r = 0; read && r < task.rows(); r++) {
                     consumer.accept(task.firstRow() + r - base, task.row(r));
@@ -219,7 +223,7 @@ final class ModelSession implements Session, MeasuredSession {
 
     @Override
     public void truncate(int length) {
-        begin();
+        begin(false);
         try {
             if (length < 0 || length > sequence.length()) {
                 throw new IllegalArgumentException("cannot keep " + length + " of " + sequence.length() + " tokens");
@@ -255,12 +259,24 @@ final class ModelSession implements Session, MeasuredSession {
         }
     }
 
-    private void begin() {
+    /// Begins a call, after the one that is in progress.
+    ///
+    /// @param interruptibly whether an interrupted thread stops waiting for that one
+    private void begin(boolean interruptibly) {
         if (caller == Thread.currentThread()) {
             throw new TenonException(
                     ErrorCode.BUSY, "A listener cannot call its own session; use another session, or cancel()");
         }
-        call.acquireUninterruptibly();
+        if (interruptibly && !call.tryAcquire()) {
+            try {
+                call.acquire();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw interrupted();
+            }
+        } else if (!interruptibly) {
+            call.acquireUninterruptibly();
+        }
         if (closed) {
             call.release();
             requireOpen();
@@ -273,6 +289,12 @@ final class ModelSession implements Session, MeasuredSession {
         running = null;
         caller = null;
         call.release();
+    }
+
+    /// {@return what a call ends with whose thread is interrupted}
+    static TenonException interrupted() {
+        return new TenonException(
+                ErrorCode.INTERRUPTED, "The calling thread was interrupted; nothing of the call was kept");
     }
 
     private void requireOpen() {

@@ -131,12 +131,19 @@ final class PlacedModel implements LoadedModel {
     @Override
     public synchronized Optional<ChatTemplate> chatTemplate() {
         if (template == null) {
-            template = file.metadata()
-                    .string("tokenizer.chat_template")
-                    .flatMap(source ->
-                            registry.templateEngines().stream().findFirst().map(engine -> engine.compile(source)));
+            template = file.metadata().string("tokenizer.chat_template").map(this::compile);
         }
         return template;
+    }
+
+    private ChatTemplate compile(String source) {
+        return registry.templateEngines().stream()
+                .findFirst()
+                .orElseThrow(() -> new TenonException(
+                        ErrorCode.MODEL_TEMPLATE,
+                        file.path().getFileName() + " has a chat template, and nothing installed compiles it; add"
+                                + " tenon-platform-templates"))
+                .compile(source);
     }
 
     @Override
@@ -189,6 +196,11 @@ final class PlacedModel implements LoadedModel {
 
     boolean isDefault(String output) {
         return output == null || output.equals(request.outputs().getFirst());
+    }
+
+    /// {@return how many sequences of a length the cache has room for}
+    int sequencesOf(int length) {
+        return placer.sequencesOf(length, contextLength);
     }
 
     @Override

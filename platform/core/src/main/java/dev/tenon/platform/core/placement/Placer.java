@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /// again when bundles or settings change.
 public final class Placer {
     private static final Logger LOG = LoggerFactory.getLogger(Placer.class);
-    private static final int DEFAULT_SEQUENCES = 1;
+    private static final int DEFAULT_SEQUENCES = 4;
     /// A multiple of the tokens in a page, whatever the backend's page is.
     private static final long ROUNDING = 256;
 
@@ -159,15 +159,33 @@ public final class Placer {
     ///
     /// @param config settings of the moment
     public int maxBatchTokens(EngineConfig config) {
-        return Math.max(config.with(request).batchTokens(), maxSequences());
+        return Math.max(config.with(request).batchTokens(), Math.max(1, request.maxSequences()));
+    }
+
+    /// {@return how many positions the cache holds: the whole context of each sequence that was asked for;
+    /// sequences that nobody asked for share one}
+    private long kvTokens(int context) {
+        if (maxSequences() == 1) {
+            return context;
+        }
+        // Every sequence begins a page of its own, so each needs room for whole pages.
+        long whole = (context + ROUNDING - 1L) / ROUNDING * ROUNDING;
+        return request.maxSequences() > 0 ? whole * maxSequences() : whole + ROUNDING * (maxSequences() - 1);
+    }
+
+    /// {@return how many sequences of a length the cache has room for, at least one}
+    ///
+    /// @param length their tokens, at most the context's
+    /// @param context the context's length
+    public int sequencesOf(int length, int context) {
+        long whole = (length + ROUNDING - 1L) / ROUNDING * ROUNDING;
+        return (int) Math.clamp(kvTokens(context) / Math.max(1, whole), 1, maxSequences());
     }
 
     private PlanOptions planOptions(Decision decision) {
         EngineConfig config = decision.config();
         int context = contextLength(decision.definition(), config);
-        // Every sequence begins a page of its own, so each needs room for whole pages.
-        long kvTokens =
-                maxSequences() == 1 ? context : (context + ROUNDING - 1L) / ROUNDING * ROUNDING * maxSequences();
+        long kvTokens = kvTokens(context);
         if (kvTokens > Integer.MAX_VALUE) {
             throw new TenonException(
                     ErrorCode.ARGUMENT,

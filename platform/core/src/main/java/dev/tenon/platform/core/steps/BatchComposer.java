@@ -43,6 +43,7 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
                 try {
                     ensurePages(sequence, first + count, tokensPerPage, pool);
                 } catch (RuntimeException e) {
+                    sequence.truncate(sequence.length(), tokensPerPage, pool); // others can use what it got
                     task.assign(0, 0);
                     task.fail(e);
                     continue;

@@ -23,8 +23,9 @@ final class PagePool {
         if (freeCount == 0) {
             throw new OutOfResourcesException(
                     ErrorCode.KV_PAGES,
-                    "The KV cache is full: all " + taken.length + " pages are in use. Close sessions, or load the model"
-                            + " with a larger context or more sequences.",
+                    "The KV cache is full: all " + taken.length
+                            + " pages are in use. Close sessions, or load the model for"
+                            + " as many as you use (maxSequences).",
                     1,
                     taken.length,
                     taken.length);

@@ -317,7 +317,8 @@ class EngineTests {
 
     @Test
     void moreSessionsThanSequencesAreRefused() {
-        try (LoadedModel model = engine.load(request());
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().maxSequences(1).build());
                 Session session = model.newSession()) {
             OutOfResourcesException e = assertThrows(OutOfResourcesException.class, model::newSession);
             assertEquals(ErrorCode.KV_PAGES, e.code());

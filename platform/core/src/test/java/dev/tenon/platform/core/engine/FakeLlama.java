@@ -15,7 +15,7 @@ import java.util.function.Predicate;
 final class FakeLlama implements ModelArchitecture {
     /// Which tensors it ignores; all.
     volatile Predicate<String> ignored = tensor -> true;
-    /// Whether the graph has an output that is not asked for by default, with a weight of its own.
+    /// Whether the output that is not asked for by default has a weight of its own.
     volatile boolean hidden;
 
     @Override
@@ -29,9 +29,8 @@ final class FakeLlama implements ModelArchitecture {
         Weight table = new Weight("token_embd.weight", config.embeddingLength(), config.vocabularySize());
         GraphBuilder g = new GraphBuilder("fake");
         Value x = g.embedding("x", table);
-        if (hidden) {
-            g.output(Graph.HIDDEN, g.rmsNorm("norm", x, Weight.vector("output_norm.weight", x.width()), 0));
-        }
+        Weight norm = Weight.vector("output_norm.weight", x.width());
+        g.output(Graph.HIDDEN, hidden ? g.rmsNorm("norm", x, norm, 0) : x);
         return new ModelDefinition(config, g.build(g.linear("logits", x, table, Optional.empty())));
     }
 

@@ -1,0 +1,106 @@
+package dev.tenon.platform.core.engine;
+
+import static dev.tenon.platform.core.engine.EngineTests.VOCAB;
+import static dev.tenon.platform.core.engine.EngineTests.generate;
+import static dev.tenon.platform.core.engine.EngineTests.greedy;
+import static dev.tenon.platform.core.engine.EngineTests.request;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.engine.EmbeddingRequest;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Session.Rows;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.graph.Graph;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What a program gets that asks for nothing in particular: sessions, and a chat template.
+class DefaultsTests extends GenerationFixture {
+    private static final int CONTEXT = 1024;
+
+    private LoadRequest.Builder small() {
+        return request().toBuilder().contextLength(CONTEXT).maxBatchTokens(CONTEXT);
+    }
+
+    @Test
+    void fourSessionsAreOpenAtOnce() {
+        try (LoadedModel model = engine.load(request())) {
+            List<Session> sessions = new ArrayList<>();
+            IntStream.range(0, 4).forEach(i -> sessions.add(model.newSession()));
+            for (int i = 0; i < 4; i++) {
+                assertEquals(
+                        FakeBackend.expected(new int[] {5, i}, VOCAB, 3), generate(sessions.get(i), greedy(3, 5, i)));
+            }
+            OutOfResourcesException e = assertThrows(OutOfResourcesException.class, model::newSession);
+            assertEquals(ErrorCode.KV_PAGES, e.code());
+        }
+    }
+
+    @Test
+    void sessionsThatNobodyAskedForShareTheMemoryOfOneContext() {
+        try (LoadedModel model = engine.load(small().build())) {
+            Session first = model.newSession();
+            first.evaluate(new int[CONTEXT], Rows.NONE, (index, row) -> {});
+            first.truncate(CONTEXT / 2);
+            Session second = model.newSession();
+            second.evaluate(new int[CONTEXT / 2], Rows.NONE, (index, row) -> {});
+            OutOfResourcesException e = assertThrows(
+                    OutOfResourcesException.class,
+                    () -> model.newSession().evaluate(new int[CONTEXT], Rows.NONE, (index, row) -> {}));
+            assertEquals(ErrorCode.KV_PAGES, e.code());
+            first.evaluate(new int[CONTEXT / 4], Rows.NONE, (index, row) -> {});
+        }
+    }
+
+    @Test
+    void textsThatDoNotFitTheSharedMemoryTogetherAreEmbeddedAfterEachOther() {
+        try (LoadedModel model = engine.load(small().outputs(Graph.HIDDEN).build())) {
+            EmbeddingRequest.Builder texts = EmbeddingRequest.builder();
+            IntStream.range(0, 8).forEach(i -> texts.text(new int[CONTEXT]));
+            assertEquals(8, model.embed(texts.build()).size());
+        }
+    }
+
+    @Test
+    void aTemplateThatNothingCompilesIsNoSilence(@TempDir Path folder) throws IOException {
+        Path file = withTemplate(folder);
+        try (LoadedModel model = engine.load(LoadRequest.of(file))) {
+            TenonException e = assertThrows(TenonException.class, model::chatTemplate);
+            assertEquals(ErrorCode.MODEL_TEMPLATE, e.code());
+            assertTrue(e.getMessage().contains("tenon-platform-templates"), e.getMessage());
+        }
+        try (LoadedModel model = engine.load(request())) {
+            assertTrue(model.chatTemplate().isEmpty(), "the file has none");
+        }
+    }
+
+    /// Writes the model with one more key, as long as keeps the alignment of the data.
+    private static Path withTemplate(Path folder) throws IOException {
+        byte[] model = Files.readAllBytes(request().path());
+        byte[] key = "tokenizer.chat_template".getBytes(StandardCharsets.UTF_8);
+        byte[] value = "{{ messages[0].role }}".substring(0, 21).getBytes(StandardCharsets.UTF_8);
+        int more = Long.BYTES + key.length + Integer.BYTES + Long.BYTES + value.length;
+        assertEquals(0, more % 32);
+        ByteBuffer out = ByteBuffer.allocate(model.length + more).order(ByteOrder.LITTLE_ENDIAN);
+        out.put(model, 0, 24);
+        out.putLong(16, out.getLong(16) + 1);
+        out.putLong(key.length).put(key).putInt(8).putLong(value.length).put(value);
+        out.put(model, 24, model.length - 24);
+        return Files.write(folder.resolve("template.gguf"), out.array());
+    }
+}
