@@ -57,7 +57,7 @@ class EndBySignalIT {
     }
 
     /// A process that is started with SIGINT ignored, as background jobs of a shell are, hands that on.
-    private static boolean interruptIsIgnored() throws Exception {
+    static boolean interruptIsIgnored() throws Exception {
         Path status = Path.of("/proc/self/status");
         if (!Files.exists(status)) {
             return false;

@@ -51,8 +51,18 @@ record Installation(Path home, Map<String, String> environment) {
     }
 
     Process start(Path err, String... args) throws IOException {
-        List<String> command = new ArrayList<>(List.of(home.resolve("bin/tenon").toString()));
-        command.addAll(Arrays.asList(args));
+        return startIn(err, "exec \"$0\" \"$@\"", Arrays.asList(args));
+    }
+
+    /// Starts a command in a shell.
+    ///
+    /// @param err where standard error goes
+    /// @param shell what the shell runs; `"$0" "$@"` is the command
+    /// @param args arguments of the command
+    Process startIn(Path err, String shell, List<String> args) throws IOException {
+        List<String> command = new ArrayList<>(
+                List.of("sh", "-c", shell, home.resolve("bin/tenon").toString()));
+        command.addAll(args);
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
         builder.environment().keySet().removeIf(name -> name.startsWith("TENON_"));
         builder.environment().put("TENON_JAVA_HOME", System.getProperty("java.home"));

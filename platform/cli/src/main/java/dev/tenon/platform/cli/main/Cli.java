@@ -5,7 +5,10 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.Colors;
+import dev.tenon.platform.cli.terminal.StandardOutput;
 import dev.tenon.platform.cli.terminal.Streams;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -60,14 +63,28 @@ final class Cli {
     /// @return exit status
     int execute(String... args) {
         boolean debugAsked = Arrays.asList(args).contains("--debug") || "1".equals(settings.apply("debug"));
+        int status;
         try {
-            return run(debugAsked, helpAsOption(args));
+            status = run(debugAsked, helpAsOption(args));
         } catch (RuntimeException | OutOfMemoryError | LinkageError | StackOverflowError e) {
-            return ending.getAsBoolean() ? CliErrors.FAILED : CliErrors.failure(e, streams.err(), debugAsked);
-        } finally {
-            streams.out().flush();
-            streams.err().flush();
+            status = unreported() ? CliErrors.FAILED : CliErrors.failure(e, streams.err(), debugAsked);
         }
+        try {
+            streams.out().flush();
+        } catch (StandardOutput.Lost e) {
+            status = CliErrors.FAILED;
+        }
+        if (streams.output().failure().isPresent() && !ending.getAsBoolean()) {
+            status = CliErrors.outputLost(streams.output(), streams.err());
+        }
+        streams.err().flush();
+        return status;
+    }
+
+    /// Whether a failure is a consequence of stopped bundles, which is not reported, or of lost output, which is
+    /// reported at the end.
+    private boolean unreported() {
+        return ending.getAsBoolean() || streams.output().failure().isPresent();
     }
 
     /// `help run` means `run --help`.
@@ -100,7 +117,9 @@ final class Cli {
             for (int i = 0; i < wanted.size(); i++) {
                 add(wanted.get(i), commands.get(i), line, made);
             }
-            line.setOut(streams.out());
+            // Help and versions; picocli prints a stack trace where their output fails.
+            StringWriter help = new StringWriter();
+            line.setOut(new PrintWriter(help));
             line.setErr(streams.err());
             line.setColorScheme(Help.defaultColorScheme(colors.on(streams.outTerminal()) ? Ansi.ON : Ansi.OFF));
             line.setCaseInsensitiveEnumValuesAllowed(true);
@@ -111,10 +130,10 @@ final class Cli {
                     ? CliErrors.FAILED
                     : CliErrors.usage(error, streams.err(), root.debug() || debugAsked));
             line.setExecutionExceptionHandler((error, command, result) -> {
-                streams.out().flush();
-                if (ending.getAsBoolean()) {
+                if (unreported()) {
                     return CliErrors.FAILED;
                 }
+                streams.out().flush();
                 return error instanceof CommandLine.ParameterException usage
                         ? CliErrors.usage(usage, streams.err(), root.debug())
                         : CliErrors.failure(error, streams.err(), root.debug());
@@ -127,7 +146,9 @@ final class Cli {
                 new CommandsPage(line).print(streams.out());
                 return 0;
             }
-            return line.execute(args);
+            int status = line.execute(args);
+            streams.out().print(help);
+            return status;
         } finally {
             made.forEach((command, source) -> source.release(command));
         }

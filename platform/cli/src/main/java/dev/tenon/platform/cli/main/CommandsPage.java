@@ -44,8 +44,9 @@ final class CommandsPage {
 
                 This page is made by `./tenon help --markdown > docs/commands.md` from the commands of all bundles; a test compares it.
 
-                `tenon COMMAND --help` prints the same on a terminal. Exit status: 0, 2 for wrong usage, 1 for everything else that
-                fails ([errors.md](errors.md)). Every command has these options:
+                `tenon COMMAND --help` prints the same on a terminal. Exit status: 0, 2 for wrong usage, 130 and 143 after Ctrl-C and SIGTERM,
+                141 if the reader of standard output has gone, 1 for everything else that fails ([errors.md](errors.md)). Every command has
+                these options:
                 """);
         table(out, options(root.getCommandSpec()).map(CommandsPage::row).toList());
         Set<String> shared = new LinkedHashSet<>();

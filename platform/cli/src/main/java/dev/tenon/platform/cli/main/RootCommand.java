@@ -151,6 +151,7 @@ final class RootCommand implements Console {
     @Override
     public void note(String text) {
         if (!quiet) {
+            streams.out().flush(); // what a remark is about comes first
             streams.err().println(dim(text));
             streams.err().flush();
         }

@@ -23,6 +23,9 @@ public final class CliErrors {
     /// Exit status after Ctrl-C, as shells give it.
     public static final int INTERRUPTED = 130;
 
+    /// Exit status when the reader of standard output has gone, as shells give it (SIGPIPE).
+    public static final int READER_GONE = 141;
+
     private CliErrors() {}
 
     /// Reports a wrong call.
@@ -52,6 +55,23 @@ public final class CliErrors {
         line(err, text(error));
         trace(error, err, debug);
         return error instanceof TenonException e && e.code().equals(ErrorCode.USAGE) ? USAGE : FAILED;
+    }
+
+    /// Reports that standard output could not be written; says nothing where its reader has gone.
+    ///
+    /// @param output standard output, which failed
+    /// @param err where to print
+    /// @return exit status
+    public static int outputLost(StandardOutput output, PrintWriter err) {
+        if (output.readerGone()) {
+            return READER_GONE;
+        }
+        IOException error = output.failure().orElseThrow();
+        line(
+                err,
+                "Standard output cannot be written: " + cause(error) + ". Free space, or send it elsewhere. ["
+                        + ErrorCode.IO + "]");
+        return FAILED;
     }
 
     /// {@return the text of a failure on one line, with its code}

@@ -1,6 +1,8 @@
 package dev.tenon.platform.cli.terminal;
 
 import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.OutputStreamWriter;
@@ -10,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 /// Standard streams, and which of them are terminals.
 ///
 /// @param in standard input
+/// @param output standard output, not buffered; knows whether a write failed
 /// @param outBytes standard output
 /// @param errBytes standard error
 /// @param out standard output as text; not flushed by itself
@@ -19,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 /// @param errTerminal whether error is a terminal
 public record Streams(
         InputStream in,
+        StandardOutput output,
         OutputStream outBytes,
         OutputStream errBytes,
         PrintWriter out,
@@ -33,9 +37,14 @@ public record Streams(
     /// @param err standard error
     /// @param terminals whether input, output and error are terminals
     public static Streams of(InputStream in, OutputStream out, OutputStream err, boolean... terminals) {
-        OutputStream buffered = new BufferedOutputStream(out, 8192);
+        return of(in, new StandardOutput(out, false), err, terminals);
+    }
+
+    private static Streams of(InputStream in, StandardOutput output, OutputStream err, boolean... terminals) {
+        OutputStream buffered = new BufferedOutputStream(output, 8192);
         return new Streams(
                 in,
+                output,
                 buffered,
                 err,
                 new PrintWriter(new OutputStreamWriter(buffered, StandardCharsets.UTF_8), false),
@@ -49,7 +58,8 @@ public record Streams(
     public static Streams ofProcess() {
         return of(
                 System.in,
-                System.out,
+                // System.out hides failures.
+                new StandardOutput(new FileOutputStream(FileDescriptor.out), Terminals.isPipe(1)),
                 System.err,
                 Terminals.isTerminal(0),
                 Terminals.isTerminal(1),

@@ -32,6 +32,19 @@ final class Terminals {
         return consoleIsTerminal();
     }
 
+    /// {@return whether a standard stream is known to be a pipe or socket}
+    ///
+    /// @param fd 0 input, 1 output, 2 error
+    static boolean isPipe(int fd) {
+        try {
+            String target =
+                    Files.readSymbolicLink(Path.of("/proc/self/fd/" + fd)).toString();
+            return target.startsWith("pipe:") || target.startsWith("socket:");
+        } catch (IOException | UnsupportedOperationException e) {
+            return false; // another system: its message decides
+        }
+    }
+
     private static boolean consoleIsTerminal() {
         java.io.Console console = System.console();
         return console != null && console.isTerminal();

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.terminal.Colors;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,6 +92,55 @@ class CliTests {
         assertTrue(help.contains("else 512"), help);
         assertTrue(help.contains("(default: -1)"), help);
         assertTrue(help.contains("else 0.8)"), help);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--version",
+                "--help",
+                "help --markdown",
+                "run --help",
+                "run -p Once",
+                "chat",
+                "inspect --json %s",
+                "inspect %s",
+                "devices",
+                "devices --json",
+                "doctor --json",
+                "tokenize -p Once",
+                "logits --ids 1,2 -o -"
+            })
+    void outputThatIsLostIsAnExitStatus(String line) throws IOException {
+        TestCli cli = new TestCli(folder);
+        Path model = folder.resolve("m.gguf");
+        try (InputStream in = CliTests.class.getResourceAsStream("/golden/malformed/ok_model.gguf")) {
+            Files.copy(in, model);
+        }
+        cli.stdin = "Hello\n".getBytes(StandardCharsets.UTF_8);
+        String[] args = line.formatted(model).split(" ");
+        cli.outputFails = "No space left on device";
+        TestCli.Result full = cli.run(args);
+        assertEquals(1, full.status(), full.err());
+        assertEquals(
+                "tenon: Standard output cannot be written: No space left on device. Free space, or send it elsewhere."
+                        + " [IO-001]\n",
+                full.err());
+        cli.outputFails = "Broken pipe";
+        TestCli.Result closed = cli.run(args);
+        assertEquals(141, closed.status());
+        assertEquals("", closed.err(), "nobody reads any more");
+        assertTrue(cli.made.isEmpty(), "commands are given back");
+    }
+
+    @Test
+    void aGenerationEndsWhenNobodyReads() {
+        TestCli cli = new TestCli(folder);
+        cli.outputFails = "Broken pipe";
+        assertEquals(141, cli.run("run", "-p", "Once").status());
+        assertEquals(0, cli.engine.requests.size(), "the prompt could not be shown");
+        assertEquals(141, cli.run("run", "-p", "Once", "--no-display-prompt").status());
+        assertEquals(1, cli.engine.requests.size());
     }
 
     @Test

@@ -14,6 +14,7 @@ import dev.tenon.platform.cli.terminal.Streams;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
@@ -38,6 +39,8 @@ public final class TestCli {
     public final List<CommandSource> sources = new ArrayList<>();
     public final Path model;
     public byte[] stdin = {};
+    /// Standard output fails with this message, if there is one.
+    public String outputFails;
     public boolean inTerminal;
     public boolean errTerminal;
 
@@ -113,7 +116,15 @@ public final class TestCli {
     public Result run(String... args) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
-        Streams streams = Streams.of(new ByteArrayInputStream(stdin), out, err, inTerminal, false, errTerminal);
+        OutputStream stdout = outputFails == null
+                ? out
+                : new OutputStream() {
+                    @Override
+                    public void write(int b) throws IOException {
+                        throw new IOException(outputFails);
+                    }
+                };
+        Streams streams = Streams.of(new ByteArrayInputStream(stdin), stdout, err, inTerminal, false, errTerminal);
         int status = new Cli(sources, streams, settings::get, "1.2.3", () -> ending).execute(args);
         return new Result(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
     }

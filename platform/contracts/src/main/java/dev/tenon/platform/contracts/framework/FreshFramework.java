@@ -22,6 +22,9 @@ public final class FreshFramework {
     /// Above this, a status says that a signal ended the process.
     private static final int SIGNALS = 128;
 
+    /// The status after the reader of standard output has gone: no signal, and no fault.
+    private static final int READER_GONE = 141;
+
     private FreshFramework() {}
 
     /// Runs a command, with this process's streams.
@@ -52,7 +55,7 @@ public final class FreshFramework {
                     .inheritIO()
                     .start();
             int status = waitFor(process);
-            if (status > SIGNALS) {
+            if (status > SIGNALS && status != READER_GONE) {
                 throw new TenonException(
                         ErrorCode.BUNDLE_REJECTED,
                         "The process that ran the contracts died with status " + status
