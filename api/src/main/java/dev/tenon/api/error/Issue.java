@@ -19,11 +19,11 @@ public record Issue(Severity severity, String code, String message, String sourc
         ERROR
     }
 
-    /// Checks that nothing is null.
+    /// Checks that nothing is null, and makes one line of the message.
     public Issue {
         Objects.requireNonNull(severity, "severity");
         Objects.requireNonNull(code, "code");
-        Objects.requireNonNull(message, "message");
+        message = OneLine.of(Objects.requireNonNull(message, "message"));
         Objects.requireNonNull(source, "source");
     }
 

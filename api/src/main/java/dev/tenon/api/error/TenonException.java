@@ -5,8 +5,10 @@ import java.util.Objects;
 /// Base of every error that Tenon raises on purpose.
 ///
 /// The message says what went wrong, where, what was found and expected and what to do, and ends
-/// with the code in brackets, so that a log line can be looked up in `docs/errors.md`. Programs
-/// decide on [#code()], people read [#getMessage()].
+/// with the code in brackets, so that a log line can be looked up in `docs/errors.md`. It is one
+/// line, whatever names and values of a file it quotes: control characters are written as escapes,
+/// and the middle of a very long text is left out. Programs decide on [#code()], people read
+/// [#getMessage()].
 public class TenonException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -26,7 +28,9 @@ public class TenonException extends RuntimeException {
     /// @param text one or more sentences without the code; never null
     /// @param cause what led to it, or null
     public TenonException(String code, String text, Throwable cause) {
-        super(Objects.requireNonNull(text, "text") + " [" + Objects.requireNonNull(code, "code") + "]", cause);
+        super(
+                OneLine.of(Objects.requireNonNull(text, "text")) + " [" + Objects.requireNonNull(code, "code") + "]",
+                cause);
         this.code = code;
     }
 

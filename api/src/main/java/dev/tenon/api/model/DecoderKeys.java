@@ -10,6 +10,13 @@ import dev.tenon.api.gguf.TensorInfo;
 final class DecoderKeys {
     private static final int MAX_BLOCKS = 4096;
     private static final int MAX_WIDTH = 1 << 24;
+    /// With a smaller base the rotation of later pairs is faster than that of the first.
+    private static final double MIN_FREQ_BASE = 1;
+
+    private static final double MAX_FREQ_BASE = 1e15;
+    private static final double MIN_ROPE_FACTOR = 1e-3;
+    private static final double MAX_ROPE_FACTOR = 1e6;
+    private static final String LAYER_PREFIX = "blk.";
 
     private DecoderKeys() {}
 
@@ -47,10 +54,7 @@ final class DecoderKeys {
         String epsKey = arch + ".attention.layer_norm_rms_epsilon";
         float eps = (float) meta.requiredNumber(epsKey);
         if (!(eps >= 0 && eps < 1)) {
-            throw new ModelFormatException(
-                    ErrorCode.MODEL_KEY_VALUE,
-                    epsKey + " in " + meta.source() + " is " + eps
-                            + "; expected at least 0 and less than 1. The file is broken: download it again.");
+            throw impossible(meta, epsKey, eps, "at least 0 and less than 1");
         }
         int ropeDim = meta.integer(arch + ".rope.dimension_count").orElse(keyLength);
         if (ropeDim < 2 || ropeDim > keyLength || ropeDim % 2 != 0) {
@@ -66,6 +70,7 @@ final class DecoderKeys {
                 .orElseThrow(() -> new ModelFormatException(
                         ErrorCode.MODEL_TENSOR_MISSING,
                         "Tensor token_embd.weight is missing in " + meta.source() + ". Download the file again."));
+        checkLayers(source, arch + ".block_count", blocks);
         if (table.rows() > Integer.MAX_VALUE) {
             throw impossible(meta, "rows of token_embd.weight", table.rows(), "at most 2147483647");
         }
@@ -82,7 +87,12 @@ final class DecoderKeys {
                 .vocabularySize((int) table.rows())
                 .rmsEps(eps)
                 .ropeDim(ropeDim)
-                .ropeFreqBase((float) meta.number(arch + ".rope.freq_base").orElse(defaultFreqBase))
+                .ropeFreqBase((float) within(
+                        meta,
+                        arch + ".rope.freq_base",
+                        meta.number(arch + ".rope.freq_base").orElse(defaultFreqBase),
+                        MIN_FREQ_BASE,
+                        MAX_FREQ_BASE))
                 .ropeFreqScale(ropeScale(meta, arch))
                 .build();
     }
@@ -91,7 +101,10 @@ final class DecoderKeys {
         String type = meta.string(arch + ".rope.scaling.type").orElse("none");
         return switch (type) {
             case "none" -> 1;
-            case "linear" -> (float) (1 / meta.requiredNumber(arch + ".rope.scaling.factor"));
+            case "linear" -> {
+                String key = arch + ".rope.scaling.factor";
+                yield (float) (1 / within(meta, key, meta.requiredNumber(key), MIN_ROPE_FACTOR, MAX_ROPE_FACTOR));
+            }
             default ->
                 throw new UnsupportedModelException(
                         ErrorCode.MODEL_ARCHITECTURE,
@@ -100,7 +113,31 @@ final class DecoderKeys {
         };
     }
 
-    private static ModelFormatException impossible(GgufMetadata meta, String key, long found, String expected) {
+    /// Checks that no tensor belongs to a layer that the model does not have.
+    private static void checkLayers(ModelSource source, String key, int blocks) {
+        for (String name : source.tensors().keySet()) {
+            int end = name.indexOf('.', LAYER_PREFIX.length());
+            if (!name.startsWith(LAYER_PREFIX) || end < 0) {
+                continue;
+            }
+            String layer = name.substring(LAYER_PREFIX.length(), end);
+            boolean isNumber = !layer.isEmpty() && layer.chars().allMatch(c -> c >= '0' && c <= '9');
+            // Nine digits fit an int; more are too many layers, whatever they say.
+            if (isNumber && (layer.length() > 9 || Integer.parseInt(layer) >= blocks)) {
+                throw impossible(source.metadata(), key, blocks, "more than " + layer + ", since there is " + name);
+            }
+        }
+    }
+
+    /// {@return a number that lies in a range, which NaN does not}
+    private static double within(GgufMetadata meta, String key, double found, double min, double max) {
+        if (found >= min && found <= max) {
+            return found;
+        }
+        throw impossible(meta, key, found, min + " to " + max);
+    }
+
+    private static ModelFormatException impossible(GgufMetadata meta, String key, Number found, String expected) {
         return new ModelFormatException(
                 ErrorCode.MODEL_KEY_VALUE,
                 key + " in " + meta.source() + " is " + found + "; expected " + expected

@@ -42,6 +42,18 @@ class ErrorTests {
     }
 
     @Test
+    void messagesAreOneLineOfSomeLength() {
+        String nasty = "a\n\u001b[2J\u009b\t\u007f";
+        String shown = "a\\n\\u001b[2J\\u009b\\u0009\\u007f";
+        assertEquals(shown + " [A-001]", new TenonException("A-001", nasty).getMessage());
+        assertEquals(shown, Issue.error("A-001", nasty, "").message());
+        String message = new TenonException("A-001", "begin" + "x".repeat(1 << 20) + "end").getMessage();
+        assertTrue(message.startsWith("beginx") && message.endsWith("xend [A-001]"), message);
+        assertTrue(message.length() < 4100, "characters: " + message.length());
+        assertEquals("ä\u2581 [A-001]", new TenonException("A-001", "ä\u2581").getMessage());
+    }
+
+    @Test
     void codesAreUnique() throws IllegalAccessException {
         Set<Object> seen = new HashSet<>();
         for (Field field : ErrorCode.class.getFields()) {

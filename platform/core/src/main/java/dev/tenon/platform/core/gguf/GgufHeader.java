@@ -9,6 +9,7 @@ import dev.tenon.api.gguf.TensorInfo;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -278,7 +279,39 @@ record GgufHeader(int version, Map<String, GgufValue> metadata, List<TensorInfo>
                 tensors.add(new TensorInfo(
                         t.name(), t.ggmlType(), t.shape(), part, dataStart + t.offsetBytes(), t.sizeBytes()));
             }
+            checkOverlaps(tensors);
             return tensors;
+        }
+
+        private void checkOverlaps(List<TensorInfo> tensors) {
+            if (firstOverlap(tensors) == 0) {
+                return; // as in most files: one after the other
+            }
+            List<TensorInfo> sorted = new ArrayList<>(tensors);
+            sorted.sort(Comparator.comparingLong(TensorInfo::offsetBytes));
+            int overlap = firstOverlap(sorted);
+            if (overlap > 0) {
+                TensorInfo before = sorted.get(overlap - 1);
+                throw new ModelFormatException(
+                        ErrorCode.GGUF_OFFSET,
+                        "Tensor " + GgufCursor.show(sorted.get(overlap).name()) + " in " + source + " begins at byte "
+                                + sorted.get(overlap).offsetBytes() + ", within tensor "
+                                + GgufCursor.show(before.name()) + ", which ends at byte "
+                                + (before.offsetBytes() + before.sizeBytes())
+                                + ". The file is broken: download it again.");
+            }
+        }
+
+        /// {@return index of the first tensor that begins before the end of the one before it; 0 if none does}
+        private static int firstOverlap(List<TensorInfo> tensors) {
+            long end = 0;
+            for (int i = 0; i < tensors.size(); i++) {
+                if (tensors.get(i).offsetBytes() < end) {
+                    return i;
+                }
+                end = tensors.get(i).offsetBytes() + tensors.get(i).sizeBytes();
+            }
+            return 0;
         }
 
         private TensorInfo tensor(int alignment) {

@@ -98,8 +98,10 @@ public final class Placer {
     private Plan plan(Decision decision) {
         Plan plan = null;
         try {
+            String source = file.path().getFileName().toString();
+            DataCheck.ropeFactors(decision.definition().graph(), decision.weights(), source);
             if (request.checkData()) {
-                DataCheck.run(decision.weights(), file.path().getFileName().toString());
+                DataCheck.run(decision.weights(), source);
             }
             plan = decision.selection()
                     .device()

@@ -31,6 +31,8 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class GgufReaderTests {
     private static final TensorType F32 = TensorTypes.standard().find("F32").orElseThrow();
@@ -218,6 +220,23 @@ class GgufReaderTests {
                 ErrorCode.GGUF_SHAPE,
                 assertThrows(ModelFormatException.class, () -> TestFiles.open(path))
                         .code());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0, b", "0, 32, b", "32, 0, a", "64, 32, a", "32, 32, b", "0, 64,", "64, 0,", "96, 0,"})
+    void tensorsThatOverlapAreRefused(long first, long second, String named) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate(512).order(ByteOrder.LITTLE_ENDIAN);
+        header.putInt(GgufHeader.MAGIC).putInt(3).putLong(2).putLong(0);
+        info(header, "a", 0, first, 16);
+        info(header, "b", 0, second, 16);
+        Path path = Files.write(folder.resolve("overlap.gguf"), header.array());
+        if (named == null) {
+            TestFiles.open(path).close();
+            return;
+        }
+        ModelFormatException error = assertThrows(ModelFormatException.class, () -> TestFiles.open(path));
+        assertEquals(ErrorCode.GGUF_OFFSET, error.code());
+        assertTrue(error.getMessage().contains("Tensor " + named + " in"), error.getMessage());
     }
 
     @Test
