@@ -43,7 +43,7 @@ import picocli.CommandLine.Spec;
             "  tenon new model qwen2 --group com.example",
             "  tenon new --install",
             "",
-            "Then, in the new folder: ./mvnw verify"
+            "Then, in the new folder: tenon dev, or ./mvnw verify"
         })
 @Component(
         service = TenonCommand.class,
@@ -154,7 +154,7 @@ public final class NewCommand implements TenonCommand {
                         offered.word(),
                         names.id(),
                         values.containsKey("number") ? ", number " + values.get("number") : "");
-        console.out().printf("Next: cd %s, then ./mvnw verify%n", folder);
+        console.out().printf("Next: cd %s, then tenon dev or ./mvnw verify%n", folder);
     }
 
     private static void write(Path folder, Map<String, byte[]> files) throws IOException {

@@ -151,8 +151,11 @@ public final class BundleShell {
         }
     }
 
-    /// The jars in `deploy/` that hold a bundle of a name.
-    private List<Path> kept(String name) throws IOException {
+    /// {@return the jars in `deploy/` that hold a bundle of a name}
+    ///
+    /// @param name symbolic name
+    /// @throws IOException if the folder cannot be read
+    public List<Path> kept(String name) throws IOException {
         List<Path> found = new ArrayList<>();
         if (Files.isDirectory(deploy)) {
             try (DirectoryStream<Path> jars = Files.newDirectoryStream(deploy, "[!.]*.jar")) {
