@@ -4,20 +4,16 @@ import aQute.bnd.annotation.Cardinality;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceConsumer;
 import dev.tenon.api.device.Backend;
-import dev.tenon.api.engine.Engine;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
-import dev.tenon.platform.core.engine.TenonEngine;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
-import java.util.Iterator;
 import java.util.Map;
-import java.util.ServiceConfigurationError;
-import java.util.ServiceLoader;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -76,35 +72,34 @@ public final class Tenon {
 
     private Tenon() {}
 
-    /// Makes an engine from the providers that `ServiceLoader` finds. A provider that cannot be
-    /// loaded is skipped with a warning.
+    /// Makes an engine from all providers that `ServiceLoader` finds by the thread's class loader and by
+    /// Tenon's own. A provider that cannot be loaded is skipped with a warning.
     ///
-    /// @param settings as in `etc/dev.tenon.platform.cfg`; the environment's `TENON_*` variables go before them
+    /// The class path is trusted: whoever can put a jar on it, or on the module path, runs code in this
+    /// process. Two providers of one id are not chosen from: a model that needs the id is refused with both
+    /// named, unless the setting `prefer.KIND.ID` names one (`CFG-002`).
+    ///
+    /// @param settings as in `etc/dev.tenon.platform.cfg`; the environment's `TENON_*` variables override
+    ///     them
     /// @return the engine; the caller closes it
-    public static Engine standalone(Map<String, String> settings) {
-        ServiceRegistry registry = new ServiceRegistry();
-        addAll(registry, ServiceLoader.load(QuantFormat.class));
-        addAll(registry, ServiceLoader.load(ModelArchitecture.class));
-        addAll(registry, ServiceLoader.load(Backend.class));
-        addAll(registry, ServiceLoader.load(KernelProvider.class));
-        addAll(registry, ServiceLoader.load(TokenizerProvider.class));
-        addAll(registry, ServiceLoader.load(ChatTemplateEngine.class));
-        addAll(registry, ServiceLoader.load(SamplerProvider.class));
-        return new TenonEngine(registry, EngineConfig.of(settings, System.getenv()));
+    public static StandaloneEngine standalone(Map<String, String> settings) {
+        return standalone(settings, type -> true);
     }
 
-    private static void addAll(ServiceRegistry registry, ServiceLoader<?> loader) {
-        Iterator<? extends ServiceLoader.Provider<?>> providers =
-                loader.stream().iterator();
-        while (true) {
-            try {
-                if (!providers.hasNext()) {
-                    return;
-                }
-                registry.add(providers.next().get());
-            } catch (ServiceConfigurationError | LinkageError e) {
-                LOG.warn("A provider was skipped: {}", e.toString());
-            }
-        }
+    /// Makes an engine from some of the providers that `ServiceLoader` finds.
+    ///
+    /// @param settings as above
+    /// @param wanted which classes to make providers of, such as those of some modules or packages, or with
+    ///     some signers. Asked before a class is initialised; of a module that provides by a method, that
+    ///     method's return type is asked for first
+    /// @return the engine; the caller closes it
+    public static StandaloneEngine standalone(Map<String, String> settings, Predicate<Class<?>> wanted) {
+        ServiceRegistry registry = new ServiceRegistry();
+        new Providers(wanted, e -> LOG.warn("A provider was skipped: {}", e.toString()))
+                .find(Thread.currentThread().getContextClassLoader())
+                .find(Tenon.class.getClassLoader())
+                .all()
+                .forEach(registry::add);
+        return new ServiceLoaderEngine(registry, EngineConfig.of(settings, System.getenv()));
     }
 }

@@ -31,7 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The engine over a [ServiceRegistry].
-public final class TenonEngine implements Engine {
+public class TenonEngine implements Engine {
     private static final Logger LOG = LoggerFactory.getLogger(TenonEngine.class);
 
     private final ServiceRegistry registry;

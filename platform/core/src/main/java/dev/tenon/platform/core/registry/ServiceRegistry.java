@@ -63,6 +63,11 @@ public final class ServiceRegistry {
     /// Creates an empty registry.
     public ServiceRegistry() {}
 
+    /// {@return the known kinds of services}
+    public static List<Class<?>> kinds() {
+        return KINDS;
+    }
+
     /// Adds a service of one of the known kinds that no bundle owns.
     ///
     /// @param service the service
@@ -179,6 +184,17 @@ public final class ServiceRegistry {
         return Offer.of(order(old, next), held(old, next), this::isPreferred).refused().stream()
                 .filter(each -> next.contains(each.owner))
                 .toList();
+    }
+
+    /// {@return the service that is offered for an id}
+    ///
+    /// @param setting the id, as [Refused#setting()] has it
+    public Optional<Object> offered(String setting) {
+        return entries.stream()
+                .filter(e -> e.ids.setting().equals(setting))
+                .map(Entry::service)
+                .filter(this::offers)
+                .findFirst();
     }
 
     /// {@return the services that are not offered, since others have their ids}
