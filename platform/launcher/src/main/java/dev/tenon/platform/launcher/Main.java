@@ -42,6 +42,7 @@ public final class Main {
     public static void main(String[] args) {
         long begin = System.nanoTime();
         takeTerminal(System.getProperty("tenon.stderr"));
+        StartCache.survived();
         LogProvider.select();
         int code;
         try {

@@ -34,8 +34,9 @@ import org.slf4j.LoggerFactory;
 /// another one that creates it for later starts. The JVM options for kernels of further bundles are
 /// created with it.
 ///
-/// The script gives the JVM whatever cache is there: the JVM itself refuses one of another class
-/// path or another JVM. Nothing that goes wrong here is fatal.
+/// The script gives the JVM the cache that is there: the JVM itself refuses one of another class path or another
+/// JVM, but ends with a damaged one, so the script looks at the size and for the sign of [#survived].
+/// Nothing that goes wrong here is fatal.
 public final class StartCache {
     private static final String MODULE_LOADER = "java.base/jdk.internal.module=ALL-UNNAMED";
     /// A class of a bundle, in the JVM's log of loaded classes: its name and that of the bundle's
@@ -58,6 +59,14 @@ public final class StartCache {
         this.folder = folder;
         cache = folder.resolve("tenon.aot");
         made = folder.resolve("made-for");
+    }
+
+    /// Tells the script that the JVM got as far as the launcher with the cache, so that it is not damaged.
+    static void survived() {
+        String mark = System.getProperty("tenon.mark");
+        if (mark != null && !new File(mark).delete()) {
+            log().debug("{} is not there", mark);
+        }
     }
 
     /// Starts a process that makes the cache, with the least priority, if a jar, an option or the
@@ -153,6 +162,10 @@ public final class StartCache {
                     return false;
                 }
                 Files.writeString(folder.resolve("classes"), command + "\n" + classes(loaded));
+                try (FileChannel written = FileChannel.open(fresh, WRITE)) {
+                    written.force(true);
+                    Files.writeString(folder.resolve("size"), written.size() + "\n");
+                }
                 Files.move(fresh, cache, ATOMIC_MOVE);
                 return true;
             } finally {

@@ -1,6 +1,10 @@
 package dev.tenon.platform.launcher;
 
+import static java.nio.file.attribute.PosixFilePermission.OWNER_EXECUTE;
+import static java.nio.file.attribute.PosixFilePermission.OWNER_READ;
+import static java.nio.file.attribute.PosixFilePermission.OWNER_WRITE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.platform.launcher.home.Home;
@@ -10,8 +14,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -252,5 +258,38 @@ class LauncherIT extends LauncherHome {
         assertEquals(List.of(), refused.out());
         assertTrue(contains(refused.err(), "fake-cli.jar", "BUNDLE-005"), refused.err()::toString);
         assertTrue(contains(refused.err(), "tenon bundles trust --installed"), refused.err()::toString);
+    }
+
+    /// The start-up cache holds code.
+    @Test
+    void aCacheFolderThatOthersMayWriteIsNotTaken() throws Exception {
+        Path shared = Files.createDirectories(home.resolve("cache"));
+        Files.setPosixFilePermissions(shared, PosixFilePermissions.fromString("rwxrwxrwx"));
+        Files.writeString(shared.resolve("bundles.options"), "-Dplanted=yes\n");
+        Path own = folder.resolve("own");
+        Result with = finish(start(List.of(script(), "options"), "", "XDG_CACHE_HOME=" + own));
+        assertFalse(with.out().contains("-Dplanted=yes"), with::toString);
+        String cache = "-Dtenon.cache=" + own + "/tenon/";
+        assertTrue(with.out().stream().anyMatch(o -> o.startsWith(cache)), with::toString);
+        try (Stream<Path> made = Files.list(own.resolve("tenon"))) {
+            assertEquals(
+                    Set.of(OWNER_READ, OWNER_WRITE, OWNER_EXECUTE),
+                    Files.getPosixFilePermissions(made.findFirst().orElseThrow()));
+        }
+        Result none = finish(start(List.of(script(), "options"), "", "XDG_CACHE_HOME=", "HOME="));
+        assertTrue(none.out().contains("-Dtenon.cache="), none::toString);
+        assertFalse(none.out().contains("-Dplanted=yes"), none::toString);
+    }
+
+    @Test
+    void argumentsAreUtf8WhateverTheLocaleIs() throws Exception {
+        Path umlaut = folder.resolve("Größe");
+        copy(home, umlaut);
+        String script = umlaut.resolve("bin/tenon").toString();
+        for (String locale : List.of("C", "POSIX", "xx_XX.UTF-8", "de_DE.ISO-8859-1", "C.UTF-8")) {
+            Result result = finish(start(List.of(script, "echo", "Größe €"), "", "LC_ALL=" + locale));
+            assertEquals(List.of("echo|Größe €"), result.out(), locale);
+            assertEquals(List.of(), result.messages(), locale);
+        }
     }
 }

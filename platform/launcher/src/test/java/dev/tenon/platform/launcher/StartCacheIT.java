@@ -11,6 +11,7 @@ import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -73,5 +74,54 @@ class StartCacheIT extends LauncherHome {
         try (FileChannel other = FileChannel.open(making, WRITE)) {
             other.lock(); // the process that makes it has ended
         }
+    }
+
+    /// A JVM with such a cache crashes, at each start.
+    @Test
+    void aDamagedCacheIsRemovedAndMadeAgain() throws Exception {
+        Files.writeString(home.resolve("bin/aot-training"), "echo trained\n");
+        assertEquals(0, finish(start(List.of(script()), "", "TENON_AOT=make")).code());
+        Path cache = home.resolve("cache/tenon.aot");
+        Path madeFor = home.resolve("cache/made-for");
+        try (FileChannel file = FileChannel.open(cache, WRITE)) {
+            file.truncate(file.size() / 2);
+        }
+        assertEchoesWithout(cache);
+        awaitFile(madeFor);
+        assertTrue(Files.size(cache) > 1_000_000, "it was made again");
+
+        Path mark = Files.createFile(home.resolve("cache/starting." + pidOfAnEndedProcess()));
+        assertEchoesWithout(cache);
+        assertFalse(Files.exists(mark), "the mark of a process that a damaged cache ended");
+        awaitFile(madeFor);
+        Result used = finish(start(List.of(script(), "echo", "x"), "", "TENON_AOT="));
+        assertEquals(List.of("echo|x"), used.out());
+        assertFalse(used.err().contains(INCUBATOR), "the cache is used again");
+        try (Stream<Path> files = Files.list(home.resolve("cache"))) {
+            assertEquals(
+                    List.of(),
+                    files.filter(f -> f.getFileName().toString().startsWith("starting."))
+                            .toList());
+        }
+    }
+
+    private void assertEchoesWithout(Path cache) throws Exception {
+        Result without = finish(start(List.of(script(), "echo", "x"), "", "TENON_AOT="));
+        assertEquals(0, without.code(), without::toString);
+        assertEquals(List.of("echo|x"), without.out());
+        assertTrue(without.err().contains(INCUBATOR), () -> cache + " was used: " + without);
+    }
+
+    private static void awaitFile(Path file) throws Exception {
+        for (int i = 0; i < 12_000 && !Files.exists(file); i++) {
+            Thread.sleep(100);
+        }
+        assertTrue(Files.exists(file), () -> file + " was not made");
+    }
+
+    private static long pidOfAnEndedProcess() throws Exception {
+        Process ended = new ProcessBuilder("true").start();
+        ended.waitFor();
+        return ended.pid();
     }
 }

@@ -45,6 +45,7 @@ public final class ControlServer {
     private static final int LONGEST_REQUEST = 64 * 1024;
 
     private final BundleShell shell;
+    /// Null where the channel could not be opened.
     private final ServerSocketChannel server;
     private final Path socket;
     private final Path pointer;
@@ -54,29 +55,43 @@ public final class ControlServer {
     /// @param context tells where the installation is
     /// @param shell does what is asked
     /// @param started the launcher's sign that the platform has started
-    /// @throws IOException if the channel cannot be opened
     @Activate
-    public ControlServer(BundleContext context, @Reference BundleShell shell, @Reference Started started)
-            throws IOException {
+    public ControlServer(BundleContext context, @Reference BundleShell shell, @Reference Started started) {
         this.shell = shell;
         this.pointer = ControlClient.folder(context)
                 .resolve(Long.toString(ProcessHandle.current().pid()));
         this.socket = Path.of(context.getProperty(Constants.FRAMEWORK_STORAGE)).resolveSibling("control");
-        server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        ServerSocketChannel opened = null;
         try {
-            server.bind(UnixDomainSocketAddress.of(socket));
+            opened = open();
+        } catch (IOException | RuntimeException e) {
+            LOG.warn(
+                    "'tenon bundles' cannot reach this process, and starts stay slow: {} cannot be written ({}). Make it"
+                            + " writable, or set XDG_CACHE_HOME to a folder of your own.",
+                    pointer.getParent().getParent(),
+                    e.toString());
+        }
+        server = opened;
+        if (server != null) {
+            Thread.ofPlatform().daemon().name("tenon-control").start(this::serve);
+        }
+    }
+
+    private ServerSocketChannel open() throws IOException {
+        ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        try {
+            channel.bind(UnixDomainSocketAddress.of(socket));
             if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
                 Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
             }
             ControlClient.sweep(pointer.getParent());
             shell.sweep();
             announce(pointer, socket);
+            return channel;
         } catch (IOException | RuntimeException e) {
-            server.close();
-            LOG.warn("'tenon bundles' cannot reach this process: {}", e.toString());
+            channel.close();
             throw e;
         }
-        Thread.ofPlatform().daemon().name("tenon-control").start(this::serve);
     }
 
     /// Says where the socket is, in a file that others see whole or not at all.
@@ -103,8 +118,10 @@ public final class ControlServer {
 
     @Deactivate
     void close() throws IOException {
-        server.close();
-        Files.deleteIfExists(pointer);
+        if (server != null) {
+            server.close();
+            Files.deleteIfExists(pointer);
+        }
         Files.deleteIfExists(socket);
     }
 
