@@ -11,24 +11,16 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
-import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.CoreOp;
-import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
-import dev.tenon.itest.testkit.models.MemoryWeights;
-import dev.tenon.itest.testkit.models.RandomModels;
-import dev.tenon.itest.testkit.models.TestFormats;
-import dev.tenon.itest.testkit.reference.Reference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -48,27 +40,11 @@ import org.junit.jupiter.api.TestFactory;
 ///
 /// The tiny model has an output matrix of its own, a few hundred thousand weights at most, and all
 /// tensors that the architecture knows.
-public abstract class ArchitectureContract {
+public abstract class ArchitectureContract extends ArchitectureNumbersContract {
     /// Some milliseconds in truth; the rest is for a machine that stands still.
     private static final Duration AT_ONCE = Duration.ofMinutes(1);
-    /// What the reference computes within seconds.
-    private static final long MOST_WEIGHTS = 20_000_000;
-
     /// For subclasses.
     protected ArchitectureContract() {}
-
-    /// {@return the architecture under test}
-    protected abstract ModelArchitecture architecture();
-
-    /// {@return metadata of the tiny model: `general.architecture` and every key that the architecture
-    ///     reads}
-    protected abstract Map<String, GgufValue> metadata();
-
-    /// {@return the shapes of the tiny model's tensors by name, the fastest dimension first}
-    protected abstract Map<String, List<Long>> tensors();
-
-    /// {@return the configuration of the tiny model}
-    protected abstract ModelConfig expectedConfig();
 
     /// {@return the metadata keys without which the model cannot be built}
     protected abstract Set<String> requiredKeys();
@@ -85,18 +61,8 @@ public abstract class ArchitectureContract {
         return "output.weight";
     }
 
-    /// {@return the name of the embedding table, which a tied model also uses as its output matrix}
-    protected String embeddingWeight() {
-        return "token_embd.weight";
-    }
-
     /// {@return whether a file without the output matrix is a tied model}
     protected boolean mayBeTied() {
-        return true;
-    }
-
-    /// {@return whether a decoder layer fuses into five ops}
-    protected boolean fusesIntoFiveOpsALayer() {
         return true;
     }
 
@@ -110,13 +76,14 @@ public abstract class ArchitectureContract {
 
     @Test
     void theConfigurationIsThatOfTheFile() {
+        assumeTrue(expectedConfig() != null, "the architecture alone says what the configuration is");
         assertEquals(expectedConfig(), define().config());
     }
 
     @Test
     void theGraphGivesLogitsForWantedRowsOfEveryLayer() {
         Graph graph = define().graph().expanded();
-        ModelConfig config = expectedConfig();
+        ModelConfig config = config();
         assertEquals(config.vocabularySize(), graph.output().width(), "width of the output");
         List<Integer> layers =
                 graph.attentionLayers().stream().map(CoreOp.Attention::layer).toList();
@@ -188,54 +155,6 @@ public abstract class ArchitectureContract {
                 List.of(embeddingWeight()),
                 ops.getLast().weights().stream().map(Weight::name).limit(1).toList(),
                 "weight of the last op");
-    }
-
-    @Test
-    void fusionKeepsTheOpsAndTheNumbers() {
-        Graph graph = define().graph();
-        Graph fused = Fusion.fuse(graph);
-        assertEquals(
-                new HashSet<>(graph.expanded().ops()),
-                new HashSet<>(fused.expanded().ops()),
-                "ops after expansion");
-        if (fusesIntoFiveOpsALayer()) {
-            int around = fused.ops().size() - 5 * expectedConfig().blockCount();
-            List<String> kinds = fused.ops().stream().map(Op::kind).toList();
-            assertTrue(around <= 5, around + " ops around the layers, if a layer has five: " + kinds);
-        }
-        assumeSmall(graph);
-        int[] tokens = IntStream.range(0, 12)
-                .map(i -> (i * 7 + 3) % expectedConfig().vocabularySize())
-                .toArray();
-        try (MemoryWeights weights = RandomModels.weightsFor(graph, TestFormats.F32, 5)) {
-            double[][] plain = new Reference(graph, weights).newSequence().feed(tokens);
-            double[][] other = new Reference(fused, weights).newSequence().feed(tokens);
-            boolean moves = false;
-            for (int t = 0; t < tokens.length; t++) {
-                for (int i = 0; i < plain[t].length; i++) {
-                    assertTrue(Double.isFinite(plain[t][i]), "logit " + i + " after token " + t + " is not finite");
-                    assertEquals(plain[t][i], other[t][i], 1e-9 * Math.abs(plain[t][i]) + 1e-12);
-                    moves |= t > 0 && Math.abs(plain[t][i] - plain[0][i]) > 1e-6;
-                }
-            }
-            assertTrue(moves, "the logits are the same after every token");
-        }
-    }
-
-    @Test
-    void theGraphSeesOrderAndPast() {
-        Graph graph = define().graph();
-        assumeSmall(graph);
-        try (MemoryWeights weights = RandomModels.weightsFor(graph, TestFormats.F32, 6)) {
-            Reference reference = new Reference(graph, weights);
-            double[][] a = reference.newSequence().feed(1, 2, 3);
-            double[][] b = reference.newSequence().feed(2, 1, 3);
-            double difference = 0;
-            for (int i = 0; i < a[2].length; i++) {
-                difference = Math.max(difference, Math.abs(a[2][i] - b[2][i]));
-            }
-            assertTrue(difference > 1e-9, "swapping earlier tokens changes nothing: no attention or no positions");
-        }
     }
 
     @Test
@@ -379,37 +298,9 @@ public abstract class ArchitectureContract {
 
     // --- helpers
 
-    private static void assumeSmall(Graph graph) {
-        long weights = graph.weights().stream()
-                .mapToLong(w -> (long) w.cols() * w.rows())
-                .sum();
-        assumeTrue(
-                weights <= MOST_WEIGHTS,
-                () -> "the model has " + weights + " weights; numbers are computed for at most " + MOST_WEIGHTS);
-    }
-
-    private ModelDefinition define() {
-        return architecture().define(source(metadata(), tensors()));
-    }
-
     private ModelSource with(String key, GgufValue value) {
         Map<String, GgufValue> changed = new LinkedHashMap<>(metadata());
         changed.put(key, value);
         return source(changed, tensors());
-    }
-
-    /// {@return a source with F32 tensors of the given shapes}
-    ///
-    /// @param metadata keys and values
-    /// @param shapes tensor shapes by name
-    protected static ModelSource source(Map<String, GgufValue> metadata, Map<String, List<Long>> shapes) {
-        Map<String, TensorInfo> infos = new LinkedHashMap<>();
-        long offset = 0;
-        for (Map.Entry<String, List<Long>> entry : shapes.entrySet()) {
-            long bytes = 4 * entry.getValue().stream().reduce(1L, Math::multiplyExact);
-            infos.put(entry.getKey(), new TensorInfo(entry.getKey(), 0, entry.getValue(), 0, offset, bytes));
-            offset += bytes;
-        }
-        return new ModelSource(GgufMetadata.of("tiny.gguf", metadata), infos);
     }
 }

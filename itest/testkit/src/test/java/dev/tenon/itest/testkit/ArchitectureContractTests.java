@@ -3,18 +3,22 @@ package dev.tenon.itest.testkit;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tenon.api.device.Backend;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
+import dev.tenon.itest.testkit.reference.ReferenceBackend;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +36,10 @@ class ArchitectureContractTests extends ArchitectureContract {
         NEVER_TIED("withoutAnOutputMatrixTheEmbeddingTableIsUsed"),
         TAKES_ANY_EPSILON("notANumberIsRefusedInTheNormsEpsilon"),
         GUESSES_A_MISSING_KEY("aMissingKeyIsNamed"),
-        COMPUTES_IN_VAIN("everyValueOfTheGraphIsUsed");
+        COMPUTES_IN_VAIN("everyValueOfTheGraphIsUsed"),
+        LEAVES_A_TENSOR_OVER("theWeightsAreTheFilesTensorsInNameAndShape"),
+        TURNS_NEIGHBOURS("theLogitsAreTheGoldenOnes"),
+        TURNS_OTHER_PAIRS_THAN_ITS_NAME_SAYS("theRotationTurnsThePairsThatFilesOfTheArchitectureNeed");
 
         private final String found;
 
@@ -62,7 +69,12 @@ class ArchitectureContractTests extends ArchitectureContract {
     private static final class Smallest implements ModelArchitecture {
         @Override
         public String id() {
-            return "smallest";
+            return current == Fault.TURNS_OTHER_PAIRS_THAN_ITS_NAME_SAYS ? "llama" : "smallest";
+        }
+
+        @Override
+        public boolean ignores(ModelSource source, String tensor) {
+            return tensor.equals("training_only.weight") && current != Fault.LEAVES_A_TENSOR_OVER;
         }
 
         @Override
@@ -72,6 +84,9 @@ class ArchitectureContractTests extends ArchitectureContract {
             int layers =
                     m.requiredInteger("smallest.block_count", 1, 1000) - (current == Fault.ONE_LAYER_TOO_FEW ? 1 : 0);
             int width = m.requiredInteger("smallest.embedding_length", 1, 1 << 20);
+            if (width % 2 != 0) {
+                throw new ModelFormatException(ErrorCode.MODEL_KEY_VALUE, "smallest.embedding_length is " + width);
+            }
             int vocab = current == Fault.GUESSES_A_MISSING_KEY && !m.has("smallest.vocab_size")
                     ? 32_000
                     : m.requiredInteger("smallest.vocab_size", 1, 1 << 24);
@@ -91,7 +106,8 @@ class ArchitectureContractTests extends ArchitectureContract {
             }
             for (int l = 0; l < layers; l++) {
                 Value norm = b.rmsNorm("norm", x, Weight.vector("blk." + l + ".norm.weight", width), (float) eps);
-                x = b.add("sum", x, b.attention("attention", norm, norm, norm, l, 1, 1, 1));
+                Value turned = b.rope("turned", norm, rope(width));
+                x = b.add("sum", x, b.attention("attention", turned, turned, norm, l, 1, 1, 1));
             }
             Weight head = source.has("output.weight") || current == Fault.NEVER_TIED
                     ? new Weight("output.weight", width, vocab)
@@ -104,6 +120,11 @@ class ArchitectureContractTests extends ArchitectureContract {
             ModelConfig config = config(width, layers, vocab, (float) eps);
             return new ModelDefinition(config, graph);
         }
+    }
+
+    private static RopeParams rope(int width) {
+        Pairing pairing = current == Fault.TURNS_NEIGHBOURS ? Pairing.INTERLEAVED : Pairing.HALF_SPLIT;
+        return RopeParams.builder(width, pairing, 10_000).build();
     }
 
     private static ModelConfig config(int width, int layers, int vocab, float eps) {
@@ -148,12 +169,40 @@ class ArchitectureContractTests extends ArchitectureContract {
         t.put("blk.0.norm.weight", List.of(8L));
         t.put("blk.1.norm.weight", List.of(8L));
         t.put("output.weight", List.of(8L, 11L));
+        t.put("training_only.weight", List.of(8L));
         return t;
     }
 
     @Override
     protected ModelConfig expectedConfig() {
         return config(8, 2, 11, 1e-5f);
+    }
+
+    /// By a program in another language, from the file that `-Dtenon.golden.model` writes.
+    @Override
+    protected List<GoldenLogits> golden() {
+        int[] ids = {1, 7, 3, 3, 10, 0, 5};
+        return List.of(
+                new GoldenLogits("the first logits", ids, 0.641119f, -1.631299f, -2.782652f, -1.579116f),
+                new GoldenLogits(
+                        "all logits",
+                        ids,
+                        0.641119f,
+                        -1.631299f,
+                        -2.782652f,
+                        -1.579116f,
+                        -3.435809f,
+                        -1.408431f,
+                        -0.129258f,
+                        2.700781f,
+                        0.981028f,
+                        -3.379486f,
+                        1.626257f));
+    }
+
+    @Override
+    protected List<Backend> backends() {
+        return List.of(new ReferenceBackend());
     }
 
     @Override

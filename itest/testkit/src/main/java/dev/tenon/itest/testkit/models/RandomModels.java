@@ -1,5 +1,7 @@
 package dev.tenon.itest.testkit.models;
 
+import dev.tenon.api.device.Weights;
+import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
@@ -8,11 +10,16 @@ import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
@@ -239,12 +246,48 @@ public final class RandomModels {
         });
         MemoryWeights weights = new MemoryWeights();
         for (Weight weight : graph.weights()) {
-            Random random = new Random(seed * 31 + weight.name().hashCode());
-            QuantFormat format = formats.apply(weight);
-            double size = tables.containsKey(weight.name()) ? 1 : 1 / Math.sqrt(weight.cols());
-            weights.add(weight, format, blocks(weight, format, size, random));
+            add(weights, weight, formats.apply(weight), tables.containsKey(weight.name()), seed);
         }
         return weights;
+    }
+
+    private static void add(MemoryWeights weights, Weight weight, QuantFormat format, boolean table, long seed) {
+        Random random = new Random(seed * 31 + weight.name().hashCode());
+        double size = table ? 1 : 1 / Math.sqrt(weight.cols());
+        weights.add(weight, format, blocks(weight, format, size, random));
+    }
+
+    /// Makes random F32 weights for the tensors of a file; those of a name, a shape and a seed never change.
+    ///
+    /// @param shapes lengths by name, the fastest first
+    /// @param tables which of them are embeddings
+    /// @param seed seed of the weights
+    /// @return the weights; the caller closes them
+    public static MemoryWeights weightsFor(Map<String, List<Long>> shapes, Set<String> tables, long seed) {
+        MemoryWeights weights = new MemoryWeights();
+        shapes.forEach((name, shape) -> {
+            int[] lengths = shape.stream().mapToInt(Math::toIntExact).toArray();
+            Weight weight = new Weight(
+                    name, lengths[0], lengths.length > 1 ? lengths[1] : 1, lengths.length > 2 ? lengths[2] : 1);
+            add(weights, weight, TestFormats.F32, tables.contains(name), seed);
+        });
+        return weights;
+    }
+
+    /// Writes a model as a GGUF file.
+    ///
+    /// @param metadata keys and values
+    /// @param shapes lengths of the tensors by name, the fastest first
+    /// @param weights the tensors
+    /// @param file where; replaced if it exists
+    /// @throws IOException if it cannot be written
+    public static void write(
+            Map<String, GgufValue> metadata, Map<String, List<Long>> shapes, Weights weights, Path file)
+            throws IOException {
+        TinyGguf gguf = new TinyGguf().putAll(metadata);
+        shapes.forEach((name, shape) -> gguf.tensor(
+                name, weights.format(name).ggmlType(), shape, weights.data(name).toArray(ValueLayout.JAVA_BYTE)));
+        gguf.write(file);
     }
 
     /// Vectors, and the biases of experts, which are a matrix.
