@@ -38,6 +38,8 @@ public final class ErrorCode {
     public static final String BUNDLE_TRUST = "BUNDLE-005";
     /// No repository has a bundle that was asked for.
     public static final String BUNDLE_NOT_FOUND = "BUNDLE-006";
+    /// A new version of a bundle would change the logits of a loaded model.
+    public static final String BUNDLE_RESULTS = "BUNDLE-007";
 
     // --- contracts
     // ----------------------------------------------------------------------------------------------------
@@ -45,6 +47,8 @@ public final class ErrorCode {
     public static final String ITEST_NOTHING = "ITEST-001";
     /// The contract's tiny model does not do for an architecture.
     public static final String ITEST_MODEL = "ITEST-002";
+    /// A file of golden logits cannot be read.
+    public static final String ITEST_GOLDEN = "ITEST-003";
 
     // --- files
     // --------------------------------------------------------------------------------------------------------

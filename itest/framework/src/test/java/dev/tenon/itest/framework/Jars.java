@@ -5,11 +5,13 @@ import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeModel;
+import java.lang.classfile.instruction.FieldInstruction;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
@@ -126,19 +128,51 @@ final class Jars {
 
     /// Copies a jar with another version and one void method that does nothing.
     static Path broken(Path jar, Path target, String version, String type, String method) throws IOException {
-        Path named =
-                patched(jar, target.resolveSibling(target.getFileName() + ".tmp"), Map.of("Bundle-Version", version));
-        String path = type.replace('.', '/') + ".class";
-        int[] emptied = new int[1];
-        ClassTransform transform =
-                ClassTransform.transformingMethods(m -> m.methodName().equalsString(method), (builder, element) -> {
-                    if (element instanceof CodeModel) {
-                        emptied[0]++;
-                        builder.withCode(CodeBuilder::return_);
+        return changed(
+                jar,
+                target,
+                version,
+                type,
+                changes -> ClassTransform.transformingMethods(
+                        m -> m.methodName().equalsString(method), (builder, element) -> {
+                            if (element instanceof CodeModel) {
+                                changes.run();
+                                builder.withCode(CodeBuilder::return_);
+                            } else {
+                                builder.with(element);
+                            }
+                        }));
+    }
+
+    /// Copies the qwen3 architecture with another version, which rotates neighbours instead of half-split pairs:
+    /// its tensors are the same, its numbers are not.
+    static Path rotatingNeighbours(Path target, String version) throws IOException {
+        return changed(
+                ours("models-qwen3"),
+                target,
+                version,
+                "dev.tenon.models.qwen3.Qwen3Architecture",
+                changes -> ClassTransform.transformingMethodBodies((builder, element) -> {
+                    if (element instanceof FieldInstruction field
+                            && field.name().equalsString("HALF_SPLIT")) {
+                        changes.run();
+                        builder.getstatic(field.owner().asSymbol(), "INTERLEAVED", field.typeSymbol());
                     } else {
                         builder.with(element);
                     }
-                });
+                }));
+    }
+
+    /// Copies a jar with another version and a changed class.
+    ///
+    /// @param transform gets what it has to call for each change
+    private static Path changed(
+            Path jar, Path target, String version, String type, Function<Runnable, ClassTransform> transform)
+            throws IOException {
+        Path named =
+                patched(jar, target.resolveSibling(target.getFileName() + ".tmp"), Map.of("Bundle-Version", version));
+        String path = type.replace('.', '/') + ".class";
+        int[] changes = new int[1];
         try (JarFile in = new JarFile(named.toFile());
                 JarOutputStream out = new JarOutputStream(Files.newOutputStream(target), in.getManifest())) {
             for (JarEntry entry : in.stream().toList()) {
@@ -148,7 +182,7 @@ final class Jars {
                 byte[] bytes = in.getInputStream(entry).readAllBytes();
                 if (entry.getName().equals(path)) {
                     ClassFile file = ClassFile.of();
-                    bytes = file.transformClass(file.parse(bytes), transform);
+                    bytes = file.transformClass(file.parse(bytes), transform.apply(() -> changes[0]++));
                 }
                 out.putNextEntry(new JarEntry(entry.getName()));
                 out.write(bytes);
@@ -156,8 +190,8 @@ final class Jars {
             }
         }
         Files.delete(named);
-        if (emptied[0] == 0) {
-            throw new AssertionError(type + " has no method " + method);
+        if (changes[0] == 0) {
+            throw new AssertionError(type + " has nothing to change");
         }
         return target;
     }

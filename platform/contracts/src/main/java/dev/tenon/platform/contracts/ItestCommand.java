@@ -4,8 +4,8 @@ import dev.tenon.api.device.Backend;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.gguf.GgufFile;
-import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.GoldenLogits;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.files.OutputFile;
@@ -13,6 +13,7 @@ import dev.tenon.platform.contracts.framework.FreshFramework;
 import dev.tenon.platform.contracts.framework.HandedBundle;
 import dev.tenon.platform.contracts.itest.CaseProgress;
 import dev.tenon.platform.contracts.itest.Contracts;
+import dev.tenon.platform.contracts.itest.GoldenFile;
 import dev.tenon.platform.contracts.itest.Report;
 import dev.tenon.platform.contracts.itest.TinyModel;
 import dev.tenon.platform.core.gguf.GgufReader;
@@ -51,7 +52,7 @@ import picocli.CommandLine.Spec;
         footerHeading = "%nExamples:%n",
         footer = {
             "  tenon itest my-format.jar",
-            "  tenon itest my-model.jar --model tiny.gguf --report itest.xml",
+            "  tenon itest my-model.jar --model tiny.gguf --golden tiny.json --report itest.xml",
             "  tenon itest --backend cuda --formats Q6_K,F16 --report itest.txt"
         })
 @Component(
@@ -96,6 +97,13 @@ public final class ItestCommand implements TenonCommand {
     private Path model;
 
     @Option(
+            names = "--golden",
+            paramLabel = "FILE",
+            description = "Logits that the model of --model gives, from another implementation. JSON:"
+                    + " {\"sequences\": [{\"ids\": [1, 2], \"logits\": [0.5, -1.25]}]}.")
+    private Path golden;
+
+    @Option(
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "1000",
@@ -126,6 +134,9 @@ public final class ItestCommand implements TenonCommand {
         if (jars.isEmpty() == (backend == null)) {
             throw new ParameterException(spec.commandLine(), "Give either jars or --backend ID");
         }
+        if (golden != null && model == null) {
+            throw new ParameterException(spec.commandLine(), "--golden needs the --model whose logits it holds");
+        }
         jars.forEach(HandedBundle::check);
         if (report != null) {
             List<Path> inputs = new ArrayList<>(jars);
@@ -140,14 +151,18 @@ public final class ItestCommand implements TenonCommand {
         }
         List<QuantFormat> sorted =
                 formats.stream().sorted(Comparator.comparing(QuantFormat::id)).toList();
-        try (CaseProgress progress = new CaseProgress(console)) {
+        List<GoldenLogits> cases = golden == null ? List.of() : GoldenFile.read(golden);
+        try (GgufFile file = model == null ? null : GgufReader.open(model, TensorTypes.of(formats));
+                CaseProgress progress = new CaseProgress(console)) {
             Contracts contracts = new Contracts(
                     backends, sorted, new Contracts.Choices(device, settings, rounds, large, wanted), progress);
             if (backend != null) {
                 contracts.backend(installed());
             }
             for (Path jar : jars) {
-                contracts.bundle(HandedBundle.start(jar), this::modelFor);
+                contracts.bundle(
+                        HandedBundle.start(jar),
+                        architecture -> file == null ? TinyModel.of(architecture) : TinyModel.of(file, sorted, cases));
             }
             progress.close();
             return done(contracts.report());
@@ -173,15 +188,6 @@ public final class ItestCommand implements TenonCommand {
                                 + backends.stream().map(Backend::id).sorted().collect(Collectors.joining(", "))));
     }
 
-    private TinyModel modelFor(ModelArchitecture architecture) {
-        if (model == null) {
-            return TinyModel.of(architecture);
-        }
-        try (GgufFile file = GgufReader.open(model, TensorTypes.of(formats))) {
-            return TinyModel.of(file.metadata(), file.tensors());
-        }
-    }
-
     /// This command line for another process with another working directory.
     private List<String> arguments() {
         List<String> arguments = new ArrayList<>(List.of("itest", "--here", "--device", device));
@@ -197,6 +203,9 @@ public final class ItestCommand implements TenonCommand {
         }
         if (model != null) {
             arguments.addAll(List.of("--model", model.toAbsolutePath().toString()));
+        }
+        if (golden != null) {
+            arguments.addAll(List.of("--golden", golden.toAbsolutePath().toString()));
         }
         if (report != null) {
             arguments.addAll(List.of("--report", report.toAbsolutePath().toString()));

@@ -4,6 +4,7 @@ import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.itest.testkit.ArchitectureContract;
+import dev.tenon.itest.testkit.GoldenLogits;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,6 +66,16 @@ class ${className}Tests extends ArchitectureContract {
     protected ModelConfig expectedConfig() {
         int head = (int) HEAD;
         return ModelConfig.builder("${id}").name("tiny").contextLength(128).embeddingLength((int) WIDTH).blockCount(LAYERS).headCount(HEADS).headCountKv(HEADS_KV).keyLength(head).valueLength(head).feedForwardLength((int) FEED_FORWARD).vocabularySize((int) VOCABULARY).rmsEps(1e-6f).ropeDim(head).ropeFreqBase(50_000f).ropeFreqScale(1).build();
+    }
+
+    /// By a program of another author, for the tiny model: `mvn test -Dtenon.golden.model=tiny.gguf` writes it as a file.
+    /// The logits of the first tokens do; compute them again when you change the model.
+    @Override
+    protected List<GoldenLogits> golden() {
+        return List.of(new GoldenLogits(
+                "six tokens",
+                new int[] {1, 5, 9, 2, 6, 3},
+                1.277418f, 0.599096f, 0.507843f, 1.260973f, -0.962051f, -0.540354f, 1.807736f, -0.703459f));
     }
 
     @Override

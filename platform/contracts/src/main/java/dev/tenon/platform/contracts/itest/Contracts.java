@@ -109,8 +109,8 @@ public final class Contracts {
         }
         onBackends(ownFormats, ownKernels, known);
         for (ModelArchitecture architecture : ownArchitectures) {
-            SelectedArchitectureContract.select(
-                    new SelectedArchitectureContract.Selection(architecture, model.apply(architecture)));
+            SelectedArchitectureContract.select(new SelectedArchitectureContract.Selection(
+                    architecture, model.apply(architecture), choosable(), ownKernels));
             run("architecture " + architecture.id(), SelectedArchitectureContract.class);
         }
         ownBackends.forEach(this::backend);
@@ -127,13 +127,18 @@ public final class Contracts {
         if (tested.isEmpty()) {
             return;
         }
-        for (Backend backend : backends) {
-            if (backend.rank() >= 0 && backend.probe().available()) {
-                SelectedNumbersContract.select(
-                        new SelectedNumbersContract.Selection(backend, tested, ownKernels, choices.large()));
-                run(String.join(" ", ids) + " on backend " + backend.id(), SelectedNumbersContract.class);
-            }
+        for (Backend backend : choosable()) {
+            SelectedNumbersContract.select(
+                    new SelectedNumbersContract.Selection(backend, tested, ownKernels, choices.large()));
+            run(String.join(" ", ids) + " on backend " + backend.id(), SelectedNumbersContract.class);
         }
+    }
+
+    /// The backends that can work here and that `auto` may choose.
+    private List<Backend> choosable() {
+        return backends.stream()
+                .filter(backend -> backend.rank() >= 0 && backend.probe().available())
+                .toList();
     }
 
     /// All formats; a handed one takes the place of an installed one of the same name.

@@ -1,9 +1,13 @@
 package dev.tenon.platform.contracts.itest;
 
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.itest.testkit.ArchitectureContract;
+import dev.tenon.itest.testkit.GoldenLogits;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,7 +20,10 @@ final class SelectedArchitectureContract extends ArchitectureContract {
     ///
     /// @param architecture the architecture
     /// @param model its tiny model
-    record Selection(ModelArchitecture architecture, TinyModel model) {}
+    /// @param backends those that compute golden logits
+    /// @param kernels the bundle's own
+    record Selection(
+            ModelArchitecture architecture, TinyModel model, List<Backend> backends, List<KernelProvider> kernels) {}
 
     private static volatile Selection selected;
 
@@ -41,9 +48,30 @@ final class SelectedArchitectureContract extends ArchitectureContract {
         return selection.model().tensors();
     }
 
+    /// The architecture alone says what its keys mean.
     @Override
     protected ModelConfig expectedConfig() {
-        return selection.model().config(architecture());
+        return null;
+    }
+
+    @Override
+    protected List<GoldenLogits> golden() {
+        return selection.model().golden();
+    }
+
+    @Override
+    protected Weights weights() {
+        return selection.model().weights().orElseGet(super::weights);
+    }
+
+    @Override
+    protected List<Backend> backends() {
+        return selection.backends();
+    }
+
+    @Override
+    protected List<KernelProvider> kernels() {
+        return selection.kernels();
     }
 
     @Override

@@ -1,18 +1,23 @@
 package dev.tenon.platform.contracts.itest;
 
+import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
-import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelSource;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.GoldenLogits;
+import dev.tenon.platform.contracts.compare.FileWeights;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -21,7 +26,13 @@ import java.util.TreeSet;
 ///
 /// @param metadata keys and values, without the tokenizer's
 /// @param tensors shapes by name, the fastest dimension first
-public record TinyModel(Map<String, GgufValue> metadata, Map<String, List<Long>> tensors) {
+/// @param weights those of the file, borrowed; empty where there is none
+/// @param golden logits that the model gives with these weights
+public record TinyModel(
+        Map<String, GgufValue> metadata,
+        Map<String, List<Long>> tensors,
+        Optional<Weights> weights,
+        List<GoldenLogits> golden) {
     private static final String OUTPUT = "output.weight";
     private static final String EMBEDDING = "token_embd.weight";
     private static final long WIDTH = 64;
@@ -66,38 +77,32 @@ public record TinyModel(Map<String, GgufValue> metadata, Map<String, List<Long>>
         }
         Map<String, List<Long>> tensors = new LinkedHashMap<>(given);
         for (Weight weight : graph.expanded().weights()) {
+            long cols = weight.cols();
+            long rows = weight.rows();
             tensors.put(
                     weight.name(),
-                    weight.rows() == 1
-                            ? List.of((long) weight.cols())
-                            : List.of((long) weight.cols(), (long) weight.rows()));
+                    weight.slices() > 1
+                            ? List.of(cols, rows, (long) weight.slices())
+                            : rows > 1 ? List.of(cols, rows) : List.of(cols));
         }
-        return new TinyModel(keys, tensors);
+        return new TinyModel(keys, tensors, Optional.empty(), List.of());
     }
 
     /// {@return the model of a file}
     ///
-    /// @param metadata its metadata
-    /// @param tensors its tensors
-    public static TinyModel of(GgufMetadata metadata, List<TensorInfo> tensors) {
-        Map<String, GgufValue> keys = new LinkedHashMap<>(metadata.values());
+    /// @param file the file; borrowed
+    /// @param formats the formats that decode its tensors
+    /// @param golden logits that it gives
+    public static TinyModel of(GgufFile file, List<QuantFormat> formats, List<GoldenLogits> golden) {
+        Map<String, GgufValue> keys = new LinkedHashMap<>(file.metadata().values());
         keys.keySet().removeIf(key -> key.startsWith("tokenizer."));
         Map<String, List<Long>> shapes = new LinkedHashMap<>();
-        tensors.forEach(info -> shapes.put(info.name(), info.shape()));
-        return new TinyModel(keys, shapes);
+        file.tensors().forEach(info -> shapes.put(info.name(), info.shape()));
+        return new TinyModel(keys, shapes, Optional.of(new FileWeights(file, formats)), golden);
     }
 
     private static void integers(Map<String, GgufValue> keys, String id, String key, long value) {
         keys.put(id + "." + key, GgufValue.ofUint32(value));
-    }
-
-    /// {@return what the api's own reader of the keys says of the model; where the file does not give the base
-    ///     of the rotation, the architecture's default is taken}
-    ///
-    /// @param architecture names that default
-    ModelConfig config(ModelArchitecture architecture) {
-        ModelSource source = source(metadata, tensors);
-        return ModelConfig.read(source, architecture.define(source).config().ropeFreqBase());
     }
 
     /// {@return the keys without which the architecture refuses the model}
