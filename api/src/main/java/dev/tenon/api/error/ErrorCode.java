@@ -102,6 +102,8 @@ public final class ErrorCode {
     public static final String MODEL_TEMPLATE = "MODEL-009";
     /// The file has tensors that the architecture does not use.
     public static final String MODEL_TENSOR_UNUSED = "MODEL-010";
+    /// The architecture makes a graph that is not sound, or fails: a fault of its bundle.
+    public static final String MODEL_GRAPH = "MODEL-011";
 
     // --- backends
     // -----------------------------------------------------------------------------------------------------

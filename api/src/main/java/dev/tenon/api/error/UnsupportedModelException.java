@@ -25,7 +25,16 @@ public class UnsupportedModelException extends TenonException {
     /// @param what the sentence in front of the list, such as `a.gguf cannot be loaded`
     /// @param issues the reasons; at least one
     public UnsupportedModelException(String what, List<Issue> issues) {
-        super(issues.getFirst().code(), text(what, issues));
+        this(what, issues, null);
+    }
+
+    /// Creates an error for one or more reasons with a cause; the first reason gives the code.
+    ///
+    /// @param what the sentence in front of the list, such as `a.gguf cannot be loaded`
+    /// @param issues the reasons; at least one
+    /// @param cause what led to it, or null
+    public UnsupportedModelException(String what, List<Issue> issues, Throwable cause) {
+        super(issues.getFirst().code(), text(what, issues), cause);
         this.issues = List.copyOf(issues);
     }
 

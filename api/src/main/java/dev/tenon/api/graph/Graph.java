@@ -27,7 +27,7 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
     public static final String HIDDEN = "hidden";
 
     /// Checks that each value is defined once and before its use, always with one width, that a tensor has one
-    /// shape, and that the expansion of each [CustomOp] defines it.
+    /// shape, and that the expansion of each [CustomOp] defines it and reads no weights but its own.
     ///
     /// @throws IllegalArgumentException if not, naming op and value
     public Graph {

@@ -133,7 +133,7 @@ public final class GraphBuilder {
     /// @param params how to attend
     /// @return `[T, headCount * valueLength]`
     public Value attention(String valueName, Value q, Value k, Value v, int layer, AttentionParams params) {
-        Value out = value(valueName, v.width() / params.headCountKv() * params.headCount());
+        Value out = value(valueName, Math.max(1, v.width() / params.headCountKv() * params.headCount()));
         add(new CoreOp.Attention(q, k, v, layer, params, out));
         return out;
     }
@@ -280,7 +280,7 @@ public final class GraphBuilder {
     /// @param bias `[experts, rows]` or empty
     /// @return `[T, used * rows]`
     public Value expertLinear(String valueName, Value x, Value chosen, Weight weight, Optional<Weight> bias) {
-        Value out = value(valueName, Math.multiplyExact(chosen.width(), weight.rows()));
+        Value out = value(valueName, (int) Math.min(Integer.MAX_VALUE, (long) chosen.width() * weight.rows()));
         add(new ExpertOp.ExpertLinear(x, chosen, weight, bias, out));
         return out;
     }

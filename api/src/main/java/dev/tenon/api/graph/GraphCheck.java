@@ -2,27 +2,46 @@ package dev.tenon.api.graph;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /// Follows the ops of a graph, or of an expansion, and refuses the first that does not fit what was before it.
 final class GraphCheck {
     /// Custom ops in custom ops, at most; more is an op that expands into itself.
     private static final int MOST_NESTED = 16;
 
-    private final String where;
+    private final String graph;
+    private final String inside;
     private final int depth;
+    /// Values that the next op may read.
     private final Map<Integer, Value> defined = new HashMap<>();
+    /// Values of the graph and of all expansions: those too need ids of their own.
+    private final Map<Integer, Value> all;
+    /// What an expansion defines for the op that it stands for.
+    private final List<Value> results;
     private final Map<String, Weight> tensors;
 
-    GraphCheck(String where) {
-        this(where, 0, new HashMap<>());
+    GraphCheck(String graph) {
+        this.graph = graph;
+        this.inside = "";
+        this.depth = 0;
+        this.all = new HashMap<>();
+        this.results = List.of();
+        this.tensors = new HashMap<>();
     }
 
-    private GraphCheck(String where, int depth, Map<String, Weight> tensors) {
-        this.where = where;
-        this.depth = depth;
-        this.tensors = tensors;
+    private GraphCheck(GraphCheck outer, CustomOp op, String name) {
+        this.graph = outer.graph;
+        this.inside = ", expansion of " + name;
+        this.depth = outer.depth + 1;
+        this.all = outer.all;
+        this.results = op.outputs();
+        this.tensors = outer.tensors;
+        for (Value input : op.inputs()) {
+            defined.put(input.id(), input);
+        }
     }
 
     /// Takes the next op.
@@ -38,15 +57,30 @@ final class GraphCheck {
                 throw refusal(name + " reads weight " + tensor + ", which another op reads as " + known);
             }
         }
+        if (op.outputs().isEmpty()) {
+            throw refusal("op " + op.kind() + " (" + op.getClass().getName() + ") defines no value");
+        }
         if (op instanceof CustomOp custom) {
             expansion(custom, name);
         }
         for (Value out : op.outputs()) {
-            if (defined.putIfAbsent(out.id(), out) != null) {
-                throw refusal(
-                        name + " defines " + out + ", whose id " + out.id() + " is that of " + defined.get(out.id()));
+            Value same = defined.putIfAbsent(out.id(), out);
+            if (same == null && !isResult(out)) {
+                same = all.putIfAbsent(out.id(), out);
+            }
+            if (same != null) {
+                throw refusal(name + " defines " + out + ", whose id " + out.id() + " is that of " + same);
             }
         }
+    }
+
+    private boolean isResult(Value value) {
+        for (Value result : results) {
+            if (result.id() == value.id()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// Checks that a value is there and is what was defined.
@@ -69,19 +103,33 @@ final class GraphCheck {
         if (inner.isEmpty()) {
             throw refusal(name + " expands into nothing");
         }
-        GraphCheck check = new GraphCheck(where + ", expansion of " + name, depth + 1, tensors);
-        for (Value input : op.inputs()) {
-            check.defined.put(input.id(), input);
-        }
+        GraphCheck check = new GraphCheck(this, op, name);
         for (Op step : inner) {
             check.op(step);
         }
         for (Value out : op.outputs()) {
             check.reads("what follows", out);
         }
+        ownWeightsOnly(op, inner, name);
+    }
+
+    /// What a graph needs of a file is asked of the op, not of its expansion.
+    private void ownWeightsOnly(CustomOp op, List<Op> inner, String name) {
+        Set<String> listed = new HashSet<>();
+        for (Weight weight : op.weights()) {
+            listed.add(weight.name());
+        }
+        for (Op step : inner) {
+            for (Weight weight : step.weights()) {
+                if (!listed.contains(weight.name())) {
+                    throw refusal(name + " expands into an op " + step.kind() + " that reads weight " + weight
+                            + ", which is not among its own weights");
+                }
+            }
+        }
     }
 
     private IllegalArgumentException refusal(String problem) {
-        return new IllegalArgumentException(where + ": " + problem);
+        return new IllegalArgumentException(graph + inside + ": " + problem);
     }
 }

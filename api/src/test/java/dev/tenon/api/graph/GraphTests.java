@@ -153,6 +153,43 @@ class GraphTests {
     }
 
     @Test
+    void anExpansionThatReadsAWeightWhichItsOpDoesNotListIsRefused() {
+        refusedExpansion(
+                op -> List.of(new CoreOp.RmsNorm(op.in(), Weight.vector("norm", 12), 0, op.out())),
+                "reads weight norm [12, 1], which is not among its own");
+    }
+
+    @Test
+    void twoExpansionsWithOneInnerIdAreRefused() {
+        Function<Custom, List<Op>> into = op -> {
+            Value inner = new Value(77, "inner", 12);
+            return List.of(new CoreOp.Scale(op.in(), 2, inner), new CoreOp.Scale(inner, 2, op.out()));
+        };
+        Value once = b.value("once", 12);
+        b.add(new Custom(x, once, into));
+        assertEquals(3, b.build(once).expanded().ops().size());
+        Value twice = b.value("twice", 12);
+        b.add(new Custom(once, twice, into));
+        refused(twice, "expansion of op my_op -> [twice [12]]", "inner [12], whose id 77");
+    }
+
+    @Test
+    void anOpWithoutAResultIsRefused() {
+        b.add(new Op() {
+            @Override
+            public String kind() {
+                return "my_sink";
+            }
+
+            @Override
+            public List<Value> outputs() {
+                return List.of();
+            }
+        });
+        refused(x, "my_sink", GraphTests.class.getName(), "defines no value");
+    }
+
+    @Test
     void aNestedExpansionThatDefinesItsResultIsTaken() {
         Value out = b.value("y", 12);
         b.add(new Custom(

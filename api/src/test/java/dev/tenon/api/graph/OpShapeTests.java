@@ -29,9 +29,17 @@ class OpShapeTests {
         return Optional.of(vector(length));
     }
 
+    private static RopeParams rope(int headDim) {
+        return RopeParams.builder(headDim, RopeParams.Pairing.HALF_SPLIT, 10_000)
+                .build();
+    }
+
+    private static AttentionParams heads(int heads, int headsKv) {
+        return AttentionParams.builder(heads, headsKv, 1).build();
+    }
+
     private static CoreOp.Attention attention(int heads, int headsKv) {
-        return new CoreOp.Attention(
-                X, X, X, 0, AttentionParams.builder(heads, headsKv, 1).build(), OUT);
+        return new CoreOp.Attention(X, X, X, 0, heads(heads, headsKv), OUT);
     }
 
     private static ExpertOp.Router router(RouterParams params, Value chosen) {
@@ -85,7 +93,15 @@ class OpShapeTests {
                                 () -> new CoreOp.Linear(Y, new Weight("w", 8, 11), NONE, OUT),
                                 () -> new CoreOp.Linear(Y, new Weight("w", 8, 12, 2), NONE, OUT),
                                 () -> new CoreOp.Linear(Y, new Weight("w", 8, 12), some(8), OUT))),
-                Map.entry("attention", List.of(() -> attention(5, 5), () -> attention(4, 2))),
+                Map.entry(
+                        "rope",
+                        List.of(() -> new CoreOp.Rope(Y, rope(4), OUT), () -> new CoreOp.Rope(X, rope(8), OUT))),
+                Map.entry(
+                        "attention",
+                        List.of(
+                                () -> attention(5, 5),
+                                () -> attention(4, 2),
+                                () -> new CoreOp.Attention(X, X, X, -1, heads(4, 4), OUT))),
                 Map.entry("add", List.of(() -> new CoreOp.Add(X, Y, OUT), () -> new CoreOp.Add(Y, Y, OUT))),
                 Map.entry("multiply", List.of(() -> new CoreOp.Multiply(Y, X, OUT))),
                 Map.entry("activate", List.of(() -> new CoreOp.Activate(Y, Activation.SILU, OUT))),
@@ -116,6 +132,22 @@ class OpShapeTests {
                         assertTrue(e.getMessage().contains("op " + entry.getKey() + " -> blk.3.out"), e.getMessage());
                     }
                 }));
+    }
+
+    /// Widths of results that the builder derives and that are no widths.
+    @Test
+    void theBuilderRefusesThemTooAndNamesOpAndResult() {
+        GraphBuilder b = new GraphBuilder("test");
+        Value narrow = new Value(9, "narrow", 3);
+        builderRefuses("attention", () -> b.attention("blk.3.out", X, X, narrow, 0, heads(4, 4)));
+        Weight tall = new Weight("e", 12, 1 << 30, 5);
+        builderRefuses("expert_linear", () -> b.expertLinear("blk.3.out", X, TWO, tall, NONE));
+        builderRefuses("weighted_sum", () -> b.weightedSum("blk.3.out", TWO, X));
+    }
+
+    private static void builderRefuses(String kind, Runnable build) {
+        var e = assertThrows(IllegalArgumentException.class, build::run);
+        assertTrue(e.getMessage().contains("op " + kind + " -> blk.3.out"), e.getMessage());
     }
 
     @Test

@@ -21,6 +21,7 @@ import dev.tenon.platform.contracts.compare.Side;
 import dev.tenon.platform.contracts.compare.Tolerances;
 import dev.tenon.platform.contracts.framework.FreshFramework;
 import dev.tenon.platform.contracts.framework.HandedBundle;
+import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.nio.file.Path;
@@ -190,8 +191,8 @@ public final class CompareCommand implements TenonCommand {
             ModelSource source = new ModelSource(
                     gguf.metadata(),
                     gguf.tensors().stream().collect(Collectors.toMap(t -> t.name(), Function.identity())));
-            Graph graph = architecture
-                    .define(source)
+            Graph graph = Definitions.of(
+                            architecture, source, gguf.path().getFileName().toString())
                     .graph()
                     .withOutputs(List.of(Graph.LOGITS))
                     .expanded();

@@ -14,6 +14,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
+import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.control.Origins;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -98,7 +99,8 @@ final class Decision implements AutoCloseable {
         Map<String, TensorInfo> tensors =
                 file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
         ModelSource source = new ModelSource(file.metadata(), tensors);
-        ModelDefinition defined = architecture.define(source);
+        ModelDefinition defined =
+                Definitions.of(architecture, source, file.path().getFileName().toString());
         file.metadata().strings("tokenizer.ggml.tokens").ifPresent(tokens -> {
             if (tokens.length != defined.config().vocabularySize()) {
                 throw new ModelFormatException(
