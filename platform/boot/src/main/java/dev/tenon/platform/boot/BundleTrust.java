@@ -9,6 +9,9 @@ import org.osgi.annotation.versioning.ProviderType;
 /// exactly the bytes that were checked: a copy that nobody else can change. Safe for any thread.
 @ProviderType
 public interface BundleTrust {
+    /// What the names of Tenon's packages begin with.
+    String OURS = "dev.tenon.";
+
     /// Tells what is known of a jar, without admitting it.
     ///
     /// @param jar the jar
@@ -26,6 +29,33 @@ public interface BundleTrust {
     /// @param jar a copy that nobody else changes
     /// @return what is known; it was admitted if there is no refusal
     Verdict admit(String location, Path jar);
+
+    /// Finds a package of Tenon's that a bundle exports although it is another bundle's: those that import it would
+    /// get other classes. A package is the bundle's whose symbolic name it begins with.
+    ///
+    /// @param bundle symbolic name
+    /// @param exports the header `Export-Package`, or null
+    /// @return the first such package, or null
+    static String foreignExport(String bundle, String exports) {
+        if (exports == null || !exports.contains(OURS)) {
+            return null;
+        }
+        boolean quoted = false;
+        int start = 0;
+        for (int i = 0; i <= exports.length(); i++) {
+            char c = i == exports.length() ? ',' : exports.charAt(i);
+            if (c == '"') {
+                quoted = !quoted;
+            } else if (!quoted && (c == ',' || c == ';')) {
+                String part = exports.substring(start, i).strip();
+                start = i + 1;
+                if (part.startsWith(OURS) && !part.contains("=") && !(part + ".").startsWith(bundle + ".")) {
+                    return part;
+                }
+            }
+        }
+        return null;
+    }
 
     /// What is known of a jar.
     ///

@@ -12,9 +12,7 @@ import dev.tenon.platform.launcher.trust.Trust;
 import dev.tenon.platform.launcher.trust.TrustPolicy;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Hashtable;
@@ -114,9 +112,12 @@ final class Platform implements AutoCloseable {
         context.registerService(BundleProblems.class, problems, null);
         guard(context);
         framework.start();
-        List<Bundle> system = install(Home.files(home.system(), ".jar"));
-        List<Bundle> bundles = install(Home.files(home.bundles(), ".jar"));
-        bundles.addAll(install(Home.files(home.extras(), ".jar")));
+        JarInstaller jars = new JarInstaller(home, context, trust, cache, problems);
+        List<Bundle> system = jars.install(Home.files(home.system(), ".jar"));
+        List<Bundle> bundles = jars.install(Home.files(home.bundles(), ".jar"));
+        bundles.addAll(jars.install(Home.files(home.extras(), ".jar")));
+        system.removeAll(jars.outdated());
+        bundles.removeAll(jars.outdated());
         // All at once: cheaper than one by one, and FileInstall, which starts later, is seen to be
         // in order.
         // What does not resolve is reported when it is started.
@@ -157,51 +158,6 @@ final class Platform implements AutoCloseable {
             context.addBundleListener(trust);
             context.registerService(ResolverHookFactory.class, trust, null);
         }
-    }
-
-    /// The file to install a jar from. If the policy requires a check, it is a copy that only this
-    /// process can change, so that what runs is what was checked.
-    ///
-    /// @throws BundleException if the policy does not trust it
-    private Path checked(Path jar) throws BundleException {
-        if (!trust.strict()) {
-            return jar;
-        }
-        try {
-            Path copies = Files.createDirectories(cache.path().resolve("checked"));
-            Path copy = Files.copy(jar, copies.resolve(jar.getParent().getFileName() + "-" + jar.getFileName()));
-            BundleTrust.Verdict verdict = trust.admit(location(copy), copy);
-            if (!verdict.allows()) {
-                throw new BundleException("it is not trusted: " + verdict.refusal() + " [BUNDLE-005]");
-            }
-            return copy;
-        } catch (IOException e) {
-            throw new BundleException("it cannot be copied: " + e.getMessage(), e);
-        }
-    }
-
-    private static String location(Path jar) {
-        // '+' is a plain character in a file's URI, but the framework decodes it to a space.
-        return "reference:" + jar.toUri().toString().replace("+", "%2B");
-    }
-
-    private List<Bundle> install(List<Path> jars) {
-        List<Bundle> installed = new ArrayList<>(jars.size());
-        for (Path jar : jars) {
-            String file = home.root().relativize(jar).toString();
-            try {
-                Bundle bundle = framework.getBundleContext().installBundle(location(checked(jar)));
-                if (bundle.getSymbolicName() == null) {
-                    bundle.uninstall();
-                    throw new BundleException("it is not an OSGi bundle: its manifest has no Bundle-SymbolicName");
-                }
-                installed.add(bundle);
-            } catch (BundleException | RuntimeException e) {
-                log().warn(problems.notInstalled(file, e));
-                log().debug("Stack trace", e);
-            }
-        }
-        return installed;
     }
 
     private void startBundle(Bundle bundle) {

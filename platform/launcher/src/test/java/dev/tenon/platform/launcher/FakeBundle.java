@@ -80,6 +80,12 @@ public final class FakeBundle {
         return bytes;
     }
 
+    /// Adds a file.
+    public FakeBundle entry(String name, byte[] bytes) {
+        entries.put(name, bytes);
+        return this;
+    }
+
     /// Adds a file, and names it in the header `Service-Component`.
     public FakeBundle component(String xml) {
         entries.put("OSGI-INF/c.xml", xml.getBytes(StandardCharsets.UTF_8));

@@ -2,6 +2,7 @@ package dev.tenon.platform.bundles.manager;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.BundleTrust;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -13,6 +14,7 @@ import java.util.Enumeration;
 import java.util.HexFormat;
 import java.util.jar.Attributes;
 import java.util.jar.Manifest;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 import java.util.zip.CheckedInputStream;
 import java.util.zip.ZipEntry;
@@ -32,13 +34,16 @@ public record BundleJar(Path file, String name, String version, String sha256, S
     /// separated by commas, or `none`.
     public static final String ACCESS = "Tenon-Access";
 
+    private static final Pattern NAME = Pattern.compile("[\\w-]+(\\.[\\w-]+)*");
+    private static final Pattern VERSION = Pattern.compile("\\d{1,9}(\\.\\d{1,9}(\\.\\d{1,9}(\\.[\\w-]+)?)?)?");
     private static final String MANIFEST = "META-INF/MANIFEST.MF";
 
     /// Reads a jar.
     ///
     /// @param file the jar
     /// @return what it is
-    /// @throws TenonException (`BUNDLE-001`) if it is incomplete, damaged or no bundle
+    /// @throws TenonException (`BUNDLE-001`) if it is incomplete, damaged or no bundle; (`BUNDLE-002`) if it
+    ///     exports packages of Tenon's that are not its own
     public static BundleJar read(Path file) {
         String sha256 = digest(file);
         Manifest manifest = null;
@@ -70,13 +75,23 @@ public record BundleJar(Path file, String name, String version, String sha256, S
                             + " example with the bnd Maven plug-in");
         }
         String version = header(manifest, "Bundle-Version");
-        return new BundleJar(
-                file,
-                name,
-                version == null ? "0.0.0" : version,
-                sha256,
-                header(manifest, "Fragment-Host"),
-                header(manifest, ACCESS));
+        version = version == null ? "0.0.0" : version;
+        // Both become parts of file names.
+        if (!NAME.matcher(name).matches() || !VERSION.matcher(version).matches()) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_FILE,
+                    file + " is no OSGi bundle: its name '" + name + "' or its version '" + version
+                            + "' is not one as OSGi spells them");
+        }
+        String foreign =
+                BundleTrust.foreignExport(name, manifest.getMainAttributes().getValue("Export-Package"));
+        if (foreign != null) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_REJECTED,
+                    name + " " + version + " was refused: it exports " + foreign
+                            + ", which is not its own. Take the package out of its Export-Package");
+        }
+        return new BundleJar(file, name, version, sha256, header(manifest, "Fragment-Host"), header(manifest, ACCESS));
     }
 
     private static TenonException damaged(Path file, String what) {

@@ -118,7 +118,9 @@ public final class BundleManager {
                 throw new TenonException(
                         ErrorCode.BUNDLE_FIXED,
                         jar.title() + " is a fragment of " + jar.fragment()
-                                + ". Fragments are attached at start only: put it into bundles/ and restart");
+                                + (jar.fragment().equals(Constants.SYSTEM_BUNDLE_SYMBOLICNAME)
+                                        ? ". Nothing extends the framework while it runs"
+                                        : ". Fragments are attached at start only: put it into bundles/ and restart"));
             }
             old.ifPresent(this::requireFree);
             String location = LOCATION + jar.name() + "/" + jar.version() + "/" + ++changes;

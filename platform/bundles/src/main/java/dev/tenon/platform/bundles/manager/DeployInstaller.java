@@ -186,11 +186,7 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
     }
 
     private static Version version(BundleJar jar) {
-        try {
-            return Version.parseVersion(jar.version());
-        } catch (IllegalArgumentException e) {
-            return Version.emptyVersion; // the framework refuses it with the reason
-        }
+        return Version.parseVersion(jar.version());
     }
 
     private void problem(Path file, String text) {

@@ -47,11 +47,15 @@ public record SignedJar(String sha256, List<CodeSigner> signers, String flaw) {
         try (JarFile jar = new JarFile(file.toFile(), true)) {
             for (JarEntry entry : Collections.list(jar.entries())) {
                 String name = entry.getName();
-                try (InputStream in = jar.getInputStream(entry)) {
-                    in.transferTo(OutputStream.nullOutputStream());
-                }
                 if (!names.add(name)) {
                     return new SignedJar(sha256, List.of(), "it has two entries named " + name);
+                }
+                // The verification takes it for the manifest, the framework does not.
+                if (name.equalsIgnoreCase(JarFile.MANIFEST_NAME) && !name.equals(JarFile.MANIFEST_NAME)) {
+                    return new SignedJar(sha256, List.of(), "it has a manifest named " + name);
+                }
+                try (InputStream in = jar.getInputStream(entry)) {
+                    in.transferTo(OutputStream.nullOutputStream());
                 }
                 if (entry.isDirectory()
                         || SIGNATURE.matcher(name.toUpperCase(Locale.ROOT)).matches()) {

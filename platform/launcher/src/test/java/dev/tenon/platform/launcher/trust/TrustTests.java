@@ -14,6 +14,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.zip.ZipEntry;
@@ -124,6 +125,65 @@ class TrustTests {
         assertRefused("evil/Code.class is not signed", refusal(Mode.SIGNED, certificates, added));
         assertRefused("OSGI-INF/c.xml was signed, and is missing", refusal(Mode.SIGNED, certificates, removed));
         assertRefused("it is not signed", refusal(Mode.SIGNED, certificates, block));
+    }
+
+    /// Copies a jar with one more entry, whose name is then written over by another one of its length: no writer
+    /// makes two entries of one name.
+    private static Path twice(Path jar, String name, String text) throws IOException {
+        String draft = "#".repeat(name.length());
+        Path copy = changed(jar, draft, nothing -> text);
+        byte[] bytes = Files.readAllBytes(copy);
+        String all = new String(bytes, StandardCharsets.ISO_8859_1).replace(draft, name);
+        return Files.write(copy, all.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    @Test
+    void whatIsThereTwiceIsNotTheSignersAlone() throws Exception {
+        Path certificates = keys.pem("author");
+        Path signed = keys.sign(plain, "author");
+        String type = "org/example/Plain.class";
+        assertRefused(type, refusal(Mode.SIGNED, certificates, twice(signed, type, "evil")));
+        assertRefused(type, refusal(Mode.ANY, certificates, twice(signed, type, "evil")));
+        String header =
+                "Manifest-Version: 1.0\r\nBundle-SymbolicName: org.example.plain\r\nBundle-Activator: x.Y\r\n\r\n";
+        assertRefused(
+                "two entries named META-INF/MANIFEST.MF",
+                refusal(Mode.SIGNED, certificates, twice(signed, "META-INF/MANIFEST.MF", header)));
+        for (String name : List.of("META-INF/manifest.mf", "meta-inf/MANIFEST.MF")) {
+            Path more = twice(signed, name, header);
+            assertRefused("a manifest named " + name, refusal(Mode.SIGNED, certificates, more));
+            assertRefused("a manifest named " + name, refusal(Mode.ANY, certificates, more));
+        }
+    }
+
+    /// The verification takes a manifest of any case, the framework the one in capitals alone.
+    @Test
+    void theManifestThatWasSignedIsTheOneThatIsRead() throws Exception {
+        Path certificates = keys.pem("author");
+        Path signed = keys.sign(plain, "author");
+        byte[] bytes = Files.readAllBytes(signed);
+        String renamed =
+                new String(bytes, StandardCharsets.ISO_8859_1).replace("META-INF/MANIFEST.MF", "META-INF/Manifest.mf");
+        Path aside = Files.write(
+                Files.createTempFile(folder, "aside", ".jar"), renamed.getBytes(StandardCharsets.ISO_8859_1));
+        assertRefused("a manifest named META-INF/Manifest.mf", refusal(Mode.SIGNED, certificates, aside));
+        Path own = changed(aside, "META-INF/MANIFEST.MF", nothing -> "Manifest-Version: 1.0\r\n\r\n");
+        assertRefused("a manifest named META-INF/Manifest.mf", refusal(Mode.SIGNED, certificates, own));
+    }
+
+    @Test
+    void aJarInsideIsCoveredByTheSignatureOfTheOuterOne() throws Exception {
+        Path certificates = keys.pem("author");
+        Path outer = new FakeBundle("org.example.outer")
+                .header("Bundle-ClassPath", "lib/inner.jar")
+                .entry("lib/inner.jar", Files.readAllBytes(plain))
+                .write(folder.resolve("outer.jar"));
+        Path signed = keys.sign(outer, "author");
+        assertNull(refusal(Mode.SIGNED, certificates, signed));
+        Path swapped = changed(signed, "lib/inner.jar", text -> text.replace("Plain", "Plane"));
+        assertRefused("does not match its signature", refusal(Mode.SIGNED, certificates, swapped));
+        Path added = changed(signed, "lib/more.jar", nothing -> "more");
+        assertRefused("lib/more.jar is not signed", refusal(Mode.SIGNED, certificates, added));
     }
 
     @Test
