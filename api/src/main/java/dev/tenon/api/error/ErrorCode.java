@@ -67,7 +67,7 @@ public final class ErrorCode {
     public static final String GGUF_TRUNCATED = "GGUF-003";
     /// A count, length, type or nesting in the header is impossible.
     public static final String GGUF_HEADER = "GGUF-004";
-    /// A key or tensor name appears twice, is not UTF-8, or holds a NUL.
+    /// A key or tensor name appears twice, is not UTF-8, or holds a control character.
     public static final String GGUF_NAME = "GGUF-005";
     /// A tensor's shape or size is impossible.
     public static final String GGUF_SHAPE = "GGUF-006";

@@ -112,7 +112,8 @@ final class GgufCursor {
         return (int) count;
     }
 
-    /// Reads a key or tensor name: valid UTF-8, not empty, without NUL.
+    /// Reads a key or tensor name: valid UTF-8, not empty, without control characters, which would
+    /// reach terminals.
     String readName(String what) {
         long at = position;
         int length = readCount(what, 1);
@@ -136,8 +137,10 @@ final class GgufCursor {
                 throw badName(what, at, from, length, "is not valid UTF-8");
             }
         }
-        if (name.indexOf(0) >= 0) {
-            throw badName(what, at, from, length, "holds a NUL");
+        for (int i = 0; i < name.length(); i++) {
+            if (Character.isISOControl(name.charAt(i))) {
+                throw badName(what, at, from, length, "holds a control character");
+            }
         }
         return name;
     }

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 ///
 /// Every count and length in the header is checked against the bytes that are left before anything
 /// is allocated for it. Text values that are not UTF-8 get U+FFFD for the bad bytes; keys and
-/// tensor names must be UTF-8 without NUL. Elements of nested arrays are [GgufValue]s, so that
+/// tensor names must be UTF-8 without control characters. Elements of nested arrays are [GgufValue]s, so that
 /// their type is not lost. Safe for any thread.
 public final class GgufReader {
     static final String SPLIT_NUMBER = "split.no";

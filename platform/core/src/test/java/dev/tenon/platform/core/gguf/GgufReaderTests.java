@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GgufReaderTests {
     private static final TensorType F32 = TensorTypes.standard().find("F32").orElseThrow();
@@ -237,6 +238,17 @@ class GgufReaderTests {
         ModelFormatException error = assertThrows(ModelFormatException.class, () -> TestFiles.open(path));
         assertEquals(ErrorCode.GGUF_OFFSET, error.code());
         assertTrue(error.getMessage().contains("Tensor " + named + " in"), error.getMessage());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a\u001b[2J", "a\nb", "a\u0000", "\u007f", "a\u009b2J"})
+    void namesWithControlCharactersAreRefused(String name) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate(512).order(ByteOrder.LITTLE_ENDIAN);
+        header.putInt(GgufHeader.MAGIC).putInt(3).putLong(1).putLong(0);
+        info(header, name, 0, 0, 16);
+        Path path = Files.write(folder.resolve("control.gguf"), header.array());
+        ModelFormatException error = assertThrows(ModelFormatException.class, () -> TestFiles.open(path));
+        assertEquals(ErrorCode.GGUF_NAME, error.code());
     }
 
     @Test

@@ -81,7 +81,14 @@ public final class Requantizer {
             TensorType type = QuantMix.quantizes(tensor.name(), tensor.shape())
                     ? choice.choose(tensor.name(), tensor.shape(), model, installed::writable)
                     : source;
-            writer.tensor(tensor.name(), type, tensor.shape(), rows(in, tensor, source, type, installed));
+            GgufWriter.TensorWriter rows = rows(in, tensor, source, type, installed);
+            writer.tensor(tensor.name(), type, tensor.shape(), (target, firstRow, count) -> {
+                try {
+                    rows.write(target, firstRow, count);
+                } finally {
+                    in.requireUnchanged(); // else what was read is not the model's, whatever came of it
+                }
+            });
         }
         return writer.write();
     }

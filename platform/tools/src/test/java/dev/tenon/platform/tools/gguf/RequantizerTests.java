@@ -8,12 +8,16 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -89,6 +93,28 @@ class RequantizerTests {
         }
         try (var files = Files.list(folder)) {
             assertFalse(files.findAny().isPresent());
+        }
+    }
+
+    @Test
+    void aModelThatIsCutShortMeanwhileIsRefused() throws IOException {
+        Path source = folder.resolve("source.gguf");
+        Files.copy(TestFiles.malformed("ok_model.gguf"), source);
+        try (GgufFile in = TestFiles.open(source)) {
+            TenonException error = assertThrows(
+                    TenonException.class,
+                    () -> Requantizer.quantize(
+                            in, folder.resolve("out.gguf"), "Q8_0", TestFormats.all(), 1, false, (done, total) -> {
+                                try (FileChannel channel = FileChannel.open(source, StandardOpenOption.WRITE)) {
+                                    channel.truncate(64);
+                                } catch (IOException e) {
+                                    throw new UncheckedIOException(e);
+                                }
+                            }));
+            assertEquals(ErrorCode.GGUF_CHANGED, error.code());
+        }
+        try (var files = Files.list(folder)) {
+            assertEquals(List.of(source), files.toList());
         }
     }
 
