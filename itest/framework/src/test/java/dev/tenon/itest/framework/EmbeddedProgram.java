@@ -10,7 +10,7 @@ import dev.tenon.platform.core.Tenon;
 import java.nio.file.Path;
 import java.util.Map;
 
-/// Runs in a JVM of its own: the program of docs/embedding.md, which prints five tokens of a story.
+/// Runs in a JVM of its own: a program that prints five tokens of a story.
 final class EmbeddedProgram {
     private EmbeddedProgram() {}
 
