@@ -98,7 +98,7 @@ public final class ChatCommand implements TenonCommand {
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession();
                 ChatInput input = interactive
-                        ? new TerminalChatInput(historyFile(), COMMANDS, "> ")
+                        ? new TerminalChatInput(historyFile(), COMMANDS, "> ", console.errIsTerminal())
                         : new PlainChatInput(console.in())) {
             Conversation conversation = new Conversation(loaded, session);
             conversation.system(system);

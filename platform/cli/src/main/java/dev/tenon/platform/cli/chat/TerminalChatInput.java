@@ -18,15 +18,18 @@ final class TerminalChatInput implements ChatInput {
     private final Terminal terminal;
     private final LineReader reader;
     private final String prompt;
+    private final boolean messages;
 
     /// Opens the terminal.
     ///
     /// @param history file that keeps the lines
     /// @param commands what the tabulator key completes
     /// @param prompt what stands before each line
+    /// @param messages whether standard error is shown on this terminal, too
     /// @throws IOException if the terminal cannot be opened
-    TerminalChatInput(Path history, List<String> commands, String prompt) throws IOException {
+    TerminalChatInput(Path history, List<String> commands, String prompt, boolean messages) throws IOException {
         this.prompt = prompt;
+        this.messages = messages;
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
         // JLine looks its terminal providers up through the context class loader.
@@ -56,7 +59,7 @@ final class TerminalChatInput implements ChatInput {
     public String read() {
         while (true) {
             try {
-                return reader.readLine(prompt);
+                return messages ? MessagesAbove.readLine(reader, prompt) : reader.readLine(prompt);
             } catch (UserInterruptException e) {
                 if (e.getPartialLine().isEmpty()) {
                     terminal.writer().println("(Ctrl-D or /exit ends the chat)");
