@@ -13,9 +13,11 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.kernel.cpu.OpKernel;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
@@ -33,6 +35,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -95,7 +99,7 @@ public abstract class ArchitectureNumbersContract {
                 .toList();
     }
 
-    /// {@return kernels for those backends}
+    /// {@return kernels for those backends, and for the ops that the architecture defines itself}
     protected List<KernelProvider> kernels() {
         return List.of();
     }
@@ -134,6 +138,35 @@ public abstract class ArchitectureNumbersContract {
                                 .map(backend -> DynamicTest.dynamicTest(
                                         each.name() + " on " + backend.id(),
                                         () -> each.assertOn(backend, kernels(), graph, weights())))));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> opsOfItsOwnComputeTheirRows() {
+        return ownOps(op -> Stream.of(DynamicTest.dynamicTest(op.kind(), () -> ownOp(op, OwnOpCheck::evaluates))));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> kernelsForOpsOfItsOwnComputeTheSame() {
+        List<OpKernel> kernels = kernels().stream()
+                .flatMap(provider -> provider.kernels().stream())
+                .filter(OpKernel.class::isInstance)
+                .map(OpKernel.class::cast)
+                .toList();
+        return ownOps(op -> kernels.stream()
+                .filter(kernel -> kernel.op().equals(op.kind()))
+                .map(kernel -> DynamicTest.dynamicTest(kernel.name(), () -> ownOp(op, check -> check.kernel(kernel)))));
+    }
+
+    private Stream<DynamicTest> ownOps(Function<ReferenceOp, Stream<DynamicTest>> tests) {
+        return OwnOpCheck.among(define().graph().expanded().ops()).stream().flatMap(tests);
+    }
+
+    private void ownOp(ReferenceOp op, Consumer<OwnOpCheck> test) {
+        Graph graph = define().graph();
+        assumeSmall(graph);
+        try (MemoryWeights weights = RandomModels.weightsFor(graph, TestFormats.F32, 8)) {
+            test.accept(new OwnOpCheck(op, weights));
+        }
     }
 
     @Test

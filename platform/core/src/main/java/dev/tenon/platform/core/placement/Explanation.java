@@ -207,8 +207,12 @@ final class Explanation {
                             kernel.name(),
                             provider.getClass(),
                             refusal == null,
-                            (refusal == null ? "made for the format and taken by the backend" : refusal) + ", rank "
-                                    + provider.rank()));
+                            (refusal == null
+                                            ? "made for the "
+                                                    + (kernel.format().equals(Kernel.ANY_FORMAT) ? "op" : "format")
+                                                    + " and taken by the backend"
+                                            : refusal)
+                                    + ", rank " + provider.rank()));
                 }
             }
         }
@@ -230,7 +234,7 @@ final class Explanation {
             return "is for devices of kind " + kernel.deviceKind() + ", the device is of kind "
                     + device.info().kind();
         }
-        if (!formats.isEmpty() && !formats.contains(kernel.format())) {
+        if (!formats.isEmpty() && !kernel.format().equals(Kernel.ANY_FORMAT) && !formats.contains(kernel.format())) {
             return "reads " + kernel.format() + ", the weight is " + String.join(", ", formats);
         }
         if (kernel instanceof PackedKernel packed
