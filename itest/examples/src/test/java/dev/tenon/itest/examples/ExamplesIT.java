@@ -99,6 +99,25 @@ class ExamplesIT {
     }
 
     @Test
+    void theOpOfAModelBundleIsComputedByItsKernelAndAsTheOpSays() throws Exception {
+        Path jar = Platform.jar("model-dyt");
+        Path model = folder.resolve("dyt.gguf");
+        DytModel.write(model);
+        try (Platform.Running running = platform.new Running()) {
+            assertTrue(running.ask(line(model, "auto", "1,2")).startsWith("refused "));
+            platform.drop(jar);
+            String answer = running.askUntil(line(model, "auto", "1,20,30"), each -> each.startsWith("done "));
+            assertTrue(answer.contains("dynamic_tanh.java"), answer);
+        }
+        platform.run("run", "-m", model.toString(), "-p", "abc", "--raw", "-n", "4");
+        platform.run("compare", "-m", model.toString(), "--backend", "cpu-vector", "--backend", "reference");
+        List<String> why = platform.run("bundles", "--why", "-m", model.toString());
+        assertTrue(
+                why.stream().anyMatch(row -> row.contains("dynamic_tanh.java") && row.contains("made for the op")),
+                () -> String.join("\n", why));
+    }
+
+    @Test
     void theFormatIsWrittenReadAndComputedByItsOwnKernel() throws Exception {
         Path jar = Platform.jar("format-ex5");
         Path model = folder.resolve("llama-gqa.ex5.gguf");
@@ -152,12 +171,14 @@ class ExamplesIT {
 
     @Test
     void theBundlesAreListedWithWhatTheyOffer() throws Exception {
-        for (String example : List.of("model-gemma3", "format-ex5", "backend-tracing", "kernel-jcublas")) {
+        for (String example : List.of("model-gemma3", "model-dyt", "format-ex5", "backend-tracing", "kernel-jcublas")) {
             platform.drop(Platform.jar(example));
         }
         List<String> bundles = platform.run("bundles");
         for (String[] expected : new String[][] {
             {"org.example.gemma3", "ModelArchitecture"},
+            {"org.example.dyt", "ModelArchitecture"},
+            {"org.example.dyt", "KernelProvider"},
             {"org.example.ex5", "QuantFormat"},
             {"org.example.ex5", "KernelProvider"},
             {"org.example.tracing", "Backend"},

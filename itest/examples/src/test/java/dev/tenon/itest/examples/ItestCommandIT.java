@@ -47,6 +47,7 @@ class ItestCommandIT {
                 "itest",
                 Platform.jar("format-ex5").toString(),
                 Platform.jar("model-gemma3").toString(),
+                Platform.jar("model-dyt").toString(),
                 Platform.jar("backend-tracing").toString(),
                 "--formats",
                 "Q8_0",
@@ -63,6 +64,8 @@ class ItestCommandIT {
                 "EX5 on backend cpu-vector",
                 "org.example.gemma3 1.0.0: ModelArchitecture",
                 "architecture gemma3",
+                "kernels dynamic_tanh.java",
+                "architecture dyt",
                 "org.example.tracing 1.0.0: Backend",
                 "backend tracing")) {
             assertTrue(ended.lines().stream().anyMatch(line -> line.startsWith(expected)), expected + " in\n" + text);
