@@ -19,9 +19,11 @@ import dev.tenon.platform.bench.output.MarkdownOutput;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.Range;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -96,7 +98,7 @@ public final class BenchCommand implements TenonCommand {
             paramLabel = "FILE",
             split = ",",
             description = "Models: files or names of pulled ones (default: the configured one).")
-    private List<String> models = List.of("");
+    private List<String> models;
 
     @Option(
             names = {"-p", "--n-prompt"},
@@ -195,6 +197,7 @@ public final class BenchCommand implements TenonCommand {
             paramLabel = "N",
             defaultValue = "5",
             description = "Repetitions of each test (default: ${DEFAULT-VALUE}).")
+    @Range(min = 1, max = 1_000_000)
     private int repetitions;
 
     @Option(
@@ -210,6 +213,7 @@ public final class BenchCommand implements TenonCommand {
             description = "Maximum seconds of untimed runs: at least four, and more while the JIT compiler is busy"
                     + " (default: ${DEFAULT-VALUE}).",
             defaultValue = "20")
+    @Range(max = 86_400)
     private int warmUpSeconds;
 
     @Option(names = "--no-warmup", description = "Do not warm up.")
@@ -233,6 +237,7 @@ public final class BenchCommand implements TenonCommand {
             paramLabel = "N",
             description = "Memory to read for measuring the bandwidth of the processors; 0: do not measure (default:"
                     + " three times the last-level cache, from 512 to 2048).")
+    @Range(max = 1 << 20)
     private Integer bandwidthMib;
 
     @Option(
@@ -250,9 +255,6 @@ public final class BenchCommand implements TenonCommand {
 
     @Override
     public Integer call() {
-        if (repetitions < 1) {
-            throw usage("Invalid value for option '--repetitions': " + repetitions + " is below 1");
-        }
         List<BenchTest> tests = tests();
         if (tests.isEmpty()) {
             throw usage("Nothing to measure: -p and -n are 0");
@@ -284,9 +286,6 @@ public final class BenchCommand implements TenonCommand {
     private ReadBandwidth reader(List<BenchTest> tests) {
         if (tests.stream().allMatch(t -> t.nGen() == 0) || Integer.valueOf(0).equals(bandwidthMib)) {
             return null;
-        }
-        if (bandwidthMib != null && bandwidthMib < 0) {
-            throw usage("Invalid value for option '--bandwidth-mib': " + bandwidthMib + " is below 0");
         }
         long bytes = bandwidthMib == null ? ReadBandwidth.automaticBytes() : (long) bandwidthMib << 20;
         try {
@@ -368,7 +367,7 @@ public final class BenchCommand implements TenonCommand {
                 tests.add(new BenchTest(n, 0, depth));
             }
             for (int n : numbers("--n-gen", gens)) {
-                for (int sequences : atLeastOne("--parallel", parallels)) {
+                for (int sequences : numbers("--parallel", parallels, 1, Integer.MAX_VALUE)) {
                     tests.add(new BenchTest(0, n, depth, sequences, greedy));
                 }
             }
@@ -386,14 +385,14 @@ public final class BenchCommand implements TenonCommand {
 
     private List<BenchConfig> configs() {
         List<BenchConfig> configs = new ArrayList<>();
-        for (String model : models) {
+        for (String model : models == null ? Collections.<String>singletonList(null) : models) {
             for (String backend : backends) {
                 for (String device : devices) {
-                    for (int nBatch : atLeastOne("--batch-size", batches)) {
-                        for (int nUbatch : atLeastOne("--ubatch-size", ubatches)) {
+                    for (int nBatch : numbers("--batch-size", batches, 1, Integer.MAX_VALUE)) {
+                        for (int nUbatch : numbers("--ubatch-size", ubatches, 1, Integer.MAX_VALUE)) {
                             for (KvType typeK : keyTypes) {
                                 for (KvType typeV : valueTypes) {
-                                    for (int n : numbers("--threads", threads)) {
+                                    for (int n : numbers("--threads", threads, 0, Range.MOST_THREADS)) {
                                         for (Map<String, String> swept : combinations()) {
                                             configs.add(new BenchConfig(
                                                     console.model(model),
@@ -434,20 +433,24 @@ public final class BenchCommand implements TenonCommand {
         return all;
     }
 
-    private List<Integer> atLeastOne(String name, List<String> texts) {
-        List<Integer> values = numbers(name, texts);
-        if (values.contains(0)) {
-            throw usage("Invalid value for option '" + name + "': 0 is below 1");
-        }
-        return values;
+    private List<Integer> numbers(String name, List<String> texts) {
+        return numbers(name, texts, 0, Integer.MAX_VALUE);
     }
 
-    private List<Integer> numbers(String name, List<String> texts) {
+    private List<Integer> numbers(String name, List<String> texts, long least, long most) {
+        List<Integer> values;
         try {
-            return IntRange.parse(texts);
+            values = IntRange.parse(texts);
         } catch (IllegalArgumentException e) {
             throw usage("Invalid value for option '" + name + "': " + e.getMessage());
         }
+        for (int value : values) {
+            if (value < least || value > most) {
+                throw usage("Invalid value for option '" + name + "': " + value + "; expected "
+                        + (most == Integer.MAX_VALUE ? "at least " + least : least + " to " + most));
+            }
+        }
+        return values;
     }
 
     private String version() {

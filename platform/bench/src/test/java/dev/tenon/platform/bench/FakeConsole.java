@@ -5,6 +5,7 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.options.Ranges;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
@@ -30,6 +31,7 @@ final class FakeConsole implements Console {
                 .addSubcommand(command)
                 .setErr(new PrintWriter(errors, true))
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionStrategy(Ranges::run)
                 .execute(all);
     }
 
@@ -109,7 +111,7 @@ final class FakeConsole implements Console {
 
     @Override
     public Path model(String name) {
-        return Path.of(name.isEmpty() ? "default.gguf" : name);
+        return Path.of(name == null ? "default.gguf" : name);
     }
 
     @Override

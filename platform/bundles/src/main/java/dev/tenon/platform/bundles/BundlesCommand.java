@@ -19,6 +19,7 @@ import dev.tenon.platform.bundles.trust.TrustList;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.WorkFolder;
+import dev.tenon.platform.cli.options.Range;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -88,6 +89,7 @@ public final class BundlesCommand implements TenonCommand {
             names = "--pid",
             paramLabel = "N",
             description = "Process id of the running platform to use; 0: none (default: the one started last).")
+    @Range(min = 1)
     private Long pid;
 
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)

@@ -105,7 +105,7 @@ public interface Console {
 
     /// Finds the model file that a user means.
     ///
-    /// @param name a path, the name of a pulled model, or null or empty for the configured model
+    /// @param name a path, the name of a pulled model, or null for the configured model
     /// @return the file's path; it may be missing, which loading reports
     /// @throws dev.tenon.api.error.TenonException if nothing is given and nothing is configured, or
     ///     a pulled model is meant that is not there

@@ -9,6 +9,7 @@ import dev.tenon.itest.testkit.GoldenLogits;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.cli.options.Range;
 import dev.tenon.platform.contracts.framework.FreshFramework;
 import dev.tenon.platform.contracts.framework.HandedBundle;
 import dev.tenon.platform.contracts.itest.CaseProgress;
@@ -108,6 +109,7 @@ public final class ItestCommand implements TenonCommand {
             paramLabel = "N",
             defaultValue = "1000",
             description = "How many times plans and devices are opened and closed (default: ${DEFAULT-VALUE}).")
+    @Range(min = 1, max = 1_000_000)
     private int rounds;
 
     @Option(names = "--large", description = "Also test sizes of real models; takes minutes on a CPU.")

@@ -7,6 +7,7 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.Range;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
@@ -57,6 +58,7 @@ public final class QuantizeCommand implements TenonCommand {
             paramLabel = "N",
             defaultValue = "0",
             description = "Threads; 0: one per core (default: ${DEFAULT-VALUE}).")
+    @Range(max = Range.MOST_THREADS)
     private int threads;
 
     @Option(

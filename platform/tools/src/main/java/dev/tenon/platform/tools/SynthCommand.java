@@ -7,6 +7,7 @@ import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.cli.options.Range;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.tools.gguf.Synth;
 import dev.tenon.platform.tools.gguf.SynthShape;
@@ -67,27 +68,35 @@ public final class SynthCommand implements TenonCommand {
     private String type;
 
     @Option(names = "--layers", paramLabel = "N", description = "Number of layers (default: the shape's).")
+    @Range(min = 1, max = 4096)
     private Integer layers;
 
     @Option(names = "--embedding", paramLabel = "N", description = "Embedding length (default: the shape's).")
+    @Range(min = 1, max = 1 << 20)
     private Integer embedding;
 
     @Option(names = "--heads", paramLabel = "N", description = "Query heads (default: the shape's).")
+    @Range(min = 1, max = 1 << 16)
     private Integer heads;
 
     @Option(names = "--heads-kv", paramLabel = "N", description = "Key and value heads (default: the shape's).")
+    @Range(min = 1, max = 1 << 16)
     private Integer headsKv;
 
     @Option(names = "--head-length", paramLabel = "N", description = "Length of a head (default: the shape's).")
+    @Range(min = 2, max = 1 << 16)
     private Integer headLength;
 
     @Option(names = "--feed-forward", paramLabel = "N", description = "Feed-forward length (default: the shape's).")
+    @Range(min = 1, max = 1 << 24)
     private Integer feedForward;
 
     @Option(names = "--vocab", paramLabel = "N", description = "Number of tokens (default: the shape's).")
+    @Range(min = SynthShape.MIN_VOCABULARY, max = 1 << 22)
     private Integer vocabulary;
 
     @Option(names = "--context", paramLabel = "N", description = "Context length (default: the shape's).")
+    @Range(min = 1, max = Integer.MAX_VALUE)
     private Integer context;
 
     @Option(
@@ -101,6 +110,7 @@ public final class SynthCommand implements TenonCommand {
             paramLabel = "N",
             defaultValue = "1",
             description = "Random seed (default: ${DEFAULT-VALUE}).")
+    @Range(min = Long.MIN_VALUE)
     private long seed;
 
     @Option(
@@ -108,6 +118,7 @@ public final class SynthCommand implements TenonCommand {
             paramLabel = "N",
             defaultValue = "0",
             description = "Threads; 0: one per core (default: ${DEFAULT-VALUE}).")
+    @Range(max = Range.MOST_THREADS)
     private int threads;
 
     @Option(

@@ -16,6 +16,7 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
+import dev.tenon.platform.cli.options.Range;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import java.io.IOException;
@@ -73,6 +74,7 @@ public final class ChatCommand implements TenonCommand {
             paramLabel = "N",
             defaultValue = "-1",
             description = "Maximum tokens per answer; -1: until the context is full (default: ${DEFAULT-VALUE}).")
+    @Range(min = -1)
     private int predict;
 
     @Option(

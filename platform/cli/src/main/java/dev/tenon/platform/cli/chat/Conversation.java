@@ -105,6 +105,7 @@ final class Conversation {
 
     /// The tokens that the session lacks, after cutting it back where that is needed.
     private int[] rest(String rendered) {
+        Prompts.checkLength(model, rendered);
         Tokenizer tokenizer = model.tokenizer();
         if (heldText != null && rendered.length() > heldText.length() && rendered.startsWith(heldText)) {
             return tokenizer.encode(rendered.substring(heldText.length()), false, true);

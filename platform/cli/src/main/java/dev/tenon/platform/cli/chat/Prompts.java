@@ -3,6 +3,7 @@ package dev.tenon.platform.cli.chat;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Tokenizer;
@@ -13,6 +14,8 @@ import java.util.OptionalInt;
 
 /// Makes prompts of texts and conversations.
 final class Prompts {
+    private static final int LONG_TEXT = 1 << 20;
+
     private Prompts() {}
 
     /// {@return the text of a conversation, ready for the assistant's next turn}
@@ -42,6 +45,34 @@ final class Prompts {
         String bos = piece(tokenizer, tokenizer.bos());
         boolean written = !bos.isEmpty() && rendered.startsWith(bos);
         return tokenizer.encode(rendered, tokenizer.addsBos() && !written, true);
+    }
+
+    /// Refuses a text that cannot fit the context, before tokenizing it takes forty times its size of memory.
+    ///
+    /// @param model has vocabulary and context
+    /// @param text what is to be tokenized
+    /// @throws OutOfResourcesException (`LIMIT-001`) if it has more tokens than the context even if each is the
+    ///     vocabulary's longest
+    static void checkLength(LoadedModel model, String text) {
+        if (text.length() < LONG_TEXT) {
+            return;
+        }
+        Tokenizer tokenizer = model.tokenizer();
+        int longest = 1;
+        for (int id = 0; id < tokenizer.vocabularySize(); id++) {
+            longest = Math.max(longest, tokenizer.bytes(id).length);
+        }
+        int tokens = text.length() / longest;
+        if (tokens > model.contextLength()) {
+            throw new OutOfResourcesException(
+                    ErrorCode.CONTEXT_LENGTH,
+                    "The text of " + text.length() + " characters has at least " + tokens
+                            + " tokens; the context holds " + model.contextLength()
+                            + ". Shorten it, or load the model with a larger context (-c).",
+                    tokens,
+                    0,
+                    model.contextLength());
+        }
     }
 
     private static String piece(Tokenizer tokenizer, OptionalInt token) {

@@ -17,6 +17,7 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
+import dev.tenon.platform.cli.options.Range;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.options.TextInput;
 import dev.tenon.platform.cli.terminal.CliErrors;
@@ -35,11 +36,8 @@ import org.osgi.service.component.annotations.ServiceScope;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /// `tenon run`: continues a text, or answers one message.
 @Command(
@@ -97,6 +95,7 @@ public final class RunCommand implements TenonCommand {
             names = {"-n", "--predict", "--n-predict"},
             paramLabel = "N",
             description = "Maximum tokens to generate; -1: until the context is full (default: the model's, else -1).")
+    @Range(min = -1)
     private Integer predict;
 
     @Option(
@@ -137,15 +136,8 @@ public final class RunCommand implements TenonCommand {
         boolean raw;
     }
 
-    @Spec
-    private CommandSpec spec;
-
     @Override
     public Integer call() throws IOException {
-        if (predict != null && predict < -1) {
-            throw new ParameterException(
-                    spec.commandLine(), "Invalid value for option '--predict': " + predict + " is below -1");
-        }
         LoadRequest request = model.request(console);
         Path[] inputs = file == null ? new Path[] {request.path()} : new Path[] {request.path(), file};
         if (jsonMetrics != null && !jsonMetrics.equals("-")) {
@@ -157,6 +149,8 @@ public final class RunCommand implements TenonCommand {
         boolean chat = mode.chat || system != null && !mode.raw;
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
+            sampling.check(params, loaded);
+            Prompts.checkLength(loaded, text);
             int[] tokens = chat ? chatTokens(loaded, text) : loaded.tokenizer().encode(text, true, true);
             if (!chat && !noDisplayPrompt && tokens.length <= loaded.contextLength()) {
                 console.out().print(text);

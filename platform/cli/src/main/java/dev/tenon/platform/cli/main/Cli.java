@@ -3,6 +3,7 @@ package dev.tenon.platform.cli.main;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.Ranges;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.Colors;
 import dev.tenon.platform.cli.terminal.StandardOutput;
@@ -138,6 +139,7 @@ final class Cli {
                         ? CliErrors.usage(usage, streams.err(), root.debug())
                         : CliErrors.failure(error, streams.err(), root.debug());
             });
+            line.setExecutionStrategy(Ranges::run);
             if (args.length == 0) {
                 line.usage(streams.out());
                 return 0;

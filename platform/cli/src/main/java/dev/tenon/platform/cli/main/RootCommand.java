@@ -180,7 +180,11 @@ final class RootCommand implements Console {
 
     @Override
     public Path model(String name) {
-        String wanted = name == null || name.isBlank()
+        if (name != null && name.isBlank()) {
+            throw new TenonException(
+                    ErrorCode.USAGE, "-m is empty. Name a model, or leave -m out to take the configured one.");
+        }
+        String wanted = name == null
                 ? setting("model")
                         .orElseThrow(() -> new TenonException(
                                 ErrorCode.USAGE,

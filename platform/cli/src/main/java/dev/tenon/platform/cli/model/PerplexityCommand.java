@@ -12,6 +12,7 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.ModelOptions;
+import dev.tenon.platform.cli.options.Range;
 import dev.tenon.platform.cli.options.TextInput;
 import dev.tenon.platform.cli.text.Json;
 import java.nio.file.Path;
@@ -68,6 +69,7 @@ public final class PerplexityCommand implements TenonCommand {
             paramLabel = "N",
             defaultValue = "-1",
             description = "Maximum windows to score; -1: all (default: ${DEFAULT-VALUE}).")
+    @Range(min = -1)
     private int chunks;
 
     @Option(names = "--json", description = "Print the result as one line of JSON.")

@@ -5,16 +5,10 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.platform.cli.Console;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /// Options that say which model to load and where to put it; named as in llama.cpp.
 public final class ModelOptions {
-    @Spec(Spec.Target.MIXEE)
-    private CommandSpec spec;
-
     @Option(
             names = {"-m", "--model"},
             paramLabel = "FILE",
@@ -27,6 +21,7 @@ public final class ModelOptions {
             defaultValue = "0",
             description =
                     "Context length in tokens; 0: the configured one, else the model's (default: ${DEFAULT-VALUE}).")
+    @Range(max = Integer.MAX_VALUE)
     private int contextLength;
 
     @Option(
@@ -35,6 +30,7 @@ public final class ModelOptions {
             defaultValue = "0",
             description =
                     "Maximum prompt tokens per step; 0: the configured number, else 512 (default: ${DEFAULT-VALUE}).")
+    @Range(max = 1 << 20)
     private int batchTokens;
 
     @Option(
@@ -42,6 +38,7 @@ public final class ModelOptions {
             paramLabel = "N",
             defaultValue = "0",
             description = "CPU threads; 0: the configured number, else one per core (default: ${DEFAULT-VALUE}).")
+    @Range(max = Range.MOST_THREADS)
     private int threads;
 
     @Option(
@@ -86,9 +83,6 @@ public final class ModelOptions {
     ///
     /// @param console finds the model's file
     public LoadRequest request(Console console) {
-        atLeastZero("--ctx-size", contextLength);
-        atLeastZero("--batch-size", batchTokens);
-        atLeastZero("--threads", threads);
         return LoadRequest.builder(console.model(model))
                 .backend(backend)
                 .device(device)
@@ -102,12 +96,5 @@ public final class ModelOptions {
                 .checkData(checkTensors)
                 .settings(settings)
                 .build();
-    }
-
-    private void atLeastZero(String name, int value) {
-        if (value < 0) {
-            throw new ParameterException(
-                    spec.commandLine(), "Invalid value for option '" + name + "': " + value + " is below 0");
-        }
     }
 }

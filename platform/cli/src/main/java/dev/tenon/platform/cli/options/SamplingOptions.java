@@ -1,5 +1,6 @@
 package dev.tenon.platform.cli.options;
 
+import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.SamplingParams;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,7 +16,7 @@ import picocli.CommandLine.Spec;
 /// Sampling options, named as in llama.cpp, with its defaults unless the user or the model's own
 /// defaults set other values.
 public final class SamplingOptions {
-    private static final Pattern BIAS = Pattern.compile("(\\d+)([+-](?:\\d+(?:\\.\\d*)?|inf))");
+    private static final Pattern BIAS = Pattern.compile("(\\d+)([+-]\\d+(?:\\.\\d*)?|-inf)");
     private static final SamplingParams STANDARD = SamplingParams.defaults();
 
     @Spec(Spec.Target.MIXEE)
@@ -25,12 +26,14 @@ public final class SamplingOptions {
             names = "--temp",
             paramLabel = "T",
             description = "Temperature; 0: always the most likely token (default: the model's, else 0.8).")
+    @Range
     private Float temperature;
 
     @Option(
             names = "--top-k",
             paramLabel = "N",
             description = "Keep the N most likely tokens; 0: all (default: the model's, else 40).")
+    @Range
     private Integer topK;
 
     @Option(
@@ -38,6 +41,7 @@ public final class SamplingOptions {
             paramLabel = "P",
             description = "Keep the most likely tokens up to this total probability; 1: all (default: the model's,"
                     + " else 0.95).")
+    @Range(max = 1)
     private Float topP;
 
     @Option(
@@ -45,36 +49,42 @@ public final class SamplingOptions {
             paramLabel = "P",
             description = "Drop tokens below this fraction of the most likely one's probability; 0: none (default:"
                     + " the model's, else 0.05).")
+    @Range(max = 1)
     private Float minP;
 
     @Option(
             names = {"--typical", "--typical-p"},
             paramLabel = "P",
             description = "Locally typical sampling; 1: off (default: the model's, else 1).")
+    @Range(max = 1)
     private Float typicalP;
 
     @Option(
             names = "--repeat-penalty",
             paramLabel = "X",
             description = "Penalty for recent tokens; 1: none (default: the model's, else 1).")
+    @Range
     private Float repeatPenalty;
 
     @Option(
             names = "--repeat-last-n",
             paramLabel = "N",
             description = "How many tokens count as recent; 0: none, -1: all (default: the model's, else 64).")
+    @Range(min = -1)
     private Integer repeatLastN;
 
     @Option(
             names = "--presence-penalty",
             paramLabel = "X",
             description = "Subtracted from the logits of recent tokens (default: the model's, else 0).")
+    @Range(min = -Float.MAX_VALUE)
     private Float presencePenalty;
 
     @Option(
             names = "--frequency-penalty",
             paramLabel = "X",
             description = "Subtracted from a token's logit for each recent occurrence (default: the model's, else 0).")
+    @Range(min = -Float.MAX_VALUE)
     private Float frequencyPenalty;
 
     @Option(
@@ -88,6 +98,7 @@ public final class SamplingOptions {
             paramLabel = "N",
             defaultValue = "-1",
             description = "Random seed; -1: a new one each time (default: ${DEFAULT-VALUE}).")
+    @Range(min = -1)
     private long seed;
 
     /// {@return the sampling parameters, with a fixed seed}
@@ -114,6 +125,27 @@ public final class SamplingOptions {
         }
     }
 
+    /// Refuses what does not fit the model, which [#params] does not know.
+    ///
+    /// @param params from [#params]
+    /// @param model the loaded model
+    /// @throws ParameterException if a token is none of the model's
+    public void check(SamplingParams params, LoadedModel model) {
+        int vocabulary = model.config().vocabularySize();
+        for (int token : params.logitBias().keySet()) {
+            if (token >= vocabulary) {
+                throw noToken(Integer.toString(token), vocabulary);
+            }
+        }
+    }
+
+    private ParameterException noToken(String token, int vocabulary) {
+        return new ParameterException(
+                spec.commandLine(),
+                "Invalid value for option '--logit-bias': " + token + " is not a token; expected 0 to "
+                        + (vocabulary - 1));
+    }
+
     private Map<Integer, Float> biases() {
         Map<Integer, Float> biases = new LinkedHashMap<>();
         for (String text : logitBias) {
@@ -124,9 +156,13 @@ public final class SamplingOptions {
                         "Invalid value for option '--logit-bias': '" + text
                                 + "' is not a token id with a bias such as 15043+1");
             }
-            biases.put(
-                    Integer.parseInt(form.group(1)),
-                    Float.parseFloat(form.group(2).replace("inf", "Infinity")));
+            try {
+                biases.put(
+                        Integer.parseInt(form.group(1)),
+                        Float.parseFloat(form.group(2).replace("inf", "Infinity")));
+            } catch (NumberFormatException e) {
+                throw noToken(form.group(1), Integer.MAX_VALUE);
+            }
         }
         return biases;
     }

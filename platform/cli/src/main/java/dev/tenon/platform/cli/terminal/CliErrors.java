@@ -38,7 +38,7 @@ public final class CliErrors {
         CommandLine command = error.getCommandLine();
         String text = error instanceof UnmatchedArgumentException unmatched
                 ? unmatched(unmatched)
-                : sentence(firstLine(error.getMessage()));
+                : sentence(plain(firstLine(error.getMessage())));
         String name = command.getCommandSpec().qualifiedName();
         line(err, text + " See '" + name + " --help'. [" + ErrorCode.USAGE + "]");
         trace(error, err, debug);
@@ -90,6 +90,12 @@ public final class CliErrors {
                         + ". This is an error in Tenon: run again with --debug for details. [" + UNEXPECTED
                         + "]";
         };
+    }
+
+    /// Types as people say them.
+    private static String plain(String message) {
+        return message.replaceFirst("' is not an? (int|long)$", "' is not a whole number in range")
+                .replaceFirst("' is not a (float|double)$", "' is not a number");
     }
 
     private static String unmatched(UnmatchedArgumentException error) {

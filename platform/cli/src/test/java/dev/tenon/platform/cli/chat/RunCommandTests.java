@@ -375,4 +375,14 @@ class RunCommandTests {
         assertEquals(1, missing.status());
         assertTrue(missing.err().contains("tenon pull hf:org/repo:Q8_0"), missing.err());
     }
+
+    /// Tokenizing takes some forty times the memory of the text.
+    @Test
+    void aTextThatCannotFitIsRefusedBeforeItIsTokenized() {
+        cli.stdin = "a".repeat(1 << 21).getBytes(StandardCharsets.UTF_8);
+        TestCli.Result result = cli.run("run");
+        assertEquals(1, result.status());
+        assertTrue(result.err().startsWith("tenon: The text of 2097152 characters has at least "), result.err());
+        assertTrue(result.err().endsWith("[LIMIT-001]\n"), result.err());
+    }
 }

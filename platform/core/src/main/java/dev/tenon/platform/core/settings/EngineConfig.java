@@ -54,8 +54,8 @@ public record EngineConfig(
             "backend", "auto", "The backend that computes: its id, or auto for the best one that can run the model.");
     private static final Setting DEVICE =
             Setting.text("device", "", "The backend's device, as `tenon doctor` lists them; the first if empty.");
-    private static final Setting THREADS = Setting.integer(
-            "threads", 0, 0, Integer.MAX_VALUE, "Threads that compute on the CPU; 0: one for each core.");
+    private static final Setting THREADS =
+            Setting.integer("threads", 0, 0, 1024, "Threads that compute on the CPU; 0: one for each core.");
     private static final Setting CONTEXT = Setting.integer(
             "context.length",
             4096,
