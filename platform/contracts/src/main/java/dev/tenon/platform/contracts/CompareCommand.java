@@ -150,6 +150,7 @@ public final class CompareCommand implements TenonCommand {
             int[] tokens = ids == null ? encode(gguf) : ids;
             CompareReport report = compare(
                     gguf, tokens, parts.getFirst().side(gguf), parts.getLast().side(gguf));
+            gguf.requireUnchanged();
             console.out().print(json ? report.json() + "\n" : report.table(all));
             console.out().flush();
             return report.same() ? 0 : 1;
