@@ -2,6 +2,7 @@ package org.example.ex5;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import java.lang.foreign.MemorySegment;
@@ -108,6 +109,7 @@ public final class Ex5Format implements QuantFormat, Quantizer {
     ///
     /// @param blocks holds the block
     /// @param block where it starts
+    @ForceInline
     static float scale(MemorySegment blocks, long block) {
         return Float.float16ToFloat(blocks.get(F16, block));
     }
@@ -117,7 +119,7 @@ public final class Ex5Format implements QuantFormat, Quantizer {
     /// @param blocks holds the block
     /// @param block where it starts
     /// @param i index of the first level, a multiple of 8
-    static long group(MemorySegment blocks, long block, int i) {
+    private static long group(MemorySegment blocks, long block, int i) {
         long at = block + LEVELS + i / 8 * 5;
         return blocks.get(INT, at) & 0xffffffffL | (blocks.get(ValueLayout.JAVA_BYTE, at + 4) & 0xffL) << 32;
     }

@@ -7,18 +7,25 @@ import dev.tenon.api.kernel.KernelProvider;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;
 
-/// Offers the format's kernel to the backends. Without it, EX5 would run through its decoder:
-/// right, but slower.
+/// Offers the format's kernel to the backends. Without it, EX5 runs through its decoder: right, but slower.
 @Component(service = KernelProvider.class)
 @ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
 public final class Ex5Kernels implements KernelProvider {
-    private static final List<Kernel> KERNELS = List.of(new Ex5RowKernel());
+    /// Loaded where the Vector API is there, because the kernel cannot be loaded without it.
+    private static final class Vector {
+        static final List<Kernel> KERNELS = List.of(new Ex5Kernel());
+    }
 
     /// Creates the provider; it has no state.
     public Ex5Kernels() {}
 
     @Override
     public List<Kernel> kernels() {
-        return KERNELS;
+        try {
+            Class.forName("jdk.incubator.vector.Vector", false, getClass().getClassLoader());
+        } catch (ClassNotFoundException e) {
+            return List.of();
+        }
+        return Vector.KERNELS;
     }
 }

@@ -2,27 +2,46 @@ package dev.tenon.api.kernel.cpu;
 
 import dev.tenon.api.kernel.Kernel;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// A kernel for `linear` on CPU devices that works on activations which it has packed (quantised,
-/// reordered) once a step.
+/// The kernel for `linear` on CPU devices: multiplies weight rows of one format by the activation rows of
+/// a step.
 ///
-/// A step first packs every activation row, then multiplies ranges of weight rows by all of them,
-/// each range on one thread. The value for a (weight row, token) pair depends on nothing else in
-/// the call. Stateless and safe for any thread.
+/// A step first packs every activation row, once for all matrices with the same kernel and row length, then
+/// multiplies ranges of weight rows by all of them, each range on one thread. A kernel may pack as it likes:
+/// reorder, or round to fewer bits. By default packed rows are the float32 activations as they are, so that
+/// [#name], [#format] and [#run] make a kernel.
+///
+/// Bits do not depend on the cut of the work: the value for a (weight row, token) pair depends on nothing
+/// else in a call, neither on the other rows and tokens nor on where a range begins. So the order of additions
+/// is the same for one token as for many. `KernelContract` of the contracts tests that.
+///
+/// Memory: weights, packed rows and scratch lie off-heap; all are borrowed for the call. Weights have no
+/// alignment but that of their bytes, and nothing may be read outside of the rows of a call: a matrix may end
+/// where its file does. Packed rows and scratch are aligned to 64 bytes.
+///
+/// Stateless and safe for any thread: each thread calls [#run] for rows of its own, with scratch memory of
+/// its own.
 @ConsumerType
 public interface PackedKernel extends Kernel {
-    /// {@return whether rows of a length can be multiplied}
+    /// {@return whether rows of a length can be multiplied; by default all can}
     ///
-    /// @param n elements in a row
-    boolean accepts(int n);
+    /// @param n elements in a row, a multiple of the format's block size
+    default boolean accepts(int n) {
+        return true;
+    }
 
-    /// {@return bytes of an activation row that is packed alone; a multiple of 64}
+    /// {@return bytes of an activation row that is packed alone; a multiple of 64. By default those of the
+    /// float32 numbers, rounded up}
     ///
     /// @param n elements in a row, [#accepts] them
-    long packedBytes(int n);
+    default long packedBytes(int n) {
+        return (4L * n + 63) / 64 * 64;
+    }
 
-    /// {@return bytes of some activation rows that are packed together; a multiple of 64}
+    /// {@return bytes of some activation rows that are packed together; a multiple of 64. By default
+    /// those of the rows alone}
     ///
     /// @param n elements in a row, [#accepts] them
     /// @param tokens how many rows
@@ -36,22 +55,26 @@ public interface PackedKernel extends Kernel {
         return 32;
     }
 
-    /// {@return bytes of scratch memory that a call of [#run] needs; may be 0}
+    /// {@return bytes of scratch memory that a call of [#run] needs; by default none}
     ///
     /// @param n elements in a row
     /// @param tokens number of activation rows
-    long scratchBytes(int n, int tokens);
+    default long scratchBytes(int n, int tokens) {
+        return 0;
+    }
 
-    /// Packs an activation row alone: as the first row of memory that holds no other.
+    /// Packs an activation row alone: as the first row of memory that holds no other. By default copies it.
     ///
     /// @param x holds the row; borrowed
     /// @param xOffset index of its first element
     /// @param n elements
     /// @param packed receives the packed row: [#packedBytes(int)] bytes, off-heap, aligned to 64 bytes
-    void pack(HostFloats x, int xOffset, int n, MemorySegment packed);
+    default void pack(HostFloats x, int xOffset, int n, MemorySegment packed) {
+        MemorySegment.copy(x.array(), xOffset, packed, ValueLayout.JAVA_FLOAT, 0, n);
+    }
 
-    /// Packs an activation row among others. Rows lie one after the other unless a kernel lays them out in
-    /// another way; different threads may pack different rows at once.
+    /// Packs an activation row among others. Rows lie one after the other, [#packedBytes(int)] bytes each, unless a
+    /// kernel lays them out in another way; different threads may pack different rows at once.
     ///
     /// @param x holds the row; borrowed
     /// @param xOffset index of its first element
@@ -65,19 +88,20 @@ public interface PackedKernel extends Kernel {
     }
 
     /// Computes `out[outOffset + t * outStride + r] = dot(weight row firstRow + r, x[t])` for `r`
-    /// in `[0, rows)` and `t` in `[0, tokens)`.
+    /// in `[0, rows)` and `t` in `[0, tokens)`, and writes nothing else to `out`.
     ///
     /// @param weights the weight matrix, rows one after the other, off-heap; borrowed
     /// @param rowBytes bytes of a row
     /// @param firstRow first row
-    /// @param rows number of rows
+    /// @param rows number of rows, at least 1
     /// @param n elements in a row
     /// @param packed memory of the packed rows, as it was given to [#pack(HostFloats,int,int,MemorySegment,int)]
-    /// @param tokens how many rows are multiplied, from the first one on
+    /// @param tokens how many rows are multiplied, from the first one on; at least 1
     /// @param out receives the sums
     /// @param outOffset index of the first sum
     /// @param outStride elements between the sums of two tokens
-    /// @param scratch memory of the calling thread, off-heap, aligned to 64 bytes
+    /// @param scratch [#scratchBytes] or more, of the calling thread, aligned to 64 bytes; what it
+    ///     holds is undefined
     void run(
             MemorySegment weights,
             long rowBytes,

@@ -133,7 +133,7 @@ class ExamplesIT {
             assertTrue(refused.startsWith("refused "), refused);
             platform.drop(jar);
             String answer = running.askUntil(line(model, "auto", "1,2,3,4,5"), each -> each.startsWith("done "));
-            assertTrue(answer.contains("ex5.java"), answer);
+            assertTrue(answer.contains("ex5.vector"), answer);
             double error = nmse(logits(), exact, 0);
             System.out.printf("llama-gqa in EX5 against F16: NMSE %.3g%n", error);
             assertTrue(error > 1e-6 && error < 0.1, "NMSE " + error);

@@ -60,7 +60,7 @@ class ItestCommandIT {
         for (String expected : List.of(
                 "org.example.ex5 1.0.0: KernelProvider, QuantFormat",
                 "format EX5",
-                "kernels ex5.java",
+                "kernels ex5.vector",
                 "EX5 on backend cpu-vector",
                 "org.example.gemma3 1.0.0: ModelArchitecture",
                 "architecture gemma3",

@@ -354,8 +354,8 @@ public abstract class BackendContract extends BackendLifeContract {
     }
 
     @Test
-    void aRowKernelOfTheFormatsBundleIsUsedOnCpuDevices() {
-        assumeTrue(device().info().kind().equals("cpu"), "row kernels are for devices of kind cpu");
+    void aKernelOfTheFormatsBundleIsUsedOnCpuDevices() {
+        assumeTrue(device().info().kind().equals("cpu"), "packed kernels are for devices of kind cpu");
         QuantFormat format = TestFormats.UNHEARD_OF;
         AtomicInteger calls = new AtomicInteger();
         List<Kernel> kernels = List.of(new ForeignParts.OfferedKernel(format, calls));

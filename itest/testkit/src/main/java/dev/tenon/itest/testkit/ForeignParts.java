@@ -7,9 +7,11 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.api.kernel.cpu.RowKernel;
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -96,7 +98,7 @@ final class ForeignParts {
     }
 
     /// The scalar definition of `linear` for any format, as a format bundle would offer it.
-    record OfferedKernel(QuantFormat of, AtomicInteger calls) implements RowKernel {
+    record OfferedKernel(QuantFormat of, AtomicInteger calls) implements PackedKernel {
         @Override
         public String name() {
             return "testkit.offered";
@@ -108,25 +110,30 @@ final class ForeignParts {
         }
 
         @Override
-        public void dot(
+        public void run(
                 MemorySegment weights,
                 long rowBytes,
                 int firstRow,
                 int rows,
-                float[] x,
-                int xOffset,
                 int n,
-                float[] out,
-                int outOffset) {
+                MemorySegment packed,
+                int tokens,
+                HostFloats out,
+                int outOffset,
+                int outStride,
+                MemorySegment scratch) {
             calls.incrementAndGet();
             float[] row = new float[n];
             for (int r = 0; r < rows; r++) {
                 of.dequantize(weights, (firstRow + r) * rowBytes, row, 0, n);
-                double sum = 0;
-                for (int i = 0; i < n; i++) {
-                    sum += (double) row[i] * x[xOffset + i];
+                for (int t = 0; t < tokens; t++) {
+                    MemorySegment x = packed.asSlice(t * packedBytes(n));
+                    double sum = 0;
+                    for (int i = 0; i < n; i++) {
+                        sum += (double) row[i] * x.getAtIndex(ValueLayout.JAVA_FLOAT, i);
+                    }
+                    out.array()[outOffset + t * outStride + r] = (float) sum;
                 }
-                out[outOffset + r] = (float) sum;
             }
         }
     }

@@ -9,7 +9,6 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
-import dev.tenon.api.kernel.cpu.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.models.TestFormats;
 import dev.tenon.itest.testkit.reference.PlainAttention;
@@ -30,6 +29,7 @@ class KernelContractTests {
         MISSES_THE_LAST_BLOCK("kernelsMultiplyAsTheirFormatDecodes"),
         STARTS_AT_ROW_0("kernelsMultiplyAsTheirFormatDecodes"),
         WRITES_BEHIND_ITS_SUMS("kernelsMultiplyAsTheirFormatDecodes"),
+        WRITES_IN_FRONT_OF_ITS_SUMS("kernelsMultiplyAsTheirFormatDecodes"),
         DEPENDS_ON_OTHER_TOKENS("kernelsMultiplyAsTheirFormatDecodes"),
         SHARES_ITS_SUMS("manyThreadsMayUseAKernelAtOnce"),
         OFFERS_A_NAME_TWICE("kernelsNameThemselvesAndStayTheSame"),
@@ -48,10 +48,9 @@ class KernelContractTests {
     static class UnderTest extends KernelContract {
         @Override
         protected KernelProvider provider() {
-            Kernel rows = new Rows(current);
             Kernel packed = new Packed(current);
             Kernel attention = new Attention(current);
-            return () -> current == Fault.OFFERS_A_NAME_TWICE ? List.of(rows, rows) : List.of(rows, packed, attention);
+            return () -> current == Fault.OFFERS_A_NAME_TWICE ? List.of(packed, packed) : List.of(packed, attention);
         }
 
         @Override
@@ -71,45 +70,6 @@ class KernelContractTests {
             sum += (double) row[i] * x[xOffset + i];
         }
         return (float) sum;
-    }
-
-    private record Rows(Fault fault) implements RowKernel {
-        @Override
-        public String name() {
-            return "test.rows";
-        }
-
-        @Override
-        public String format() {
-            return FORMAT.id();
-        }
-
-        @Override
-        public void dot(
-                MemorySegment weights,
-                long rowBytes,
-                int firstRow,
-                int rows,
-                float[] x,
-                int xOffset,
-                int n,
-                float[] out,
-                int outOffset) {
-            for (int r = 0; r < rows; r++) {
-                int row = fault == Fault.STARTS_AT_ROW_0 ? r : firstRow + r;
-                int length = fault == Fault.MISSES_THE_LAST_BLOCK ? n - FORMAT.blockSize() : n;
-                float sum = KernelContractTests.dot(weights, row * rowBytes, x, xOffset, length);
-                if (fault == Fault.SHARES_ITS_SUMS) {
-                    sharedSum = r == 0 ? sum : sharedSum + 1e-3f * sum;
-                    LockSupport.parkNanos(100_000); // long enough for another thread to come in
-                    sum = sharedSum;
-                }
-                out[outOffset + r] = sum;
-            }
-            if (fault == Fault.WRITES_BEHIND_ITS_SUMS && outOffset + rows < out.length) {
-                out[outOffset + rows] = 0;
-            }
-        }
     }
 
     /// Computes as it is written, for F16.
@@ -146,7 +106,7 @@ class KernelContractTests {
         }
     }
 
-    /// Packs rows as they are.
+    /// Takes rows as they are.
     private record Packed(Fault fault) implements PackedKernel {
         @Override
         public String name() {
@@ -156,26 +116,6 @@ class KernelContractTests {
         @Override
         public String format() {
             return FORMAT.id();
-        }
-
-        @Override
-        public boolean accepts(int n) {
-            return n >= 2 * FORMAT.blockSize();
-        }
-
-        @Override
-        public long packedBytes(int n) {
-            return (4L * n + 63) / 64 * 64;
-        }
-
-        @Override
-        public long scratchBytes(int n, int tokens) {
-            return 0;
-        }
-
-        @Override
-        public void pack(HostFloats x, int xOffset, int n, MemorySegment packed) {
-            MemorySegment.copy(x.array(), xOffset, packed, ValueLayout.JAVA_FLOAT, 0, n);
         }
 
         @Override
@@ -194,10 +134,24 @@ class KernelContractTests {
             for (int t = 0; t < tokens; t++) {
                 float[] x = new float[n];
                 MemorySegment.copy(packed, ValueLayout.JAVA_FLOAT, t * packedBytes(n), x, 0, n);
+                int at = outOffset + t * outStride;
                 for (int r = 0; r < rows; r++) {
-                    float sum = KernelContractTests.dot(weights, (firstRow + r) * rowBytes, x, 0, n);
-                    out.array()[outOffset + t * outStride + r] =
+                    int row = fault == Fault.STARTS_AT_ROW_0 ? r : firstRow + r;
+                    int length = fault == Fault.MISSES_THE_LAST_BLOCK ? n - FORMAT.blockSize() : n;
+                    float sum = KernelContractTests.dot(weights, row * rowBytes, x, 0, length);
+                    if (fault == Fault.SHARES_ITS_SUMS) {
+                        sharedSum = sum;
+                        LockSupport.parkNanos(100_000); // long enough for another thread to come in
+                        sum = sharedSum;
+                    }
+                    out.array()[at + r] =
                             fault == Fault.DEPENDS_ON_OTHER_TOKENS && tokens == 3 ? Math.nextUp(sum) : sum;
+                }
+                if (fault == Fault.WRITES_BEHIND_ITS_SUMS) {
+                    out.array()[at + rows] = 0;
+                }
+                if (fault == Fault.WRITES_IN_FRONT_OF_ITS_SUMS) {
+                    out.array()[outOffset - 1] = 0;
                 }
             }
         }

@@ -13,13 +13,11 @@ import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.OpKernel;
 import dev.tenon.api.kernel.cpu.PackedKernel;
-import dev.tenon.api.kernel.cpu.RowKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.VectorWidth;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
-import dev.tenon.backend.cpu.vector.kernel.linear.RowKernelLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
 import dev.tenon.backend.cpu.vector.op.ElementDispatch;
 import dev.tenon.backend.cpu.vector.warmup.WarmAttention;
@@ -73,9 +71,8 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
         this(vector, false, List.of());
     }
 
-    /// {@return the kernel for a weight format: one that packs its activations, another bundle's before this
-    /// backend's; otherwise this backend's kernel for the format, otherwise another bundle's row kernel,
-    /// otherwise the format's decoder}
+    /// {@return the kernel for a weight format: another bundle's, the first that accepts the rows in the order of
+    /// [KernelOffers]; otherwise this backend's own; otherwise the format's decoder}
     ///
     /// @param format weight format
     /// @param n elements in a row
@@ -98,10 +95,7 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
         if (own != null) {
             return own;
         }
-        RowKernel row = offered(RowKernel.class, k -> k.format().equals(format.id()));
-        return row != null
-                ? new RowKernelLinear(row)
-                : new ScalarLinear(format, format.id().toLowerCase(Locale.ROOT) + (vector ? ".generic" : ".scalar"));
+        return new ScalarLinear(format, format.id().toLowerCase(Locale.ROOT) + (vector ? ".generic" : ".scalar"));
     }
 
     /// {@return a kernel for attention that another bundle offers, or null if none fits}

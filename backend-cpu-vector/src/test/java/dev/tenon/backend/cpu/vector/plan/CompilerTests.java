@@ -28,8 +28,11 @@ import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
-import dev.tenon.api.kernel.cpu.RowKernel;
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.CpuDevice;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.backend.cpu.vector.TestWeights;
@@ -41,10 +44,12 @@ import dev.tenon.itest.testkit.reference.Reference;
 import dev.tenon.quant.formats.IQ4_NLFormat;
 import dev.tenon.quant.formats.Q8_0Format;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -119,48 +124,68 @@ class CompilerTests {
         }
     }
 
-    @Test
-    void anOfferedRowKernelIsTakenForAFormatWithoutOne() {
-        TinyModel model = TinyModel.create(2, new IQ4_NLFormat(), false);
-        RowKernel kernel = new RowKernel() {
-            @Override
-            public String name() {
-                return "iq4_nl.test";
-            }
+    /// The least that makes a kernel: packed rows are the activations as they are.
+    private record Offered(String name, QuantFormat decoder, Predicate<Integer> lengths) implements PackedKernel {
+        @Override
+        public String format() {
+            return decoder.id();
+        }
 
-            @Override
-            public String format() {
-                return "IQ4_NL";
-            }
+        @Override
+        public boolean accepts(int n) {
+            return lengths.test(n);
+        }
 
-            @Override
-            public void dot(
-                    MemorySegment weights,
-                    long rowBytes,
-                    int firstRow,
-                    int rows,
-                    float[] x,
-                    int xOffset,
-                    int n,
-                    float[] out,
-                    int outOffset) {
-                float[] row = new float[n];
-                for (int r = 0; r < rows; r++) {
-                    new IQ4_NLFormat().dequantize(weights, (firstRow + r) * rowBytes, row, 0, n);
+        @Override
+        public void run(
+                MemorySegment weights,
+                long rowBytes,
+                int firstRow,
+                int rows,
+                int n,
+                MemorySegment packed,
+                int tokens,
+                HostFloats out,
+                int outOffset,
+                int outStride,
+                MemorySegment scratch) {
+            float[] row = new float[n];
+            for (int r = 0; r < rows; r++) {
+                decoder.dequantize(weights, (firstRow + r) * rowBytes, row, 0, n);
+                for (int t = 0; t < tokens; t++) {
+                    MemorySegment x = packed.asSlice(t * packedBytes(n));
                     double sum = 0;
                     for (int i = 0; i < n; i++) {
-                        sum += (double) row[i] * x[xOffset + i];
+                        sum += (double) row[i] * x.getAtIndex(ValueLayout.JAVA_FLOAT, i);
                     }
-                    out[outOffset + r] = (float) sum;
+                    out.array()[outOffset + t * outStride + r] = (float) sum;
                 }
             }
-        };
-        try (Plan plan = compile(model, () -> List.of(kernel))) {
+        }
+    }
+
+    @Test
+    void anOfferedKernelIsTakenForAFormatWithoutOne() {
+        TinyModel model = TinyModel.create(2, new IQ4_NLFormat(), false);
+        List<Kernel> kernels = List.of(new Offered("iq4_nl.test", new IQ4_NLFormat(), _ -> true));
+        try (Plan plan = compile(model, () -> kernels)) {
             assertEquals("iq4_nl.test", plan.report().kernels().get(1).kernel());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(5);
             assertTrue(PlanTests.nmse(new float[][] {one(plan)}, expected) < 1e-6);
         }
+    }
+
+    @Test
+    void ofOfferedKernelsTheFirstThatAcceptsTheRowsComesBeforeTheBackendsOwn() {
+        KernelProvider provider = () -> List.of(
+                new Offered("short", new Q8_0Format(), n -> n <= 32),
+                new Offered("first", new Q8_0Format(), n -> n <= 64),
+                new Offered("second", new Q8_0Format(), n -> n <= 64));
+        KernelSet kernels = new KernelSet(false, false, List.of(provider));
+        assertEquals("short", kernels.linear(new Q8_0Format(), 32).name());
+        assertEquals("first", kernels.linear(new Q8_0Format(), 64).name());
+        assertEquals("q8_0.scalar", kernels.linear(new Q8_0Format(), 96).name());
     }
 
     private record Strange(String kind, Value in, Value out) implements Op {

@@ -1,0 +1,130 @@
+package org.example.ex5;
+
+import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.PackedKernel;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.ByteVector;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.ShortVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShape;
+import jdk.incubator.vector.VectorSpecies;
+
+/// Multiplies EX5 rows with the Vector API: decodes spans of four rows and leaves the products to [Tiles].
+///
+/// Levels become 16-bit numbers first. A byte permutation puts the two bytes that hold a level into its lane; a
+/// product moves its five bits to the top of the lane, and a shift to the bottom.
+@CompileThresholdScaling(0.03)
+final class Ex5Kernel implements PackedKernel {
+    private static final VectorSpecies<Float> F = Tiles.F;
+    private static final int LANES = Tiles.LANES;
+    /// As many shorts as there are floats in a vector, and their bytes.
+    private static final VectorSpecies<Short> S =
+            VectorSpecies.of(short.class, VectorShape.forBitSize(F.vectorBitSize() / 2));
+
+    private static final VectorSpecies<Byte> B = S.withLanes(byte.class);
+    private static final ByteOrder LE = ByteOrder.LITTLE_ENDIAN;
+
+    /// For each level of a block, its two bytes among those that are loaded for its vector.
+    private static final byte[] PLACES = new byte[2 * Ex5Format.SIZE];
+    /// What moves it to the upper five of 16 bits.
+    private static final short[] FACTORS = new short[Ex5Format.SIZE];
+
+    static {
+        for (int i = 0; i < Ex5Format.SIZE; i++) {
+            int bit = 5 * i;
+            int place = bit / 8 - window(i / LANES * LANES);
+            PLACES[2 * i] = (byte) place;
+            // The last level of a block ends in its first byte.
+            PLACES[2 * i + 1] = (byte) Math.min(place + 1, B.length() - 1);
+            FACTORS[i] = (short) (1 << 11 - bit % 8);
+        }
+    }
+
+    /// {@return where the bytes for a vector of levels begin, such that none behind the block is loaded}
+    private static int window(int level) {
+        return Math.min(5 * level / 8, 5 * Ex5Format.SIZE / 8 - B.length());
+    }
+
+    @Override
+    public String name() {
+        return "ex5.vector";
+    }
+
+    @Override
+    public String format() {
+        return Ex5Format.ID;
+    }
+
+    @Override
+    public int panelRows() {
+        return Tiles.ROWS;
+    }
+
+    @Override
+    public long scratchBytes(int n, int tokens) {
+        return Tiles.scratchBytes(tokens);
+    }
+
+    @Override
+    public void run(
+            MemorySegment weights,
+            long rowBytes,
+            int firstRow,
+            int rows,
+            int n,
+            MemorySegment packed,
+            int tokens,
+            HostFloats out,
+            int outOffset,
+            int outStride,
+            MemorySegment scratch) {
+        for (int r = 0; r < rows; r += Tiles.ROWS) {
+            int count = Math.min(Tiles.ROWS, rows - r);
+            Tiles.clear(scratch, tokens);
+            for (int from = 0; from < n; from += Tiles.SPAN) {
+                int length = Math.min(Tiles.SPAN, n - from);
+                long span = (long) from / Ex5Format.SIZE * Ex5Format.BYTES;
+                for (int i = 0; i < count; i++) {
+                    decode(weights, (firstRow + r + i) * rowBytes + span, length, scratch, i * Tiles.ROW);
+                }
+                Tiles.multiply(scratch, packed, packedBytes(n), tokens, from, length);
+            }
+            Tiles.store(scratch, tokens, count, out.array(), outOffset + r, outStride);
+        }
+    }
+
+    /// Decodes blocks to float32.
+    ///
+    /// @param weights holds the blocks
+    /// @param at where the first begins
+    /// @param n elements, whole blocks
+    /// @param target receives the values
+    /// @param to where the first goes
+    private static void decode(MemorySegment weights, long at, int n, MemorySegment target, long to) {
+        long block = at;
+        long o = to;
+        for (int left = n; left > 0; left -= Ex5Format.SIZE) {
+            float d = Ex5Format.scale(weights, block);
+            FloatVector scale = FloatVector.broadcast(F, d);
+            FloatVector offset = FloatVector.broadcast(F, -16 * d);
+            for (int i = 0; i < Ex5Format.SIZE; i += LANES) {
+                ByteVector bytes =
+                        ByteVector.fromMemorySegment(B, weights, block + Ex5Format.LEVELS + window(i), LE);
+                ShortVector levels = ByteVector.fromArray(B, PLACES, 2 * i)
+                        .selectFrom(bytes)
+                        .reinterpretAsShorts()
+                        .mul(ShortVector.fromArray(S, FACTORS, i))
+                        .lanewise(VectorOperators.LSHR, 11);
+                // Exact: a level and a scale fill 16 of the 24 bits of a float.
+                ((FloatVector) levels.convertShape(VectorOperators.S2F, F, 0))
+                        .fma(scale, offset)
+                        .intoMemorySegment(target, o, LE);
+                o += Tiles.VECTOR;
+            }
+            block += Ex5Format.BYTES;
+        }
+    }
+}
