@@ -145,11 +145,40 @@ class RunningPlatformIT {
             Result laidOver = tenon("bundles", "--problems");
             assertTrue(laidOver.out().contains("deploy/example.jar is ignored: "), laidOver::toString);
             assertTrue(tenon("bundles").out().contains("org.example.quiet"), "it runs on");
+            Map<String, String> unresolved = Map.of(
+                    "Bundle-SymbolicName", "org.example.quiet", "Bundle-Version", "2.0.0", "Import-Package", "no.such");
+            Files.write(
+                    jar,
+                    Files.readAllBytes(Jars.patched(Jars.ours("models-qwen3"), folder.resolve("b.jar"), unresolved)));
+            awaitLog("deploy/example.jar is ignored: org.example.quiet 2.0.0 did not start");
             Files.delete(jar);
             awaitLog("example.jar was deleted: org.example.quiet 1.0.0 was removed");
             assertEquals(
                     "All bundles are running.\n", tenon("bundles", "--problems").out());
             assertFalse(tenon("bundles").out().contains("org.example.quiet"));
+        } finally {
+            end(chat);
+        }
+    }
+
+    @Test
+    void aJarThatWantsTheIdsOfAnotherComesWhenThatOneHasGone() throws Exception {
+        Files.delete(home.resolve("bundles").resolve(Jars.ours("models-llama").getFileName()));
+        Process chat = chat();
+        try {
+            for (String name : List.of("first", "second")) {
+                Path jar = Jars.patched(
+                        Jars.ours("models-llama"),
+                        folder.resolve(name + ".jar"),
+                        Map.of("Bundle-SymbolicName", "org.example." + name));
+                Files.copy(jar, home.resolve("deploy/" + name + ".jar"));
+                awaitLog("org.example." + name + " 0.1.0 was ");
+            }
+            awaitLog("org.example.second 0.1.0 was refused: architecture llama is offered by org.example.first 0.1.0");
+            Files.delete(home.resolve("deploy/first.jar"));
+            awaitLog("org.example.second 0.1.0 was installed");
+            assertEquals(
+                    "All bundles are running.\n", tenon("bundles", "--problems").out());
         } finally {
             end(chat);
         }

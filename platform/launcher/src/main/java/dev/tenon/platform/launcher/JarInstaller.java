@@ -106,6 +106,9 @@ final class JarInstaller {
     ///
     /// @throws BundleException if the policy does not trust it
     private Path checked(Path jar) throws BundleException {
+        if (!Files.isRegularFile(jar)) {
+            throw new BundleException("it is no file"); // reading a pipe might never end
+        }
         if (!trust.strict()) {
             return jar;
         }

@@ -141,12 +141,17 @@ class TrustAttacksIT extends LauncherHome {
         writeFragment(deploy);
         writeShadow(deploy);
         writeOutside(deploy);
+        Process pipe = new ProcessBuilder("mkfifo", deploy.resolve("pipe.jar").toString()).start();
+        assertEquals(0, pipe.waitFor());
 
         Result result = run("bundles", "--problems");
 
         assertLine(result, "deploy/extension.jar is ignored: ", "[BUNDLE-003]");
         assertLine(result, "deploy/fragment.jar is ignored: ", "[BUNDLE-003]");
         assertLine(result, "deploy/shadow.jar is ignored: ", "dev.tenon.api.quant", "[BUNDLE-002]");
+        assertLine(result, "deploy/pipe.jar is ignored: ");
+        Result removed = run("bundles", "remove", "no.such");
+        assertLine(removed, "There is no bundle no.such", "[BUNDLE-003]");
         assertLine(result, "deploy/outside.jar is ignored: ", "../bin/outside", "[BUNDLE-001]");
         if (trust.equals("any")) {
             assertEquals(new TreeSet<>(SOUND), marked());
@@ -168,8 +173,11 @@ class TrustAttacksIT extends LauncherHome {
         writeExtension(bundles);
         writeFragment(bundles);
         writeShadow(bundles);
+        Files.createDirectory(bundles.resolve("folder.jar"));
 
         Result result = run("bundles", "--problems");
+
+        assertLine(result, "bundles/folder.jar was not installed: it is no file");
 
         assertLine(result, "bundles/shadow.jar was not installed: ", "[BUNDLE-00");
         assertFalse(marked().contains("shadow"), () -> marked().toString());

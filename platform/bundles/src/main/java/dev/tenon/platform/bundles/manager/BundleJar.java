@@ -112,6 +112,7 @@ public record BundleJar(Path file, String name, String version, String sha256, S
     /// @param file the file
     /// @throws TenonException (`BUNDLE-001`) if it cannot be read
     static String digest(Path file) {
+        requireFile(file);
         try (InputStream in = Files.newInputStream(file);
                 DigestInputStream digest = new DigestInputStream(in, MessageDigest.getInstance("SHA-256"))) {
             digest.transferTo(java.io.OutputStream.nullOutputStream());
@@ -120,6 +121,17 @@ public record BundleJar(Path file, String name, String version, String sha256, S
             throw damaged(file, "it cannot be read: " + e.getMessage());
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    /// Refuses what is no file, such as a pipe, from which reading might never end.
+    ///
+    /// @param file what is to be read
+    /// @throws TenonException (`BUNDLE-001`) if it is none, or not there
+    static void requireFile(Path file) {
+        if (!Files.isRegularFile(file)) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_FILE, file + (Files.exists(file) ? " is no file" : " does not exist"));
         }
     }
 

@@ -448,6 +448,7 @@ public final class BundleManager {
     /// @return the copy, which its owner alone can change; the caller deletes it
     /// @throws TenonException (`BUNDLE-001`) if it cannot be read
     public static Path stage(Path file) {
+        BundleJar.requireFile(file);
         try {
             Path copy = Files.createTempFile(WorkFolder.path(), "tenon-bundle-", ".jar");
             Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);

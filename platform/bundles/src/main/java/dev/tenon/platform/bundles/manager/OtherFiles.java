@@ -5,8 +5,10 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -23,7 +25,6 @@ final class OtherFiles implements AutoCloseable {
     private static final long SECOND = TimeUnit.SECONDS.toMillis(1);
 
     private final Path folder;
-    private final Map<Path, String> known = new TreeMap<>();
     private final Thread watch =
             Thread.ofPlatform().daemon().name("tenon-deploy").unstarted(this::run);
 
@@ -36,10 +37,17 @@ final class OtherFiles implements AutoCloseable {
     }
 
     private void run() {
+        Set<Path> known = new HashSet<>();
         try {
             while (true) {
                 Thread.sleep(SECOND);
-                look();
+                Map<Path, String> found = find();
+                known.retainAll(found.keySet());
+                found.forEach((file, line) -> {
+                    if (known.add(file)) {
+                        LOG.warn(line);
+                    }
+                });
             }
         } catch (InterruptedException e) {
             LOG.debug("{} is no longer watched", folder);
@@ -47,11 +55,11 @@ final class OtherFiles implements AutoCloseable {
     }
 
     /// {@return a line for each one that is there now}
-    List<String> lines() {
-        return look();
+    Collection<String> lines() {
+        return find().values();
     }
 
-    private synchronized List<String> look() {
+    private Map<Path, String> find() {
         Map<Path, String> found = new TreeMap<>();
         if (Files.isDirectory(folder)) {
             try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "[!.]*")) {
@@ -68,14 +76,7 @@ final class OtherFiles implements AutoCloseable {
                 LOG.debug("{} cannot be listed", folder, e);
             }
         }
-        found.forEach((file, line) -> {
-            if (!known.containsKey(file)) {
-                LOG.warn(line);
-            }
-        });
-        known.clear();
-        known.putAll(found);
-        return List.copyOf(known.values());
+        return found;
     }
 
     @Override
