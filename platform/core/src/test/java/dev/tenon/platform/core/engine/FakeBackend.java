@@ -62,6 +62,8 @@ final class FakeBackend implements Backend {
     volatile boolean failing;
     volatile boolean broken;
     volatile long stepMillis;
+    /// What it says it reads in place.
+    volatile long boundBytes;
     /// Runs at the begin of each step.
     volatile Runnable onStep = () -> {};
     volatile Support support = new Support(Support.Level.FAST, "fake");
@@ -355,7 +357,7 @@ final class FakeBackend implements Backend {
 
         @Override
         public PlanReport report() {
-            return new PlanReport(List.of(), 0, new MemoryUse(0, 0, 0));
+            return new PlanReport(List.of(), 0, new MemoryUse(0, boundBytes, 0));
         }
 
         @Override
