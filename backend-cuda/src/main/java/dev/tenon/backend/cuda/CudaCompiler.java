@@ -50,7 +50,7 @@ final class CudaCompiler implements Compiler {
 
     @Override
     public Support supports(Op op, Weights weights, Collection<KernelProvider> offered) {
-        return KernelSupport.of(op, weights, offered);
+        return KernelSupport.of(op, weights, offered, kernels::canCompile);
     }
 
     @Override

@@ -12,7 +12,7 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = KernelProvider.class)
 @ServiceProvider(value = KernelProvider.class, resolution = Resolution.OPTIONAL)
 public final class DytKernels implements KernelProvider {
-    private static final List<Kernel> KERNELS = List.of(new DynamicTanhKernel());
+    private static final List<Kernel> KERNELS = List.of(new DynamicTanhKernel(), new DynamicTanhCudaKernel());
 
     /// Creates the provider; it has no state.
     public DytKernels() {}

@@ -64,7 +64,7 @@ class ItestCommandIT {
                 "EX5 on backend cpu-vector",
                 "org.example.gemma3 1.0.0: ModelArchitecture",
                 "architecture gemma3",
-                "kernels dynamic_tanh.java",
+                "kernels dynamic_tanh.java dynamic_tanh.cuda",
                 "architecture dyt",
                 "org.example.tracing 1.0.0: Backend",
                 "backend tracing")) {

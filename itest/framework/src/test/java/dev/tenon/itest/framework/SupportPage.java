@@ -181,7 +181,7 @@ final class SupportPage {
         List<String> rows = new ArrayList<>();
         ops.forEach((name, op) -> {
             String onCpu = level(cpu.compiler().supports(op, weights, List.of()));
-            String onGpu = level(KernelSupport.of(op, weights, List.of()));
+            String onGpu = level(KernelSupport.of(op, weights, List.of(), () -> false));
             rows.add("| " + name + " | " + onCpu + " | " + onGpu + " |");
         });
         return String.join("\n", rows);
@@ -282,7 +282,7 @@ final class SupportPage {
                             format.quantizer().isPresent() ? "yes" : "no",
                             level(cpu.compiler().supports(product, weights, List.of())),
                             machineCode.contains(format.id()) ? "yes" : "no",
-                            level(KernelSupport.of(product, weights, List.of())))
+                            level(KernelSupport.of(product, weights, List.of(), () -> false)))
                     .collect(Collectors.joining(" | ", "| ", " |")));
         }
         return String.join("\n", rows);

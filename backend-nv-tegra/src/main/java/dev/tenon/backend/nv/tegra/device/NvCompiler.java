@@ -38,7 +38,7 @@ record NvCompiler(NvDevice device, DeviceTraits traits, Map<String, String> sett
 
     @Override
     public Support supports(Op op, Weights weights, Collection<KernelProvider> offered) {
-        return KernelSupport.of(op, weights, List.of());
+        return KernelSupport.of(op, weights, List.of(), () -> false);
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.kernels.nvidia.Argument;
@@ -61,6 +62,7 @@ public final class GraphPlanner {
     /// What attention does with raw projections, by the id of its query value.
     private final Map<Integer, AttentionLaunches.Heads> heads = new HashMap<>();
     private final Map<RopeTables.Key, BufferSpec> ropes = new HashMap<>();
+    private final OwnOps ownOps;
     private final Scratch scratch;
     private final BufferSpec step;
     private final BufferSpec pages;
@@ -74,6 +76,7 @@ public final class GraphPlanner {
         this.graph = FusedOpFilter.expandUnfit(request.graph(), request.weights(), request.fragments());
         this.options = request.options();
         this.traits = request.traits();
+        this.ownOps = new OwnOps(request.ownOps());
         this.weights = new WeightList(request.weights(), request.fragments(), buffers);
         this.linears = new LinearLaunches(
                 request.schedule(), !"off".equals(options.settings().get(TENSOR_CORES)), request.libraries());
@@ -124,7 +127,7 @@ public final class GraphPlanner {
             plan.launches(shape, buffers::grow);
             buffers.grow(step, limits.layout(shape).bytes());
         }
-        return new PlannedGraph(plan, pages, buffers.list(), weights, cache);
+        return new PlannedGraph(plan, pages, buffers.list(), weights, cache, ownOps.texts());
     }
 
     private Slot slot(String purpose, int width, boolean selected) {
@@ -150,6 +153,7 @@ public final class GraphPlanner {
             case FusedOp.NormGateUp f -> normGateUp(f);
             case FusedOp.LinearAdd f ->
                 linear(f, f.linear(), f.residual(), f.add().out());
+            case ReferenceOp own -> ops.add(ownOps.plan(own, pool, weights));
             default -> throw new IllegalStateException("op " + op.kind() + " passed the check but has no kernel");
         }
     }

@@ -7,18 +7,23 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelOffers;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.kernel.cuda.CudaMatmul;
+import dev.tenon.api.kernel.cuda.CudaOpKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.launch.AttentionLaunches;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /// Decides which ops the kernels run, and how. Safe for any thread.
 public final class KernelSupport {
@@ -47,13 +52,55 @@ public final class KernelSupport {
         return libraries;
     }
 
+    /// {@return the kernels that other bundles offer for ops of their own, in the order of the rule}
+    static List<CudaOpKernel> ownOps(Collection<KernelProvider> offered) {
+        List<CudaOpKernel> kernels = new ArrayList<>();
+        for (KernelOffers.Offer offer : KernelOffers.of(offered, "cuda").offers()) {
+            if (offer.kernel() instanceof CudaOpKernel kernel) {
+                kernels.add(kernel);
+            }
+        }
+        return kernels;
+    }
+
+    /// {@return the kernel for an op that a bundle defines, if one is offered}
+    static Optional<CudaOpKernel> ownOp(ReferenceOp op, List<CudaOpKernel> kernels) {
+        for (CudaOpKernel kernel : kernels) {
+            if (kernel.op().equals(op.kind()) && kernel.accepts(op)) {
+                return Optional.of(kernel);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /// {@return how well an op that a bundle defines runs, and why}
+    static Support ownOp(ReferenceOp op, List<CudaOpKernel> kernels, boolean compiles) {
+        Optional<CudaOpKernel> kernel = ownOp(op, kernels);
+        if (kernel.isEmpty()) {
+            return new Support(
+                    Support.Level.NONE,
+                    "op " + op.kind() + " is a bundle's own: it needs a kernel, and none is offered here, or a CPU");
+        }
+        if (!compiles) {
+            return new Support(
+                    Support.Level.NONE,
+                    "op " + op.kind() + " is a bundle's own, and nothing here compiles its kernel "
+                            + kernel.get().name() + ": it needs NVRTC (see cuda.nvrtc), or a CPU");
+        }
+        return new Support(Support.Level.FAST, "kernel " + kernel.get().name() + " for op " + op.kind());
+    }
+
     /// Judges one op.
     ///
     /// @param op the op
     /// @param weights formats of its weights
     /// @param offered kernels of other bundles
+    /// @param compiles whether kernels can be compiled; asked only where that matters
     /// @return how well, and why
-    public static Support of(Op op, Weights weights, Collection<KernelProvider> offered) {
+    public static Support of(Op op, Weights weights, Collection<KernelProvider> offered, BooleanSupplier compiles) {
+        if (op instanceof ReferenceOp own && !(op instanceof CustomOp)) {
+            return ownOp(own, ownOps(offered), compiles.getAsBoolean());
+        }
         Support support = of(op, weights, fragments(offered));
         if (op instanceof CoreOp.Linear linear && linear.bias().isEmpty() && support.level() != Support.Level.NONE) {
             String format = weights.format(linear.weight().name()).id();

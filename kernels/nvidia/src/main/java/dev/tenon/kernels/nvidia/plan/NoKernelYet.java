@@ -2,10 +2,8 @@ package dev.tenon.kernels.nvidia.plan;
 
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
-import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.Weight;
 import java.util.Optional;
 
@@ -17,10 +15,6 @@ final class NoKernelYet {
     ///
     /// @param op any op
     static Optional<String> reason(Op op) {
-        if (op instanceof ReferenceOp && !(op instanceof CustomOp)) {
-            return Optional.of("op " + op.kind()
-                    + " is a bundle's own: NVIDIA GPUs need a kernel for it, and none is offered; the CPU needs none");
-        }
         Optional<Weight> view = op.weights().stream().filter(Weight::isView).findFirst();
         if (view.isPresent()) {
             return not("op " + op.kind() + " with some rows of a tensor (" + view.get() + ")");

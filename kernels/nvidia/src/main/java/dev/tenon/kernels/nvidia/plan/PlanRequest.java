@@ -8,11 +8,14 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.kernel.cuda.CudaMatmul;
+import dev.tenon.api.kernel.cuda.CudaOpKernel;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import java.util.ArrayList;
@@ -27,6 +30,7 @@ import java.util.Map;
 /// @param weights its weights
 /// @param options limits, with the device's settings below those of the plan
 /// @param fragments block decoders of other bundles, by format
+/// @param ownOps kernels of other bundles for ops of their own, in the order of the rule
 /// @param libraries libraries that compute products of many rows, by the weights' format
 /// @param traits the device
 /// @param schedule knobs of the kernels for few rows
@@ -35,6 +39,7 @@ public record PlanRequest(
         Weights weights,
         PlanOptions options,
         Map<String, CudaFragment> fragments,
+        List<CudaOpKernel> ownOps,
         Map<String, CudaMatmul> libraries,
         DeviceTraits traits,
         MvSchedule schedule) {
@@ -58,9 +63,10 @@ public record PlanRequest(
             String backend) {
         PlanOptions options = withSettings(request.options(), settings);
         Map<String, CudaFragment> fragments = KernelSupport.fragments(offered);
+        List<CudaOpKernel> ownOps = KernelSupport.ownOps(offered);
         Graph graph = request.graph().expanded(op -> !KernelSupport.isFused(op));
         graph = options.fuse() ? Fusion.fuse(graph) : graph.expanded();
-        List<Issue> issues = refusals(graph, request.weights(), fragments, options, compiles);
+        List<Issue> issues = refusals(graph, request.weights(), fragments, ownOps, options, compiles);
         if (!issues.isEmpty()) {
             throw new UnsupportedModelException(
                     "graph " + request.graph().name() + " cannot run on the " + backend + " backend", issues);
@@ -77,6 +83,7 @@ public record PlanRequest(
                 request.weights(),
                 options,
                 fragments,
+                ownOps,
                 KernelSupport.libraries(offered),
                 compiles ? traits : traits.asOldest(),
                 schedule);
@@ -89,7 +96,7 @@ public record PlanRequest(
     public PlanRequest with(String name, String value) {
         Map<String, String> settings = new HashMap<>(options.settings());
         settings.put(name, value);
-        return new PlanRequest(graph, weights, with(options, settings), fragments, libraries, traits, schedule);
+        return new PlanRequest(graph, weights, with(options, settings), fragments, ownOps, libraries, traits, schedule);
     }
 
     private static PlanOptions withSettings(PlanOptions o, Map<String, String> below) {
@@ -112,7 +119,12 @@ public record PlanRequest(
     /// Lists the reasons why a graph of core ops and fused ops cannot run: what [GraphSupport]
     /// finds, and a cache that only a compiled kernel takes.
     static List<Issue> refusals(
-            Graph graph, Weights weights, Map<String, CudaFragment> fragments, PlanOptions options, boolean compiles) {
+            Graph graph,
+            Weights weights,
+            Map<String, CudaFragment> fragments,
+            List<CudaOpKernel> ownOps,
+            PlanOptions options,
+            boolean compiles) {
         List<Issue> issues = new ArrayList<>();
         if (!compiles
                 && options.keyType() != options.valueType()
@@ -131,7 +143,11 @@ public record PlanRequest(
                             + String.join(", ", graph.outputs().keySet()) + ") are not supported by NVIDIA kernels yet",
                     "outputs"));
         }
-        issues.addAll(GraphSupport.refusals(graph, op -> KernelSupport.of(op, weights, fragments)));
+        issues.addAll(GraphSupport.refusals(
+                graph,
+                op -> op instanceof ReferenceOp own && !(op instanceof CustomOp)
+                        ? KernelSupport.ownOp(own, ownOps, compiles)
+                        : KernelSupport.of(op, weights, fragments)));
         return issues;
     }
 }

@@ -24,20 +24,28 @@ public final class PlannedGraph {
     private final List<DeviceWeight> matrices;
     private final List<Constant> constants;
     private final List<KvBuffer> cache;
+    private final Map<String, String> texts;
 
     /// @param plan the ops
     /// @param pages the buffer of the page tables
     /// @param buffers all memory that is needed, by id
     /// @param weights what is uploaded
     /// @param cache keys and values of the layers, alternating
+    /// @param texts sources of other bundles' kernels, by file
     PlannedGraph(
-            LaunchPlan plan, BufferSpec pages, List<BufferSpec> buffers, WeightList weights, List<KvBuffer> cache) {
+            LaunchPlan plan,
+            BufferSpec pages,
+            List<BufferSpec> buffers,
+            WeightList weights,
+            List<KvBuffer> cache,
+            Map<String, String> texts) {
         this.plan = plan;
         this.pages = pages;
         this.buffers = List.copyOf(buffers);
         this.matrices = weights.matrices();
         this.constants = weights.constants();
         this.cache = List.copyOf(cache);
+        this.texts = Map.copyOf(texts);
     }
 
     /// {@return what its steps have in common}
@@ -131,9 +139,9 @@ public final class PlannedGraph {
         return List.copyOf(modules.values());
     }
 
-    /// {@return the headers of third parties' decoders, by name}
+    /// {@return texts of third parties by name: headers of decoders, sources of kernels for their own ops}
     public Map<String, String> headers() {
-        Map<String, String> headers = new LinkedHashMap<>();
+        Map<String, String> headers = new LinkedHashMap<>(texts);
         for (DeviceWeight weight : matrices) {
             if (weight.format().fragment().isPresent()) {
                 headers.put(weight.format().headerName(), weight.format().header());

@@ -4,6 +4,7 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.cpu.OpWeight;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.BufferSpec;
@@ -28,6 +29,7 @@ final class WeightList {
     private final BufferList buffers;
     private final Map<String, DeviceWeight> matrices = new LinkedHashMap<>();
     private final Map<String, BufferSpec> vectors = new HashMap<>();
+    private final Map<Weight, BufferSpec> decoded = new HashMap<>();
     private final List<Constant> constants = new ArrayList<>();
 
     WeightList(Weights weights, Map<String, CudaFragment> fragments, BufferList buffers) {
@@ -56,6 +58,25 @@ final class WeightList {
             known = buffers.add(BufferSpec.Kind.CONSTANT, weight.name(), data.byteSize());
             constants.add(new Constant(known, data));
             vectors.put(weight.name(), known);
+        }
+        return known;
+    }
+
+    /// {@return a weight of any shape in float32, for an op that a bundle defines; the same for each use of it}
+    BufferSpec floats(Weight weight) {
+        BufferSpec known = decoded.get(weight);
+        if (known == null) {
+            QuantFormat format = weights.format(weight.name());
+            Weight tensor = weight.tensor();
+            checkedBytes(
+                    new Weight(tensor.name(), tensor.cols(), Math.multiplyExact(tensor.rows(), tensor.slices())),
+                    format);
+            MemorySegment rows =
+                    weights.data(weight.name()).asSlice(format.bytesFor(weight.cols()) * weight.firstRow());
+            MemorySegment data = MemorySegment.ofArray(new OpWeight(weight, format, rows).decode());
+            known = buffers.add(BufferSpec.Kind.CONSTANT, weight.name(), data.byteSize());
+            constants.add(new Constant(known, data));
+            decoded.put(weight, known);
         }
         return known;
     }

@@ -29,11 +29,12 @@ public final class KernelCatalogue {
     /// Reads a module's source and every header that it includes.
     ///
     /// @param module the module
-    /// @param further headers that are not in this bundle, such as a third party's decoder, by name
+    /// @param further texts that are not in this bundle, by name: headers, such as a third party's decoder, and
+    ///     sources of whole modules
     /// @return the source
     /// @throws IllegalArgumentException if there is no such file
     public static CudaSource source(KernelModule module, Map<String, String> further) {
-        String text = resource(module.file());
+        String text = further.containsKey(module.file()) ? further.get(module.file()) : resource(module.file());
         if (text == null) {
             throw new IllegalArgumentException("there is no kernel source " + module.file());
         }

@@ -192,7 +192,7 @@ class GraphPlannerTests {
         assertTrue(head.format().transcoded(), head::toString);
         assertEquals(2L * 512 * 1000, head.bytes());
         assertEquals(Support.Level.GENERIC, planned.steps().getLast().level());
-        Support support = KernelSupport.of(graph.ops().getLast(), t, List.of());
+        Support support = KernelSupport.of(graph.ops().getLast(), t, List.of(), () -> true);
         assertEquals(Support.Level.GENERIC, support.level());
         assertTrue(support.reason().contains("Q5_1"), support.reason());
     }
@@ -244,7 +244,7 @@ class GraphPlannerTests {
         assertFalse(entries(planned, new StepShape(1, 1, false)).contains("library.f16"), "few rows");
         assertTrue(planned.modules(List.of(new StepShape(64, 1, false))).stream()
                 .noneMatch(m -> m.name().equals("library")));
-        assertTrue(KernelSupport.of(graph.ops().getLast(), t, List.of(() -> List.of(library)))
+        assertTrue(KernelSupport.of(graph.ops().getLast(), t, List.of(() -> List.of(library)), () -> true)
                 .reason()
                 .contains("library.f16"));
     }
@@ -274,10 +274,11 @@ class GraphPlannerTests {
         TestGraphs t = new TestGraphs();
         PlanOptions mixed =
                 PlanOptions.builder(64).maxBatchTokens(8).valueType(KvType.Q8_0).build();
-        List<Issue> issues = PlanRequest.refusals(t.decoder("F16", "F16", false), t, Map.of(), mixed, false);
+        List<Issue> issues = PlanRequest.refusals(t.decoder("F16", "F16", false), t, Map.of(), List.of(), mixed, false);
         assertEquals(1, issues.size(), issues::toString);
         assertTrue(issues.getFirst().message().contains("Q8_0"), issues::toString);
-        assertEquals(List.of(), PlanRequest.refusals(t.decoder("F16", "F16", false), t, Map.of(), mixed, true));
+        assertEquals(
+                List.of(), PlanRequest.refusals(t.decoder("F16", "F16", false), t, Map.of(), List.of(), mixed, true));
     }
 
     @Test

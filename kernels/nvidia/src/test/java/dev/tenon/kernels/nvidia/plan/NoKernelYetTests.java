@@ -86,7 +86,7 @@ class NoKernelYetTests {
                         new CoreOp.Linear(X, new Weight("qkv", 64, 192).rows(64, 128), NONE, Y)));
         return ops.entrySet().stream()
                 .map(entry -> DynamicTest.dynamicTest(entry.getKey(), () -> {
-                    Support support = KernelSupport.of(entry.getValue(), new TestGraphs(), List.of());
+                    Support support = KernelSupport.of(entry.getValue(), new TestGraphs(), List.of(), () -> true);
                     assertEquals(Support.Level.NONE, support.level());
                     assertTrue(support.reason().startsWith(entry.getKey()), support.reason());
                     assertTrue(support.reason().endsWith("is not supported by NVIDIA kernels yet"), support.reason());
@@ -124,9 +124,9 @@ class NoKernelYetTests {
 
     @Test
     void anOpOfABundleIsRefusedByName() {
-        Support support = KernelSupport.of(new Own(X, Y), new TestGraphs(), List.of());
+        Support support = KernelSupport.of(new Own(X, Y), new TestGraphs(), List.of(), () -> true);
         assertEquals(Support.Level.NONE, support.level());
-        for (String part : List.of("op acme.own", "need a kernel", "CPU")) {
+        for (String part : List.of("op acme.own", "needs a kernel", "CPU")) {
             assertTrue(support.reason().contains(part), support.reason());
         }
     }
@@ -137,7 +137,7 @@ class NoKernelYetTests {
         Graph decoder = t.decoder("Q8_0", "Q8_0", true);
         Value first = decoder.ops().getFirst().outputs().getFirst();
         Graph graph = new Graph("hidden", decoder.ops(), decoder.output(), Map.of("states", first));
-        List<Issue> issues = PlanRequest.refusals(graph, t, Map.of(), TestGraphs.options(8, 1), true);
+        List<Issue> issues = PlanRequest.refusals(graph, t, Map.of(), List.of(), TestGraphs.options(8, 1), true);
         assertEquals(1, issues.size(), issues.toString());
         assertTrue(issues.getFirst().message().contains("states"), issues.toString());
     }

@@ -109,6 +109,7 @@ public final class TestGraphs implements Weights {
                 this,
                 options,
                 KernelSupport.fragments(List.of(offered)),
+                KernelSupport.ownOps(List.of(offered)),
                 KernelSupport.libraries(List.of(offered)),
                 traits,
                 schedule));
