@@ -1,5 +1,6 @@
 package dev.tenon.itest.golden;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -10,13 +11,16 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
+import dev.tenon.itest.testkit.models.MemoryWeights;
 import dev.tenon.itest.testkit.reference.Reference;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
@@ -26,6 +30,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -100,6 +105,42 @@ class MoreArchitecturesTests {
                     close(what + " processor", processor(plan, graph, ids), truth, at);
                 }
             }
+        }
+    }
+
+    /// Fused tensors of a file through views, beside tensors of their own: the same kernels run both.
+    @Test
+    void fusedTensorsRunOnTheKernelsOfSeparateOnes() {
+        Optional<Path> path = GoldenData.shared("golden/models/phi3.q5_k_m.gguf");
+        assumeTrue(path.isPresent(), "phi3 is not part of the project and not beside it");
+        try (GgufFile file = GgufReader.open(path.get(), TensorTypes.of(FORMATS));
+                Device device = new CpuVectorBackend()
+                        .open(DeviceOptions.builder().threads(2).build())) {
+            Graph fused = MoreArchitectures.of(file);
+            List<PlanReport.Kernel> kernels = kernels(device, fused, new FileWeights(file));
+            int layers = fused.attentionLayers().size();
+            assertEquals(
+                    List.of("norm_qkv_rope", "attention", "linear_add", "norm_gate_up", "linear_add"),
+                    kernels.stream().map(PlanReport.Kernel::op).skip(1).limit(5).toList());
+            for (PlanReport.Kernel kernel : kernels) {
+                assertEquals(Support.Level.FAST, kernel.level(), kernel.toString());
+            }
+            try (MemoryWeights weights = new MemoryWeights()) {
+                Graph separate = SeparateTensors.of(fused, new FileWeights(file), weights);
+                assertEquals(
+                        kernels.stream().map(k -> k.op() + " " + k.kernel()).toList(),
+                        kernels(device, separate, weights).stream()
+                                .map(k -> k.op() + " " + k.kernel())
+                                .toList());
+            }
+            assertTrue(kernels.size() <= 5 * layers + 4, kernels.size() + " kernels");
+        }
+    }
+
+    private static List<PlanReport.Kernel> kernels(Device device, Graph graph, Weights weights) {
+        PlanOptions options = PlanOptions.builder(8).maxBatchTokens(8).build();
+        try (Plan plan = device.compiler().compile(CompileRequest.of(graph, weights, options))) {
+            return plan.report().kernels();
         }
     }
 
