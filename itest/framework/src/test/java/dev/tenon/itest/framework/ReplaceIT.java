@@ -26,12 +26,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -342,6 +344,36 @@ class ReplaceIT {
             Text rest = generate(session, model, " and", () -> {});
             assertFalse(rest.tokens().isEmpty());
             assertEquals(1, rest.moves().size(), rest.moves().toString());
+        }
+    }
+
+    @Test
+    void aWithdrawnFormatIsOneProblemHoweverManyTensorsHaveIt() throws Exception {
+        Engine engine = start(Kind.FELIX);
+        try (LoadedModel model = engine.load(request(1));
+                Session session = model.newSession()) {
+            Bundle formats = osgi.bundle(FORMATS);
+            int[] seen = new int[1];
+            BackendException e = assertThrows(
+                    BackendException.class,
+                    () -> generate(session, model, PROMPTS.getFirst(), () -> {
+                        if (++seen[0] == 5) {
+                            run(() -> {
+                                formats.stop();
+                                return null;
+                            });
+                        }
+                    }));
+            assertEquals(ErrorCode.BACKEND_WITHDRAWN, e.code());
+            List<String> types = Pattern.compile(
+                            "no installed format decodes tensor type (\\d+ \\(\\w+\\)) of \\d+ tensors")
+                    .matcher(e.getMessage())
+                    .results()
+                    .map(found -> found.group(1))
+                    .toList();
+            assertTrue(types.contains("12 (Q4_K)"), e.getMessage());
+            assertEquals(Set.copyOf(types).size(), types.size(), e.getMessage());
+            assertTrue(e.getMessage().length() < 700, e.getMessage());
         }
     }
 

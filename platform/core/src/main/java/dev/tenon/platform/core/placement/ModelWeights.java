@@ -64,7 +64,7 @@ public final class ModelWeights implements Weights {
             entries.put(weight.name(), new Entry(info, format.get(), file.data(info)));
         }
         List<Issue> unsupported = new ArrayList<>();
-        undecodable.forEach((type, names) -> unsupported.add(undecodable(type, names, registry.formats())));
+        undecodable.forEach((type, names) -> unsupported.add(undecodable(type, names)));
         unsupported.addAll(leftOver);
         if (!broken.isEmpty()) {
             broken.addAll(unsupported);
@@ -83,7 +83,7 @@ public final class ModelWeights implements Weights {
     }
 
     /// One issue for all tensors of a type that no installed format decodes.
-    private static Issue undecodable(int type, List<String> tensors, List<QuantFormat> formats) {
+    private static Issue undecodable(int type, List<String> tensors) {
         String name = TensorTypes.standard()
                 .find(type)
                 .map(known -> " (" + known.name() + ")")
@@ -92,8 +92,7 @@ public final class ModelWeights implements Weights {
                 ErrorCode.MODEL_TENSOR_FORMAT,
                 "no installed format decodes tensor type " + type + name + " of "
                         + (tensors.size() == 1 ? "" : tensors.size() + " tensors, the first being ")
-                        + tensors.getFirst() + ". Install a bundle that does; installed: "
-                        + formats.stream().map(QuantFormat::id).collect(Collectors.joining(", ")),
+                        + tensors.getFirst() + "; install a bundle that does",
                 tensors.getFirst());
     }
 
