@@ -9,27 +9,183 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/// The jars of projects that the archetypes made, and that nobody has changed, in a running platform.
+/// Projects that `tenon new` made from the archetypes, and that nobody has changed: built as their authors do, with
+/// nothing but
+/// the distribution, and their jars in a running platform.
 ///
 /// Long: the projects are made and built by builds of their own.
 @Tag("long")
 class ArchetypesIT {
+    /// What Maven made of the same archetypes.
     private static final Path MADE = Path.of(System.getProperty("tenon.archetypes"));
     private static final Path LLAMA = Path.of("../golden/src/test/resources/golden/models/llama-gqa.f16.gguf")
             .toAbsolutePath();
+    /// What the archetypes have for defaults, and their tests say.
+    private static final Map<String, List<String>> NAMES = Map.of(
+            "format", List.of("--id", "MY8", "--number", "50008"),
+            "model", List.of("--id", "mylma"),
+            "backend", List.of("--id", "mine"));
+
+    @TempDir
+    static Path shared;
+
+    private static Path projects;
+    private static Platform author;
+    /// Where Maven keeps what it has downloaded: not the user's folder, nor one in which our jars are.
+    private static Map<String, String> maven;
 
     @TempDir
     Path folder;
 
-    private static Path jar(String kind) {
-        Path jar = MADE.resolve(kind + "/out/my-" + kind + "/target/my-" + kind + "-1.0.0.jar");
-        assertTrue(Files.exists(jar), () -> "the build made no " + jar);
+    @BeforeAll
+    static void installTheDistribution() throws IOException {
+        author = new Platform(Files.createDirectories(shared.resolve("author")));
+        projects = Files.createDirectories(shared.resolve("projects"));
+        maven = Map.of("MAVEN_OPTS", "-Dmaven.repo.local=" + shared.resolve("repository"));
+    }
+
+    /// Has `tenon new` make a project, unless it did; its build takes plug-ins from the local repository around.
+    private static Path project(String kind) throws Exception {
+        Path project = projects.resolve("my-" + kind);
+        if (!Files.exists(project)) {
+            List<String> command = new ArrayList<>(List.of("new", kind, "my-" + kind));
+            command.addAll(NAMES.get(kind));
+            Platform.Ended ended = author.end(projects, maven, command.toArray(String[]::new));
+            assertEquals(0, ended.status(), () -> ended.lines() + author.errors());
+            Path settings = shared.resolve("settings.xml");
+            Path around = Path.of(System.getProperty("tenon.repository"));
+            String text = Files.readString(Path.of("src/it/settings.xml"));
+            Files.writeString(
+                    settings,
+                    text.replace("@localRepositoryUrl@", around.toUri().toString()));
+            List<String> options =
+                    new ArrayList<>(List.of("--settings=" + settings, "-Daether.offline.protocols=file"));
+            if ("offline=true".equals(System.getProperty("tenon.network"))) {
+                options.add("--offline");
+            }
+            Files.write(project.resolve(".mvn/maven.config"), options);
+        }
+        return project;
+    }
+
+    private static Platform.Ended dev(String kind, String... more) throws Exception {
+        List<String> command = new ArrayList<>(List.of("dev", "--once"));
+        command.addAll(List.of(more));
+        return author.end(project(kind), maven, command.toArray(String[]::new));
+    }
+
+    /// The jar of a project, which is built on the first call.
+    private static Path jar(String kind) throws Exception {
+        Path jar = project(kind).resolve("target/my-" + kind + "-1.0.0.jar");
+        if (!Files.exists(jar)) {
+            Platform.Ended ended = dev(kind);
+            assertEquals(0, ended.status(), () -> ended.lines() + author.errors() + logs(kind));
+            String name = "com.example.my" + kind + " 1.0.0";
+            step("build", name + ", \\d+ tests passed", ended.lines().get(0));
+            step(
+                    "contract",
+                    "\\d+ passed, 0 failed, \\d+ skipped",
+                    ended.lines().get(1));
+            step(
+                    "update",
+                    name + " was installed; no other platform is running",
+                    ended.lines().get(2));
+            step("compare", "not done: .*", ended.lines().get(3));
+        }
         return jar;
+    }
+
+    private static void step(String name, String pattern, String line) {
+        assertTrue(line.matches(name + " +\\d+\\.\\d s  " + pattern), line);
+    }
+
+    private static String logs(String kind) {
+        StringBuilder text = new StringBuilder();
+        for (String step : List.of("build", "contract", "compare")) {
+            Path log = projects.resolve("my-" + kind + "/target/tenon-dev/" + step + ".log");
+            try {
+                text.append("\n").append(Files.exists(log) ? Files.readString(log) : log + " is not there");
+            } catch (IOException e) {
+                text.append(e);
+            }
+        }
+        return text.toString();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"format", "model", "backend"})
+    void theCommandMakesWhatTheArchetypePluginMakes(String kind) throws Exception {
+        Path made = MADE.resolve(kind + "/out/my-" + kind);
+        Path project = project(kind);
+        Map<String, String> expected = files(made);
+        Map<String, String> found = files(project);
+        // The wrapper is the command's own; the other file is this test's.
+        for (String own : List.of("mvnw", ".mvn/find-java.sh", ".mvn/wrapper/maven-wrapper.properties")) {
+            assertEquals(Files.readString(Path.of("../..").resolve(own)), found.remove(own), own);
+        }
+        found.remove(".mvn/maven.config");
+        assertEquals(expected.keySet(), found.keySet());
+        expected.forEach((path, text) -> assertEquals(text, found.get(path), path));
+    }
+
+    /// The files of a project without what its build made.
+    private static Map<String, String> files(Path project) throws IOException {
+        Map<String, String> files = new TreeMap<>();
+        try (Stream<Path> all = Files.walk(project)) {
+            for (Path file : all.filter(Files::isRegularFile).toList()) {
+                String path = project.relativize(file).toString();
+                if (!path.startsWith("target")) {
+                    files.put(path, Files.readString(file));
+                }
+            }
+        }
+        assertTrue(files.size() >= 4, files.keySet().toString());
+        return files;
+    }
+
+    @Test
+    void aChangeReachesTheRunningPlatform() throws Exception {
+        jar("format");
+        Path source = project("format").resolve("src/main/java/com/example/myformat/MyFormat.java");
+        String text = Files.readString(source);
+        Path model = shared.resolve("llama.my8.gguf");
+        author.run("quantize", LLAMA.toString(), model.toString(), "MY8");
+        try (Platform.Running running = author.new Running()) {
+            running.askUntil(line(model, "auto"), answer -> answer.startsWith("done "));
+            Files.writeString(source, text.replace("bytesFor(n), blocks", "bytesFor(n)  blocks"));
+            Platform.Ended wrong = dev("format", "-m", model.toString());
+            assertEquals(1, wrong.status());
+            assertEquals(1, wrong.lines().size(), wrong.lines().toString());
+            step(
+                    "build",
+                    "failed: src/main/java/com/example/myformat/MyFormat.java:\\[\\d+,\\d+] .* expected; all of it:"
+                            + " target/tenon-dev/build.log",
+                    wrong.lines().getFirst());
+            // The encoder gives other levels; what is decoded does not change.
+            Files.writeString(source, text.replace("largest / 127", "largest / 126"));
+            Platform.Ended ended = dev("format", "-m", model.toString());
+            assertEquals(0, ended.status(), () -> ended.lines() + author.errors() + logs("format"));
+            step(
+                    "update",
+                    "com.example.myformat 1.0.0 was replaced by com.example.myformat 1.0.0 in process " + running.pid(),
+                    ended.lines().get(2));
+            step("compare", "\\d+ ops compared, none diverges", ended.lines().get(3));
+            assertTrue(running.ask(line(model, "auto")).startsWith("done "), author::errors);
+        } finally {
+            Files.writeString(source, text);
+        }
     }
 
     private String line(Path model, String backend) {

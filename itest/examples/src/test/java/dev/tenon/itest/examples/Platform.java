@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -91,7 +92,15 @@ final class Platform {
 
     /// Runs a command to its end.
     Ended end(String... arguments) throws Exception {
-        Process process = start(arguments);
+        return end(Path.of(""), Map.of(), arguments);
+    }
+
+    /// Runs a command to its end.
+    ///
+    /// @param work the working directory
+    /// @param variables of the environment, besides those that there are
+    Ended end(Path work, Map<String, String> variables, String... arguments) throws Exception {
+        Process process = start(work, variables, arguments);
         try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
             process.outputWriter().close();
             List<String> lines = out.lines().toList();
@@ -102,10 +111,11 @@ final class Platform {
         }
     }
 
-    private Process start(String... arguments) throws IOException {
+    private Process start(Path work, Map<String, String> more, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(home.resolve("bin/tenon").toString()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command);
+        builder.directory(work.toAbsolutePath().toFile());
         builder.redirectError(ProcessBuilder.Redirect.appendTo(errors.toFile()));
         var variables = builder.environment();
         variables.keySet().removeIf(name -> name.startsWith("TENON_"));
@@ -113,6 +123,7 @@ final class Platform {
         variables.put("TENON_AOT", "off");
         // Float arithmetic, as the golden logits have it; and folders are looked at ten times a second.
         variables.put("TENON_JAVA_OPTS", "-Dtenon.kernels.x86=off -Dtenon.watch.delay=0 -Dtenon.watch.poll=100");
+        variables.putAll(more);
         return builder.start();
     }
 
@@ -127,12 +138,17 @@ final class Platform {
 
     /// A platform that keeps running while jars come and go.
     final class Running implements AutoCloseable {
-        private final Process process = start("probe");
+        private final Process process = start(Path.of(""), Map.of(), "probe");
         private final BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
 
         /// Starts the process and waits until it listens.
         Running() throws IOException {
             assertEquals("ready", out.readLine(), Platform.this::errors);
+        }
+
+        /// {@return number of the process}
+        long pid() {
+            return process.pid();
         }
 
         /// {@return what the probe says to a line}
