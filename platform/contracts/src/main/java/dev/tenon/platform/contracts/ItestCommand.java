@@ -153,18 +153,22 @@ public final class ItestCommand implements TenonCommand {
         }
         List<QuantFormat> sorted =
                 formats.stream().sorted(Comparator.comparing(QuantFormat::id)).toList();
+        List<HandedBundle> handed = jars.stream().map(HandedBundle::start).toList();
+        // The model may be in a format of the jars.
+        List<QuantFormat> known = new ArrayList<>(sorted);
+        handed.forEach(bundle -> known.addAll(bundle.services(QuantFormat.class)));
         List<GoldenLogits> cases = golden == null ? List.of() : GoldenFile.read(golden);
-        try (GgufFile file = model == null ? null : GgufReader.open(model, TensorTypes.of(formats));
+        try (GgufFile file = model == null ? null : GgufReader.open(model, TensorTypes.of(known));
                 CaseProgress progress = new CaseProgress(console)) {
             Contracts contracts = new Contracts(
                     backends, sorted, new Contracts.Choices(device, settings, rounds, large, wanted), progress);
             if (backend != null) {
                 contracts.backend(installed());
             }
-            for (Path jar : jars) {
+            for (HandedBundle bundle : handed) {
                 contracts.bundle(
-                        HandedBundle.start(jar),
-                        architecture -> file == null ? TinyModel.of(architecture) : TinyModel.of(file, sorted, cases));
+                        bundle,
+                        architecture -> file == null ? TinyModel.of(architecture) : TinyModel.of(file, known, cases));
             }
             progress.close();
             return done(contracts.report());
