@@ -1,14 +1,12 @@
 package dev.tenon.platform.bundles.repository;
 
 import dev.tenon.platform.cli.http.HttpGet;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -53,18 +51,17 @@ final class Transfer implements AutoCloseable {
             throw new IOException("is not used: expected an https address, or a file");
         }
         if (http == null) {
-            http = new HttpGet(null, null);
+            http = new HttpGet(null, null, HttpGet.PATIENCE);
         }
-        HttpResponse<InputStream> response = http.send(from, Map.of());
-        if (response.statusCode() == 200) {
-            long length = response.headers().firstValueAsLong("Content-Length").orElse(-1);
-            return Optional.of(new Whole(response.body(), length));
+        HttpGet.Answer answer = http.send(from, Map.of());
+        if (answer.status() == 200) {
+            return Optional.of(answer.body());
         }
-        response.body().close();
-        if (response.statusCode() == 404 || response.statusCode() == 410) {
+        answer.close();
+        if (answer.status() == 404 || answer.status() == 410) {
             return Optional.empty();
         }
-        throw new IOException("answered with HTTP " + response.statusCode() + "; expected 200");
+        throw new IOException("answered with HTTP " + answer.status() + "; expected 200");
     }
 
     private static boolean isThisMachine(URI uri) throws UnknownHostException {
@@ -114,33 +111,6 @@ final class Transfer implements AutoCloseable {
     public void close() {
         if (http != null) {
             http.close();
-        }
-    }
-
-    /// An answer that must not end before its length.
-    private static final class Whole extends FilterInputStream {
-        private final long length;
-        private long count;
-
-        Whole(InputStream in, long length) {
-            super(in);
-            this.length = length;
-        }
-
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-        }
-
-        @Override
-        public int read(byte[] target, int offset, int n) throws IOException {
-            int read = super.read(target, offset, n);
-            if (read < 0 && length >= 0 && count != length) {
-                throw new IOException("the connection ended after " + count + " of " + length + " bytes");
-            }
-            count += Math.max(0, read);
-            return read;
         }
     }
 }

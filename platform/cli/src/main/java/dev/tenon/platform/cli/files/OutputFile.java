@@ -18,10 +18,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributeView;
-import java.time.Duration;
-import java.time.Instant;
-import java.util.List;
-import java.util.stream.Stream;
 
 /// A file that a command writes: it gets its name when it is complete and on the disk, or never.
 ///
@@ -30,10 +26,6 @@ import java.util.stream.Stream;
 /// written again. Only regular files are replaced: a directory, a symbolic link, a device, a pipe and a file that the
 /// command reads are refused. For one thread; [#channel()] for several.
 public final class OutputFile implements AutoCloseable {
-    private static final String TEMPORARY = ".tmp";
-    /// A file that was written to a moment ago may belong to a process of another machine.
-    private static final Duration GRACE = Duration.ofMinutes(1);
-
     private static final System.Logger LOG = System.getLogger(OutputFile.class.getName());
 
     private final Path target;
@@ -51,14 +43,9 @@ public final class OutputFile implements AutoCloseable {
             temporary = null;
             channel = FileChannel.open(target, StandardOpenOption.WRITE);
         } else {
-            sweep(target);
-            temporary = target.resolveSibling(target.getFileName() + "."
-                    + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime()) + TEMPORARY);
-            try {
-                Runtime.getRuntime().addShutdownHook(hook);
-            } catch (IllegalStateException e) {
-                throw new IOException("the process is ending", e);
-            }
+            Leftovers.sweep(target);
+            temporary = Leftovers.temporary(target);
+            Leftovers.atEnd(hook);
             channel = create();
         }
         bytes = new BufferedOutputStream(Channels.newOutputStream(channel), 1 << 16);
@@ -250,7 +237,7 @@ public final class OutputFile implements AutoCloseable {
             return;
         }
         over = true;
-        delete(temporary);
+        Leftovers.delete(temporary);
     }
 
     private synchronized void end() {
@@ -259,51 +246,16 @@ public final class OutputFile implements AutoCloseable {
             if (channel != null) {
                 channel.close();
             }
-            if (temporary != null) {
-                Runtime.getRuntime().removeShutdownHook(hook);
-            }
         } catch (IOException e) {
             LOG.log(System.Logger.Level.DEBUG, target + " was not closed", e);
-        } catch (IllegalStateException e) {
-            // The process is ending: the hook runs, and finds nothing to do.
-            assert over : e;
         }
+        Leftovers.notAtEnd(hook);
     }
 
     private void keepPermissions() throws IOException {
         PosixFileAttributeView old = Files.getFileAttributeView(target, PosixFileAttributeView.class);
         if (old != null && Files.exists(target)) {
             Files.setPosixFilePermissions(temporary, old.readAttributes().permissions());
-        }
-    }
-
-    /// Removes what killed processes left that wrote the same target: such files can be large.
-    private static void sweep(Path target) {
-        String start = target.getFileName() + ".";
-        try (Stream<Path> files = Files.list(target.toAbsolutePath().getParent())) {
-            List<Path> left = files.filter(f -> f.getFileName().toString().startsWith(start))
-                    .toList();
-            for (Path file : left) {
-                String rest = file.getFileName().toString().substring(start.length());
-                if (rest.matches("[0-9]{1,18}-[0-9a-f]+\\" + TEMPORARY)
-                        && ProcessHandle.of(Long.parseLong(rest.substring(0, rest.indexOf('-'))))
-                                .isEmpty()
-                        && Files.getLastModifiedTime(file)
-                                .toInstant()
-                                .isBefore(Instant.now().minus(GRACE))) {
-                    delete(file);
-                }
-            }
-        } catch (IOException e) {
-            LOG.log(System.Logger.Level.DEBUG, "Unfinished files stay beside " + target, e);
-        }
-    }
-
-    private static void delete(Path file) {
-        try {
-            Files.deleteIfExists(file);
-        } catch (IOException e) {
-            LOG.log(System.Logger.Level.WARNING, "Left behind: " + file + ". Delete it.", e);
         }
     }
 

@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
@@ -16,41 +17,66 @@ import java.util.Map;
 public final class HttpGet implements AutoCloseable {
     private static final int MAX_REDIRECTS = 10;
 
-    private final HttpClient client = HttpClient.newBuilder()
-            .connectTimeout(Duration.ofSeconds(30))
-            .followRedirects(HttpClient.Redirect.NEVER)
-            .build();
+    /// How long a server may be silent.
+    public static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final HttpClient client;
     private final String token;
     private final URI tokenHost;
+    private final Duration patience;
 
     /// Creates a client.
     ///
     /// @param token access token, or null
     /// @param tokenHost the only host (scheme, name, port) that the token is for
-    public HttpGet(String token, URI tokenHost) {
+    /// @param patience how long a server may be silent, before its answer and within it
+    public HttpGet(String token, URI tokenHost, Duration patience) {
         this.token = token;
         this.tokenHost = tokenHost;
+        this.patience = patience;
+        client = HttpClient.newBuilder()
+                .connectTimeout(patience)
+                .followRedirects(HttpClient.Redirect.NEVER)
+                .build();
     }
 
-    /// Sends a request. The caller closes the body.
+    /// An answer after redirects. Whoever asked closes it.
     ///
-    /// @param from where
+    /// @param status HTTP status
+    /// @param headers headers
+    /// @param length length of the body, or -1 when not told
+    /// @param body fails where it ends early or nothing comes for too long
+    public record Answer(int status, HttpHeaders headers, long length, InputStream body) implements AutoCloseable {
+        @Override
+        public void close() throws IOException {
+            body.close();
+        }
+    }
+
+    /// Sends a request.
+    ///
+    /// @param from where: an `http` or `https` address with a host
     /// @param headers further headers
-    /// @return the answer after redirects, of whatever status
-    /// @throws IOException if there is no answer
+    /// @return the answer after redirects, of whatever status; the caller closes it
+    /// @throws HttpFailure if there is no answer
     /// @throws TenonException (`IO-002`) if a redirect leads nowhere
-    public HttpResponse<InputStream> send(URI from, Map<String, String> headers) throws IOException {
+    public Answer send(URI from, Map<String, String> headers) throws IOException {
         URI uri = from;
         for (int i = 0; i <= MAX_REDIRECTS; i++) {
             HttpRequest.Builder request =
-                    HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60)).header("User-Agent", "tenon");
+                    HttpRequest.newBuilder(uri).timeout(patience).header("User-Agent", "tenon");
             headers.forEach(request::header);
             if (token != null && sameHost(uri, tokenHost)) {
                 request.header("Authorization", "Bearer " + token);
             }
             HttpResponse<InputStream> response = send(request.build());
             if (!redirects(response.statusCode())) {
-                return response;
+                long length = length(response.headers());
+                return new Answer(
+                        response.statusCode(),
+                        response.headers(),
+                        length,
+                        new TimedBody(response.body(), length, patience));
             }
             response.body().close();
             URI here = uri;
@@ -62,7 +88,8 @@ public final class HttpGet implements AutoCloseable {
             } catch (IllegalArgumentException e) {
                 throw failed("The redirect of " + here + " has a bad target: " + location + ".");
             }
-            if (!"https".equals(uri.getScheme()) && !("http".equals(uri.getScheme()) && !isHttps(here))) {
+            if (uri.getHost() == null
+                    || !"https".equals(uri.getScheme()) && !("http".equals(uri.getScheme()) && !isHttps(here))) {
                 throw failed("The redirect of " + here + " leads to " + uri + "; expected https.");
             }
         }
@@ -75,7 +102,20 @@ public final class HttpGet implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for " + request.uri());
+        } catch (IllegalArgumentException e) {
+            // What the client throws for some headers that are wrong.
+            throw new IOException("the answer is not understood: " + e.getMessage(), e);
+        } catch (IOException e) {
+            throw HttpFailure.of(request.uri(), e, Math.ceilDiv(patience.toMillis(), 1000));
         }
+    }
+
+    private static long length(HttpHeaders headers) throws IOException {
+        String length = headers.firstValue("Content-Length").orElse("-1").strip();
+        if (!length.matches("-1|\\d{1,18}")) {
+            throw new IOException("the answer's length is '" + length + "'; expected a number");
+        }
+        return Long.parseLong(length);
     }
 
     private static boolean isHttps(URI uri) {

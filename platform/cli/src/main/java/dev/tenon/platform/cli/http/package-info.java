@@ -1,5 +1,5 @@
 /// Reading over HTTP, for whatever downloads.
-@Version("1.0.0")
+@Version("2.0.0")
 @Export
 package dev.tenon.platform.cli.http;
 

@@ -4,51 +4,44 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
+import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.cli.http.HttpFailure;
 import dev.tenon.platform.cli.http.HttpGet;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
+import java.io.InterruptedIOException;
 import java.net.URI;
-import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.util.HexFormat;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.Optional;
 
-/// Downloads a file; an interrupted download can be resumed, and an incomplete file never gets the
-/// final name.
+/// Downloads a model file; an interrupted download can be resumed, and a file that is incomplete or no model never
+/// gets the final name.
 ///
-/// Bytes go to `NAME.part`; a later call continues at its end, if the server still has the same
-/// file (its ETag is kept in `NAME.part.etag`). The file gets its name only after size and checksum
-/// are verified.
+/// One process at a time downloads to a destination ([TargetLock]); others wait. Bytes go to a [Part]. The file gets
+/// its name after length, checksum and structure (all tensors lie within the file) are verified; where the server does
+/// not tell a length, the structure decides whether it is whole.
 final class Downloader {
-    private static final Pattern CONTENT_RANGE = Pattern.compile("bytes (?:(\\d+)-\\d+|\\*)/(\\d+|\\*)");
     private static final int ATTEMPTS = 5;
 
     private final HttpGet http;
     private final Console console;
     private final Duration pause;
-    private final Duration stall;
+    private final Verifier verifier;
 
     /// Creates a downloader.
     ///
     /// @param http sends requests
-    /// @param console shows progress
+    /// @param console shows progress, and asks
     /// @param pause before the second attempt; doubles with each further one
-    /// @param stall after how long without a byte a connection is given up
-    Downloader(HttpGet http, Console console, Duration pause, Duration stall) {
+    Downloader(HttpGet http, Console console, Duration pause) {
         this.http = http;
         this.console = console;
         this.pause = pause;
-        this.stall = stall;
+        verifier = new Verifier(console);
     }
 
     /// What is expected of a file.
@@ -58,197 +51,185 @@ final class Downloader {
     /// @param sha256 SHA-256 in hexadecimal, or null
     record Wanted(URI uri, long size, String sha256) {}
 
-    /// Downloads a file, or the rest of it.
+    /// Downloads a file, or the rest of it, unless it is there.
     ///
     /// @param wanted what to get
-    /// @param target where to put it; replaced if it is there
-    /// @throws TenonException (`IO-002`) if it cannot be had, or checksum or size are wrong
-    /// @throws IOException if it cannot be written
-    void download(Wanted wanted, Path target) throws IOException {
+    /// @param target where to put it
+    /// @param overwrite whether a file that is there is replaced unasked
+    /// @throws TenonException (`IO-002`) if it cannot be had, or is wrong; (`IO-001`) if it cannot be
+    ///     written, or another file is there
+    /// @throws IOException if it cannot be read or written
+    void download(Wanted wanted, Path target, boolean overwrite) throws IOException {
+        OutputFile.check(target, true);
+        if (!overwrite && isThere(wanted, target)) {
+            return;
+        }
         Files.createDirectories(target.toAbsolutePath().getParent());
-        Path part = target.resolveSibling(target.getFileName() + ".part");
-        Path etag = target.resolveSibling(target.getFileName() + ".part.etag");
+        Runnable waiting = () -> console.note("Another download of " + target + " is running; waiting for its end.");
+        try (TargetLock lock = TargetLock.take(target, waiting)) {
+            if (!overwrite && isThere(wanted, target)) {
+                return;
+            }
+            if (!console.mayReplace(target, overwrite) && Files.exists(target)) {
+                throw occupied(wanted, target);
+            }
+            fetch(wanted, target, new Part(target));
+        }
+    }
+
+    private boolean isThere(Wanted wanted, Path target) throws IOException {
+        if (!Files.isRegularFile(target) || wanted.size() >= 0 && wanted.size() != Files.size(target)) {
+            return false;
+        }
+        boolean there = wanted.sha256() != null
+                ? verifier.sha256(target).equalsIgnoreCase(wanted.sha256())
+                : Origin.read(target)
+                        .filter(origin -> origin.url().equals(wanted.uri().toString()))
+                        .filter(origin -> origin.length() == size(target))
+                        .isPresent();
+        if (there) {
+            console.note("It exists already.");
+        }
+        return there;
+    }
+
+    private static long size(Path file) {
+        return file.toFile().length();
+    }
+
+    private static TenonException occupied(Wanted wanted, Path target) throws IOException {
+        Optional<Origin> origin = Origin.read(target).filter(o -> o.length() == size(target));
+        return new TenonException(
+                ErrorCode.IO,
+                target
+                        + origin.map(o -> o.url().equals(wanted.uri().toString())
+                                        ? " is another version of "
+                                        : " comes from " + o.url() + ", not from ")
+                                .orElse(" exists, and is not known to be ")
+                        + wanted.uri() + ". Replace it with -y, or give another name with -o.");
+    }
+
+    private void fetch(Wanted wanted, Path target, Part part) throws IOException {
         int failures = 0;
+        long most = part.keep(wanted);
+        long first = most;
         try (Progress bar = console.progress(target.getFileName().toString(), wanted.size(), "bytes")) {
-            boolean whole = wanted.size() >= 0 && size(part) == wanted.size();
+            boolean whole = part.isWhole(wanted);
             while (!whole) {
-                long before = size(part);
                 try {
-                    whole = attempt(wanted, part, etag, bar);
+                    whole = attempt(wanted, part, bar);
                 } catch (IOException e) {
-                    failures = size(part) > before ? 1 : failures + 1;
-                    if (failures >= ATTEMPTS) {
-                        throw failed(
-                                wanted.uri() + " broke off " + failures + " times: " + e.getMessage() + ". "
-                                        + size(part) + " bytes are kept; run the command again to resume.",
-                                e);
+                    long size = part.size();
+                    failures = size > most ? 1 : failures + 1;
+                    most = Math.max(most, size);
+                    boolean unreachable = e instanceof HttpFailure f && f.unreachable() && most == first;
+                    if (unreachable || e instanceof InterruptedIOException || failures >= ATTEMPTS) {
+                        throw gaveUp(wanted, part, unreachable, e);
+                    }
+                    if (console.errIsTerminal()) {
+                        console.note(e.getMessage() + "; trying again.");
                     }
                     sleep(failures);
                 }
             }
         }
-        check(wanted, part, etag);
-        Files.move(part, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        Files.deleteIfExists(etag);
+        verifier.check(wanted, part);
+        part.complete();
+    }
+
+    private static TenonException gaveUp(Wanted wanted, Part part, boolean unreachable, IOException e)
+            throws IOException {
+        long kept = part.keep(wanted);
+        return failed(
+                wanted.uri()
+                        + (unreachable
+                                ? " cannot be reached: " + e.getMessage() + ". Check the address and the network."
+                                : " was not downloaded: " + e.getMessage() + ".")
+                        + (kept > 0
+                                ? " " + kept + " bytes are kept: run the command again to resume."
+                                : unreachable ? "" : " Run the command again."),
+                e);
     }
 
     /// Runs one request; returns true if the file is complete.
-    private boolean attempt(Wanted wanted, Path part, Path etag, Progress bar) throws IOException {
-        long have = size(part);
-        if (wanted.size() >= 0 && have > wanted.size()) {
-            Files.delete(part);
-            have = 0;
-        }
-        HttpResponse<InputStream> response = http.send(wanted.uri(), rangeHeaders(have, etag));
-        try (InputStream body = response.body()) {
-            switch (response.statusCode()) {
-                case 200 -> have = 0;
+    private boolean attempt(Wanted wanted, Part part, Progress bar) throws IOException {
+        long have = part.keep(wanted);
+        try (HttpGet.Answer answer = http.send(wanted.uri(), part.request(have))) {
+            long total;
+            switch (answer.status()) {
+                case 200 -> {
+                    have = 0;
+                    total = answer.length();
+                }
                 case 206 -> {
-                    if (rangeStart(response) != have) {
-                        Files.deleteIfExists(part);
-                        throw new IOException("the server sent a different range than requested");
+                    total = Part.total(answer);
+                    if (have == 0 || !part.continues(answer, Origin.of(wanted.uri(), answer, total), have)) {
+                        part.discard();
+                        throw new IOException("the server sent another part than the one asked for");
                     }
                 }
                 case 416 -> {
-                    if (have > 0 && total(response) == have) {
+                    if (have > 0 && Part.total(answer) == have) {
                         return true;
                     }
-                    Files.deleteIfExists(part);
-                    Files.deleteIfExists(etag);
-                    throw new IOException("the server no longer has this file");
+                    part.discard();
+                    throw new IOException("the server has another file than before");
                 }
                 case 408, 425, 429, 500, 502, 503, 504 ->
-                    throw new IOException("the server answered with HTTP " + response.statusCode());
-                case 401, 403 ->
-                    throw failed(
-                            wanted.uri() + " cannot be accessed (HTTP " + response.statusCode()
-                                    + "). Accept the model's licence on the site, and set HF_TOKEN.",
-                            null);
-                default ->
-                    throw failed(
-                            wanted.uri() + " answered with HTTP " + response.statusCode()
-                                    + "; expected 200. Check the address.",
-                            null);
+                    throw new IOException("the server answered with HTTP " + answer.status());
+                default -> throw refused(wanted.uri(), answer.status());
             }
-            long length = response.headers().firstValueAsLong("Content-Length").orElse(-1);
-            long total = length < 0 ? wanted.size() : have + length;
-            if (wanted.size() >= 0 && total != wanted.size()) {
+            if (wanted.size() >= 0 && total >= 0 && total != wanted.size()) {
                 throw failed(
                         wanted.uri() + " has " + total + " bytes; expected " + wanted.size()
                                 + ". The file changed on the server: run the command again.",
                         null);
             }
-            keepEtag(response, etag);
-            long got = have + copy(body, part, have, total, bar);
-            if (total >= 0 && got != total) {
-                throw new IOException("the connection ended after " + got + " of " + total + " bytes");
+            total = Math.max(total, wanted.size());
+            part.requireSpace(Math.max(0, total - have));
+            if (have == 0) {
+                part.begin(Origin.of(wanted.uri(), answer, total));
             }
+            copy(answer.body(), part, have, total, bar);
+            requireWhole(part, total);
             return true;
         }
     }
 
-    private static Map<String, String> rangeHeaders(long have, Path etag) throws IOException {
-        Map<String, String> headers = new LinkedHashMap<>();
-        if (have > 0) {
-            headers.put("Range", "bytes=" + have + "-");
-            if (Files.exists(etag)) {
-                headers.put("If-Range", Files.readString(etag));
-            }
-        }
-        return headers;
+    private static TenonException refused(URI uri, int status) {
+        return failed(
+                switch (status) {
+                    case 401, 403 ->
+                        uri + " cannot be accessed (HTTP " + status
+                                + "). Accept the model's licence on the site, and set HF_TOKEN.";
+                    case 404, 410 -> uri + " does not exist (HTTP " + status + "). Check the address.";
+                    default -> uri + " answered with HTTP " + status + "; expected 200. Check the address.";
+                },
+                null);
     }
 
-    private static void keepEtag(HttpResponse<?> response, Path etag) throws IOException {
-        String value = response.headers().firstValue("ETag").orElse("");
-        if (value.startsWith("\"")) {
-            Files.writeString(etag, value);
-        } else {
-            Files.deleteIfExists(etag);
-        }
-    }
-
-    private long copy(InputStream body, Path part, long have, long total, Progress bar) throws IOException {
-        StandardOpenOption how = have > 0 ? StandardOpenOption.APPEND : StandardOpenOption.TRUNCATE_EXISTING;
+    private static void copy(InputStream body, Part part, long have, long total, Progress bar) throws IOException {
         byte[] buffer = new byte[1 << 16];
-        long done = 0;
-        try (OutputStream out = Files.newOutputStream(part, StandardOpenOption.CREATE, StandardOpenOption.WRITE, how);
-                StallGuard guard = new StallGuard(body, stall)) {
+        long done = have;
+        try (FileChannel out = part.open()) {
             for (int n = body.read(buffer); n >= 0; n = body.read(buffer)) {
-                guard.alive();
-                out.write(buffer, 0, n);
+                part.append(out, ByteBuffer.wrap(buffer, 0, n));
                 done += n;
-                bar.to(have + done, total);
-            }
-        }
-        return done;
-    }
-
-    private void check(Wanted wanted, Path part, Path etag) throws IOException {
-        if (wanted.sha256() != null) {
-            String found = sha256(part);
-            if (!found.equalsIgnoreCase(wanted.sha256())) {
-                Files.delete(part);
-                Files.deleteIfExists(etag);
-                throw failed(
-                        "The checksum of " + wanted.uri() + " is wrong: SHA-256 is " + found + "; expected "
-                                + wanted.sha256() + ". The download was removed: run the command again.",
-                        null);
-            }
-        }
-        if (part.toString().endsWith(".gguf.part")) {
-            byte[] start;
-            try (InputStream in = Files.newInputStream(part)) {
-                start = in.readNBytes(4);
-            }
-            if (!new String(start, java.nio.charset.StandardCharsets.ISO_8859_1).equals("GGUF")) {
-                Files.delete(part);
-                Files.deleteIfExists(etag);
-                throw failed(
-                        wanted.uri() + " is not a GGUF file (perhaps a web page). The download was removed: check the"
-                                + " address.",
-                        null);
+                bar.to(done, total);
             }
         }
     }
 
-    /// {@return the SHA-256 of a file in hexadecimal}
-    ///
-    /// @param file the file
-    /// @throws IOException if it cannot be read
-    String sha256(Path file) throws IOException {
-        MessageDigest digest;
-        try {
-            digest = MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
-        byte[] buffer = new byte[1 << 16];
-        long done = 0;
-        try (InputStream in = Files.newInputStream(file);
-                Progress bar = console.progress("checksum", Files.size(file), "bytes")) {
-            for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-                digest.update(buffer, 0, n);
-                done += n;
-                bar.to(done);
+    private void requireWhole(Part part, long total) throws IOException {
+        long size = part.size();
+        if (total < 0) {
+            verifier.requireEnd(part);
+        } else if (size != total) {
+            if (size > total) {
+                part.discard();
             }
+            throw new IOException("the connection ended after " + size + " of " + total + " bytes");
         }
-        return HexFormat.of().formatHex(digest.digest());
-    }
-
-    private static long rangeStart(HttpResponse<?> response) {
-        Matcher range = CONTENT_RANGE.matcher(
-                response.headers().firstValue("Content-Range").orElse(""));
-        return range.matches() && range.group(1) != null ? Long.parseLong(range.group(1)) : -1;
-    }
-
-    private static long total(HttpResponse<?> response) {
-        Matcher range = CONTENT_RANGE.matcher(
-                response.headers().firstValue("Content-Range").orElse(""));
-        return range.matches() && !range.group(2).equals("*") ? Long.parseLong(range.group(2)) : -1;
-    }
-
-    private static long size(Path file) throws IOException {
-        return Files.exists(file) ? Files.size(file) : 0;
     }
 
     private void sleep(int failures) throws IOException {
@@ -256,41 +237,11 @@ final class Downloader {
             Thread.sleep(pause.multipliedBy(1L << Math.min(failures - 1, 6)));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new InterruptedIOException("interrupted");
         }
     }
 
-    private static TenonException failed(String text, Throwable cause) {
+    static TenonException failed(String text, Throwable cause) {
         return new TenonException(ErrorCode.DOWNLOAD, text, cause);
-    }
-
-    /// Closes a body that has sent no byte for some time, so that the reader does not wait forever.
-    private static final class StallGuard implements AutoCloseable {
-        private final Thread watch;
-        private volatile long last = System.nanoTime();
-
-        StallGuard(InputStream body, Duration limit) {
-            watch = Thread.ofVirtual().start(() -> {
-                try {
-                    while (System.nanoTime() - last < limit.toNanos()) {
-                        Thread.sleep(Math.max(1, limit.toMillis() / 10));
-                    }
-                    body.close();
-                } catch (InterruptedException | IOException e) {
-                    // Interrupted: the download is over. Not closable: the reader sees the same
-                    // error.
-                    return;
-                }
-            });
-        }
-
-        void alive() {
-            last = System.nanoTime();
-        }
-
-        @Override
-        public void close() {
-            watch.interrupt();
-        }
     }
 }

@@ -7,10 +7,8 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.http.HttpGet;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,9 +37,8 @@ final class Hub {
     ///
     /// @param reference repository and quantisation
     /// @return one file, or the parts of a split one
-    /// @throws TenonException (`IO-002`) if there is no such repository or quantisation
-    /// @throws IOException if there is no answer
-    List<HubFile> files(HubReference reference) throws IOException {
+    /// @throws TenonException (`IO-002`) if there is no such repository or quantisation, or no answer
+    List<HubFile> files(HubReference reference) {
         String repo = reference.owner() + "/" + reference.repo();
         JsonNode listing = get(base.resolve("/api/models/" + repo + "?blobs=true"), reference);
         List<HubFile> all = new ArrayList<>();
@@ -80,23 +77,22 @@ final class Hub {
         }
     }
 
-    private JsonNode get(URI uri, HubReference reference) throws IOException {
-        HttpResponse<InputStream> response = http.send(uri, Map.of("Accept", "application/json"));
-        try (InputStream body = response.body()) {
-            if (response.statusCode() == 401 || response.statusCode() == 403 || response.statusCode() == 404) {
+    private JsonNode get(URI uri, HubReference reference) {
+        try (HttpGet.Answer answer = http.send(uri, Map.of("Accept", "application/json"))) {
+            int status = answer.status();
+            if (status == 401 || status == 403 || status == 404) {
                 throw new TenonException(
                         ErrorCode.DOWNLOAD,
                         base.getHost() + " has no public repository " + reference.owner() + "/" + reference.repo()
-                                + " (HTTP " + response.statusCode()
+                                + " (HTTP " + status
                                 + "). Check the name; for a restricted one, accept its licence on the site and"
                                 + " set HF_TOKEN.");
             }
-            if (response.statusCode() != 200) {
+            if (status != 200) {
                 throw new TenonException(
-                        ErrorCode.DOWNLOAD,
-                        uri + " answered with HTTP " + response.statusCode() + "; expected 200. Try again later.");
+                        ErrorCode.DOWNLOAD, uri + " answered with HTTP " + status + "; expected 200. Try again later.");
             }
-            byte[] listing = body.readNBytes(MAX_LISTING_BYTES + 1);
+            byte[] listing = answer.body().readNBytes(MAX_LISTING_BYTES + 1);
             if (listing.length > MAX_LISTING_BYTES) {
                 throw new TenonException(
                         ErrorCode.DOWNLOAD, "The listing at " + uri + " is larger than 64 MiB. Give a file's URL.");
@@ -105,6 +101,11 @@ final class Hub {
         } catch (JacksonException e) {
             throw new TenonException(
                     ErrorCode.DOWNLOAD, uri + " did not send a list of the repository's files. Check TENON_HF_URL.", e);
+        } catch (IOException e) {
+            throw new TenonException(
+                    ErrorCode.DOWNLOAD,
+                    uri + " cannot be read: " + e.getMessage() + ". Check the address and the network.",
+                    e);
         }
     }
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /// A model on a hub: `hf:owner/repo[:quant]`.
 ///
@@ -72,6 +73,20 @@ record HubReference(String owner, String repo, String quant) {
         String suffix = "-of-" + split.group(3) + ".gguf";
         return found.stream()
                 .filter(n -> n.startsWith(prefix) && n.endsWith(suffix))
+                .toList();
+    }
+
+    /// {@return the names of all parts of a split file, or the one name of another one}
+    ///
+    /// @param name the name of one part
+    static List<String> parts(String name) {
+        Matcher split = SPLIT.matcher(name);
+        if (!split.matches()) {
+            return List.of(name);
+        }
+        return IntStream.rangeClosed(1, Integer.parseInt(split.group(3)))
+                .mapToObj(
+                        part -> String.format(Locale.ROOT, "%s-%05d-of-%s.gguf", split.group(1), part, split.group(3)))
                 .toList();
     }
 

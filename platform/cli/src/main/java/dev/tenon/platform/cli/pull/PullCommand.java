@@ -1,17 +1,26 @@
 package dev.tenon.platform.cli.pull;
 
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.http.HttpGet;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import java.io.File;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.ServiceScope;
@@ -63,16 +72,16 @@ public final class PullCommand implements TenonCommand {
     @Option(
             names = {"-o", "--output"},
             paramLabel = "FILE",
-            description = "The file to write (default: in the models folder).")
-    private Path output;
+            description = "The file or folder to write to (default: the models folder).")
+    private String output;
 
     @Option(
             names = {"-y", "--overwrite"},
-            description = "Download the file even if it exists.")
+            description = "Download the file even if it exists, and replace it without asking.")
     private boolean overwrite;
 
     Duration pause = Duration.ofMillis(500);
-    Duration stall = Duration.ofSeconds(60);
+    Duration stall = HttpGet.PATIENCE;
 
     @Override
     public Integer call() throws IOException {
@@ -80,10 +89,13 @@ public final class PullCommand implements TenonCommand {
             throw usage("Invalid value for option '--sha256': expected 64 hexadecimal digits");
         }
         Path folder = ModelFiles.folder(console.setting("models"));
-        URI hub = uri(console.setting("hf.url").orElse(HUB));
+        String address = console.setting("hf.url").orElse(HUB);
+        URI hub = web(address)
+                .orElseThrow(() -> new TenonException(
+                        ErrorCode.CONFIG, "TENON_HF_URL is '" + address + "'; expected an http or https address."));
         String token = console.setting("hf.token").orElse(System.getenv("HF_TOKEN"));
-        try (HttpGet http = new HttpGet(token == null || token.isBlank() ? null : token.strip(), hub)) {
-            Downloader downloader = new Downloader(http, console, pause, stall);
+        try (HttpGet http = new HttpGet(token == null || token.isBlank() ? null : token.strip(), hub, stall)) {
+            Downloader downloader = new Downloader(http, console, pause);
             if (HubReference.isReference(source)) {
                 pullReference(new Hub(hub, http), downloader, folder);
             } else {
@@ -96,60 +108,121 @@ public final class PullCommand implements TenonCommand {
     private void pullReference(Hub hub, Downloader downloader, Path folder) throws IOException {
         HubReference reference = HubReference.parse(source);
         List<Hub.HubFile> files = hub.files(reference);
-        if (files.size() > 1 && output != null) {
-            throw usage("-o needs a single file, but " + source + " has " + files.size() + " parts");
+        List<String> names = files.stream().map(Hub.HubFile::name).toList();
+        List<String> missing = new ArrayList<>(HubReference.parts(names.getFirst()));
+        missing.removeAll(names);
+        if (!missing.isEmpty()) {
+            throw new TenonException(
+                    ErrorCode.DOWNLOAD,
+                    source + " is incomplete on the hub: it has no " + String.join(", ", missing)
+                            + ". Choose another quantisation or repository.");
+        }
+        Optional<Path> given = output();
+        boolean toFile = given.isPresent() && !isFolder();
+        if (files.size() > 1 && toFile) {
+            throw usage("-o needs a folder, because " + source + " has " + files.size() + " parts");
         }
         if (files.size() > 1 && sha256 != null) {
             throw usage("--sha256 needs a single file, but " + source + " has " + files.size() + " parts");
         }
         Path repo = folder.resolve(reference.owner()).resolve(reference.repo());
+        Path base = given.orElse(repo);
+        List<Path> targets = new ArrayList<>();
         for (Hub.HubFile file : files) {
-            Path target = output != null ? output : repo.resolve(file.name()).normalize();
-            if (output == null && !target.startsWith(repo)) {
+            String name = given.isPresent() ? file.name().substring(file.name().lastIndexOf('/') + 1) : file.name();
+            Path target = toFile ? base : path(base, name);
+            if (!toFile && !target.startsWith(base)) {
                 throw new TenonException(
                         ErrorCode.DOWNLOAD,
                         source + " has a file with a path outside the target folder: " + file.name() + ".");
             }
-            String sum = sha256 != null ? sha256 : file.sha256();
-            pull(downloader, new Downloader.Wanted(file.uri(), file.size(), sum), target);
+            targets.add(target);
         }
-        console.note("Use it with: tenon run -m " + source);
+        for (int i = 0; i < files.size(); i++) {
+            Hub.HubFile file = files.get(i);
+            String sum = sha256 != null ? sha256 : file.sha256();
+            pull(downloader, new Downloader.Wanted(file.uri(), file.size(), sum), targets.get(i));
+        }
+        together(targets);
+        console.note("Use it with: tenon run -m " + (given.isPresent() ? targets.getFirst() : source));
     }
 
     private void pullUrl(Downloader downloader, Path folder) throws IOException {
-        URI uri = uri(source);
-        if (uri.getHost() == null || !"http".equals(uri.getScheme()) && !"https".equals(uri.getScheme())) {
-            throw usage("'" + source + "' is neither hf:owner/repo[:quant] nor an http(s) URL");
-        }
+        URI uri = web(source)
+                .orElseThrow(() -> usage("'" + source + "' is neither hf:owner/repo[:quant] nor an http(s) URL"));
         String path = uri.getPath() == null ? "" : uri.getPath();
         String name = path.substring(path.lastIndexOf('/') + 1);
-        if (output == null && (name.isEmpty() || name.equals("..") || name.equals(".") || name.contains("\\"))) {
+        Optional<Path> given = output();
+        boolean toFile = given.isPresent() && !isFolder();
+        if (!toFile && (name.isEmpty() || name.equals("..") || name.equals(".") || name.contains("\\"))) {
             throw usage("'" + source + "' does not end in a file name; give one with -o");
         }
-        Path target = output != null ? output : folder.resolve(name);
-        pull(downloader, new Downloader.Wanted(uri, -1, sha256), target);
-        console.note("Use it with: tenon run -m " + (output != null ? output : name));
+        Path base = given.orElse(folder);
+        List<String> parts = HubReference.parts(name);
+        String raw = uri.toString();
+        boolean split = parts.size() > 1 && !toFile && sha256 == null && raw.contains(name);
+        List<Path> targets = new ArrayList<>();
+        for (String part : split ? parts : List.of(name)) {
+            targets.add(toFile ? base : path(base, part));
+            URI from = split ? URI.create(raw.replace(name, part)) : uri;
+            pull(downloader, new Downloader.Wanted(from, -1, sha256), targets.getLast());
+        }
+        if (split) {
+            together(targets);
+        } else if (parts.size() > 1) {
+            console.note("This is one of " + parts.size() + " parts; the model needs all of them in one folder.");
+        }
+        console.note("Use it with: tenon run -m " + (given.isPresent() ? targets.getFirst() : parts.getFirst()));
     }
 
     private void pull(Downloader downloader, Downloader.Wanted wanted, Path target) throws IOException {
-        if (!overwrite && Files.isRegularFile(target)) {
-            boolean sizeFits = wanted.size() < 0 || Files.size(target) == wanted.size();
-            if (sizeFits
-                    && (wanted.sha256() == null || downloader.sha256(target).equalsIgnoreCase(wanted.sha256()))) {
-                console.note("It exists already.");
-                console.out().println(target);
-                return;
-            }
-        }
-        downloader.download(wanted, target);
+        downloader.download(wanted, target, overwrite);
         console.out().println(target);
     }
 
-    private URI uri(String text) {
+    /// Checks that parts are parts of one model.
+    private void together(List<Path> parts) {
+        if (parts.size() == 1) {
+            return;
+        }
+        try (GgufFile file = GgufReader.open(parts.getFirst(), TensorTypes.standard())) {
+            console.note(parts.size() + " parts, " + file.tensors().size() + " tensors.");
+        } catch (UnsupportedModelException e) {
+            console.note(e.getMessage());
+        } catch (ModelFormatException e) {
+            throw new TenonException(
+                    ErrorCode.DOWNLOAD, "The parts of " + source + " do not belong together: " + e.getMessage(), e);
+        }
+    }
+
+    private Optional<Path> output() {
         try {
-            return new URI(text);
+            return Optional.ofNullable(output).map(Path::of);
+        } catch (InvalidPathException e) {
+            throw usage("Invalid value for option '--output': " + e.getMessage());
+        }
+    }
+
+    private boolean isFolder() {
+        return output.endsWith("/") || output.endsWith(File.separator) || Files.isDirectory(Path.of(output));
+    }
+
+    private Path path(Path folder, String name) {
+        try {
+            return folder.resolve(name).normalize();
+        } catch (InvalidPathException e) {
+            throw usage("'" + source + "' has no usable file name: " + e.getReason());
+        }
+    }
+
+    private static Optional<URI> web(String text) {
+        try {
+            URI uri = new URI(text);
+            boolean usable =
+                    uri.getHost() != null && ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme()));
+            return usable ? Optional.of(uri) : Optional.empty();
         } catch (URISyntaxException e) {
-            throw usage("'" + text + "' is not a URL: " + e.getReason());
+            return Optional.empty();
         }
     }
 

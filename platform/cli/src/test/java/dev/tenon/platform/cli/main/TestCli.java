@@ -13,6 +13,7 @@ import dev.tenon.platform.cli.pull.PullCommand;
 import dev.tenon.platform.cli.terminal.Streams;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -25,6 +26,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /// Runs command lines in the test, with all commands and a fake engine.
@@ -39,6 +41,12 @@ public final class TestCli {
     public final List<CommandSource> sources = new ArrayList<>();
     public final Path model;
     public byte[] stdin = {};
+    /// Before a second attempt of a download.
+    public Duration pause = Duration.ofMillis(5);
+    /// Hears what goes to standard error.
+    public Consumer<String> onError = text -> {};
+    /// How long a server may be silent.
+    public Duration stall = Duration.ofSeconds(30);
     /// Standard output fails with this message, if there is one.
     public String outputFails;
     public boolean inTerminal;
@@ -102,7 +110,8 @@ public final class TestCli {
                 if (withEngine) {
                     set(command, "engine", engine);
                 }
-                set(command, "pause", Duration.ofMillis(5));
+                set(command, "pause", pause);
+                set(command, "stall", stall);
                 return command;
             }
 
@@ -124,7 +133,14 @@ public final class TestCli {
                         throw new IOException(outputFails);
                     }
                 };
-        Streams streams = Streams.of(new ByteArrayInputStream(stdin), stdout, err, inTerminal, false, errTerminal);
+        OutputStream told = new FilterOutputStream(err) {
+            @Override
+            public void write(byte[] bytes, int offset, int length) {
+                err.write(bytes, offset, length);
+                onError.accept(new String(bytes, offset, length, StandardCharsets.UTF_8));
+            }
+        };
+        Streams streams = Streams.of(new ByteArrayInputStream(stdin), stdout, told, inTerminal, false, errTerminal);
         int status = new Cli(sources, streams, settings::get, "1.2.3", () -> ending).execute(args);
         return new Result(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
     }

@@ -53,13 +53,41 @@ public final class GgufReader {
             done = true;
             return file;
         } catch (InternalError e) {
-            throw new TenonException(
-                    ErrorCode.IO, path + " changed or could not be read while its header was read. Try again.", e);
+            throw changed(path, e);
         } finally {
             if (!done) {
                 arena.close();
             }
         }
+    }
+
+    /// Checks the header of one file, and that all tensors lie within it; a part of a split file is
+    /// checked without the others.
+    ///
+    /// @param path the file, of any name
+    /// @param types the tensor types that are known
+    /// @return the bytes that the header describes: up to the end of the last tensor and its padding
+    /// @throws TenonException as [#open]
+    public static long check(Path path, TensorTypes types) {
+        try (Arena arena = Arena.ofConfined()) {
+            MappedPart mapped = MappedPart.map(path, arena);
+            GgufHeader header = GgufHeader.read(mapped.header(), path.toString(), 0, types);
+            long alignment = header.metadata().get(GgufHeader.ALIGNMENT_KEY) instanceof GgufValue value
+                    ? (Long) value.value()
+                    : GgufHeader.DEFAULT_ALIGNMENT;
+            long end = header.tensors().stream()
+                    .mapToLong(tensor -> tensor.offsetBytes() + tensor.sizeBytes())
+                    .max()
+                    .orElse(mapped.header().byteSize());
+            return Math.ceilDiv(end, alignment) * alignment;
+        } catch (InternalError e) {
+            throw changed(path, e);
+        }
+    }
+
+    private static TenonException changed(Path path, InternalError e) {
+        return new TenonException(
+                ErrorCode.IO, path + " changed or could not be read while its header was read. Try again.", e);
     }
 
     private static GgufFile open(Path path, TensorTypes types, Arena arena) {

@@ -1,0 +1,58 @@
+package dev.tenon.platform.cli.pull;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+
+/// Small files that the reader accepts.
+final class TestGguf {
+    private static final int UINT16 = 2;
+    private static final int INT32 = 5;
+    private static final int F32 = 0;
+
+    private TestGguf() {}
+
+    /// {@return a file with one tensor of random bytes}
+    ///
+    /// @param floats its elements, a multiple of eight so that no padding follows
+    /// @param seed of the bytes
+    static byte[] model(int floats, long seed) {
+        return file(ByteBuffer.allocate(1024).order(ByteOrder.LITTLE_ENDIAN), 0, "t", floats, seed);
+    }
+
+    /// {@return a part of a split file}
+    ///
+    /// @param number its number, from 0
+    /// @param count the number of parts
+    /// @param seed of its bytes
+    static byte[] part(int number, int count, long seed) {
+        ByteBuffer keys = ByteBuffer.allocate(1024).order(ByteOrder.LITTLE_ENDIAN);
+        text(keys, "split.no").putInt(UINT16).putShort((short) number);
+        text(keys, "split.count").putInt(UINT16).putShort((short) count);
+        text(keys, "split.tensors.count").putInt(INT32).putInt(count);
+        return file(keys, 3, "t" + number, 800, seed);
+    }
+
+    private static byte[] file(ByteBuffer keys, int keyCount, String tensor, int floats, long seed) {
+        ByteBuffer head = ByteBuffer.allocate(2048).order(ByteOrder.LITTLE_ENDIAN);
+        head.put("GGUF".getBytes(StandardCharsets.US_ASCII))
+                .putInt(3)
+                .putLong(1)
+                .putLong(keyCount)
+                .put(keys.flip());
+        text(head, tensor).putInt(1).putLong(floats).putInt(F32).putLong(0);
+        int start = Math.ceilDiv(head.position(), 32) * 32;
+        byte[] data = new byte[4 * floats];
+        new Random(seed).nextBytes(data);
+        return ByteBuffer.allocate(start + data.length)
+                .put(head.flip())
+                .position(start)
+                .put(data)
+                .array();
+    }
+
+    private static ByteBuffer text(ByteBuffer to, String text) {
+        return to.putLong(text.length()).put(text.getBytes(StandardCharsets.US_ASCII));
+    }
+}
