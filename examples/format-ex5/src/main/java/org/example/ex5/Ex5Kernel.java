@@ -58,6 +58,12 @@ final class Ex5Kernel implements PackedKernel {
         return Ex5Format.ID;
     }
 
+    /// Shorter vectors than those of 256 bits are left to the decoder.
+    @Override
+    public boolean accepts(int n) {
+        return LANES >= 8;
+    }
+
     @Override
     public int panelRows() {
         return Tiles.ROWS;

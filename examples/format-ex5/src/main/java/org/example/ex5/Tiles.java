@@ -8,7 +8,7 @@ import jdk.incubator.vector.VectorSpecies;
 
 /// Multiplies decoded weights by activations, both in float32: four weight rows by up to four tokens at a time.
 ///
-/// Knows nothing of a format. Scratch memory holds a span of four decoded rows, and then, for each token, a
+/// Knows nothing of a format; takes vectors of 256 bits and more. Scratch memory holds a span of four decoded rows, and then, for each token, a
 /// vector of sums for each of the rows. Each sum is added in the same order whatever the number of tokens, so
 /// that the bits of a token depend on no other: lane `j` adds the products of the elements `i` with `i % LANES
 /// == j`, and [#store] adds the lanes.
@@ -45,7 +45,9 @@ final class Tiles {
 
     /// Sets all sums to 0.
     static void clear(MemorySegment scratch, int tokens) {
-        scratch.asSlice(SUMS, (long) tokens * ROWS * VECTOR).fill((byte) 0);
+        for (int i = 0; i < tokens * ROWS; i++) {
+            FloatVector.zero(F).intoMemorySegment(scratch, SUMS + (long) i * VECTOR, LE);
+        }
     }
 
     /// Adds the products of a span to the sums. Where there are fewer than four weight rows, the sums of the others

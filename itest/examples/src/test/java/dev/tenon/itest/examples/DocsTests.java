@@ -45,11 +45,26 @@ class DocsTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"format", "model", "backend"})
-    void thePageNamesTheKindAndItsPomIsTheOthers(String kind) throws Exception {
+    void thePageNamesTheKind(String kind) throws Exception {
         assertTrue(Files.readString(PAGE).contains("`tenon new " + kind + "`"), "not named");
+    }
+
+    /// That of a format also has what a kernel needs.
+    @Test
+    void thePomOfAModelIsThatOfABackend() throws Exception {
+        assertEquals(read("../model/", "pom.xml"), read("../backend/", "pom.xml"));
+    }
+
+    @Test
+    void theTilesOfTheExampleAreThoseOfTheArchetype() throws Exception {
         assertEquals(
-                Files.readString(TEMPLATES.resolve("pom.xml")),
-                Files.readString(Path.of("../../examples/archetypes/" + kind)
-                        .resolve("src/main/resources/archetype-resources/pom.xml")));
+                made("src/main/java/Tiles.java").replace("com.example.myformat", "org.example.ex5"),
+                Files.readString(Path.of("../../examples/format-ex5/src/main/java/org/example/ex5/Tiles.java")));
+    }
+
+    private static String read(String archetype, String file) throws Exception {
+        return Files.readString(Path.of("../../examples/archetypes/format", archetype)
+                .resolve("src/main/resources/archetype-resources")
+                .resolve(file));
     }
 }

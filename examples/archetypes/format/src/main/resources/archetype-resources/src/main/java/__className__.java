@@ -2,6 +2,7 @@ package ${package};
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import java.lang.foreign.MemorySegment;
@@ -15,8 +16,13 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = QuantFormat.class, property = "quant.format=${id}")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class ${className} implements QuantFormat, Quantizer {
-    private static final int SIZE = 64;
-    private static final int BYTES = 68;
+    /// Elements in a block.
+    static final int SIZE = 64;
+    /// Bytes of a block.
+    static final int BYTES = 68;
+    /// Where the levels begin in a block.
+    static final int LEVELS = 4;
+
     private static final ValueLayout.OfFloat FLOAT =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -46,7 +52,7 @@ public final class ${className} implements QuantFormat, Quantizer {
         for (int i = 0; i < n; i++) {
             long block = offsetBytes + (long) (i / SIZE) * BYTES;
             target[targetOffset + i] =
-                    source.get(FLOAT, block) * source.get(ValueLayout.JAVA_BYTE, block + 4 + i % SIZE);
+                    scale(source, block) * source.get(ValueLayout.JAVA_BYTE, block + LEVELS + i % SIZE);
         }
     }
 
@@ -68,9 +74,14 @@ public final class ${className} implements QuantFormat, Quantizer {
             target.set(FLOAT, block, d);
             for (int i = 0; i < SIZE; i++) {
                 int q = d == 0 ? 0 : Math.clamp(Math.round(source[sourceOffset + first + i] / d), -127, 127);
-                target.set(ValueLayout.JAVA_BYTE, block + 4 + i, (byte) q);
+                target.set(ValueLayout.JAVA_BYTE, block + LEVELS + i, (byte) q);
             }
         }
+    }
+
+    @ForceInline
+    static float scale(MemorySegment blocks, long block) {
+        return blocks.get(FLOAT, block);
     }
 
     private void check(MemorySegment blocks, long offsetBytes, float[] values, int at, int n) {
