@@ -10,10 +10,12 @@ import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.GoldenLogits;
 import dev.tenon.platform.contracts.compare.FileWeights;
+import dev.tenon.platform.core.control.Definitions;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,8 +67,8 @@ public record TinyModel(
         given.put(OUTPUT, List.of(WIDTH, VOCABULARY));
         Graph graph;
         try {
-            graph = architecture.define(source(keys, given)).graph();
-        } catch (RuntimeException e) {
+            graph = defined(architecture, keys, given).graph();
+        } catch (TenonException e) {
             throw new TenonException(
                     ErrorCode.ITEST_MODEL,
                     "Architecture " + id + " does not define the tiny model of this command, which has the keys that"
@@ -114,16 +116,15 @@ public record TinyModel(
             Map<String, GgufValue> without = new LinkedHashMap<>(metadata);
             without.remove(key);
             try {
-                architecture.define(source(without, tensors));
+                defined(architecture, without, tensors);
             } catch (TenonException e) {
-                // Without one key, another may no longer fit: that does not make the first one needed.
+                // Without one key, another may no longer fit: that does not make the first one needed. That a failure
+                // of the code is no good refusal is for the contract to say.
                 boolean other = e.code().equals(ErrorCode.MODEL_KEY_VALUE)
                         && !e.getMessage().contains(key);
                 if (!other) {
                     required.add(key);
                 }
-            } catch (RuntimeException e) {
-                required.add(key); // that this is no good refusal is for the contract to say
             }
         }
         return required;
@@ -138,10 +139,15 @@ public record TinyModel(
             return false;
         }
         try {
-            return architecture.define(source(metadata, tied)) != null;
+            return defined(architecture, metadata, tied) != null;
         } catch (TenonException e) {
             return false;
         }
+    }
+
+    private static ModelDefinition defined(
+            ModelArchitecture architecture, Map<String, GgufValue> keys, Map<String, List<Long>> shapes) {
+        return Definitions.of(architecture, source(keys, shapes), "the tiny model");
     }
 
     private static ModelSource source(Map<String, GgufValue> keys, Map<String, List<Long>> shapes) {
