@@ -321,6 +321,42 @@ class ReplaceIT {
         }
     }
 
+    /// It reads the same tensors and rotates other pairs.
+    @Test
+    void aVersionThatComputesOtherLogitsIsRefusedWhileAModelGenerates() throws Exception {
+        Engine engine = start(Kind.FELIX);
+        Path other = Jars.rotatingNeighbours(folder.resolve("other.jar"), "0.4.0");
+        try (LoadedModel model = engine.load(request(1));
+                Session session = model.newSession()) {
+            Text undisturbed = generate(session, model, PROMPTS.getFirst(), () -> {});
+            session.truncate(0);
+            int[] seen = new int[1];
+            Text text = generate(session, model, PROMPTS.getFirst(), () -> {
+                if (++seen[0] == 10) {
+                    TenonException e = assertThrows(TenonException.class, () -> manager.apply(other));
+                    assertEquals(ErrorCode.BUNDLE_RESULTS, e.code(), e.getMessage());
+                    assertTrue(
+                            e.getMessage()
+                                    .matches(MODELS + " 0.4.0 computes something else: the logits of a short text on"
+                                            + " story-qwen3-q4_k_m.gguf differ: NMSE .* at most; the most probable token"
+                                            + " number .* was .* and becomes .*\\. " + MODELS
+                                            + " 0.1.0 stays in use\\. .*--accept-changed-results.*"),
+                            e.getMessage());
+                }
+                if (seen[0] == 20) {
+                    run(() -> manager.apply(version(MODELS, "0.4.1")));
+                }
+            });
+            assertEquals(undisturbed.tokens(), text.tokens());
+            // Whoever comes first places it on the old version again: the replacement that failed, or the next step.
+            assertEquals(2, text.moves().size(), text.moves().toString());
+            assertEquals(
+                    MODELS + " 0.1.0 was replaced by " + MODELS + " 0.4.1 (cpu-vector)",
+                    text.moves().getLast());
+            assertEquals(1, manager.bundles(MODELS).size());
+        }
+    }
+
     @Test
     void withoutAReplacementTheSessionEndsWithTheReasonAndGoesOnWhenTheBundleIsBack() throws Exception {
         Engine engine = start(Kind.FELIX);

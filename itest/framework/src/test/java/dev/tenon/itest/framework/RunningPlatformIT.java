@@ -232,6 +232,36 @@ class RunningPlatformIT {
     }
 
     @Test
+    void otherLogitsAreTakenOnlyByWhoAcceptsThem() throws Exception {
+        Path other = Jars.rotatingNeighbours(folder.resolve("other.jar"), "0.4.0");
+        Process chat = chat();
+        try {
+            Result refused = tenon("bundles", "update", other.toString());
+            assertEquals(1, refused.code(), refused::toString);
+            assertTrue(refused.err().contains("[BUNDLE-007]"), refused::toString);
+            assertTrue(refused.err().contains("NMSE"), refused::toString);
+            Files.copy(other, home.resolve("deploy/other.jar"));
+            awaitLog("deploy/other.jar is ignored: " + MODELS + " 0.4.0 computes something else");
+            assertTrue(version(tenon("bundles", "--json"), "0.1.0"));
+
+            Result accepted = tenon("bundles", "update", "--accept-changed-results", other.toString());
+            assertEquals(0, accepted.code(), accepted::toString);
+            assertTrue(
+                    accepted.out()
+                            .contains(MODELS + " 0.1.0 was replaced by " + MODELS
+                                    + " 0.4.0; the logits of a short text on "),
+                    accepted::toString);
+            assertTrue(version(tenon("bundles", "--json"), "0.4.0"));
+            assertFalse(Files.exists(home.resolve("deploy/other.jar")), "kept under the bundle's name alone");
+            // Back, without other logits by accident: these are refused, too.
+            refused = tenon("bundles", "update", version("0.5.0").toString());
+            assertTrue(refused.err().contains("[BUNDLE-007]"), refused::toString);
+        } finally {
+            end(chat);
+        }
+    }
+
+    @Test
     void aRunningPlatformIsReachedByItsOwnerAlone() throws Exception {
         Process chat = chat();
         try {

@@ -36,6 +36,7 @@ import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
 import org.osgi.service.component.annotations.ServiceScope;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -145,33 +146,45 @@ public final class BundlesCommand implements TenonCommand {
         return 0;
     }
 
+    /// Options of the commands that install.
+    static final class ChangeOptions {
+        @Option(names = "--offline", description = "Use only repositories on this machine.")
+        boolean offline;
+
+        @Option(
+                names = "--accept-changed-results",
+                description = "Take a version with which loaded models compute other logits, by more than rounding.")
+        boolean acceptChangedResults;
+    }
+
     @Command(name = "install", description = "Tests a bundle, moves models to it, and keeps it in deploy/.")
     Integer install(
             @Parameters(
                             paramLabel = "BUNDLE",
                             description = "A jar, group:artifact:version of a Maven repository, or a name in an index.")
                     String bundle,
-            @Option(names = "--offline", description = "Use only repositories on this machine.") boolean offline) {
-        return change("install", bundle, offline);
+            @Mixin ChangeOptions options) {
+        return change("install", bundle, options);
     }
 
     @Command(name = "update", description = "Like install, for a bundle that is already installed.")
     Integer update(
             @Parameters(paramLabel = "BUNDLE", description = "The new version, as for install.") String bundle,
-            @Option(names = "--offline", description = "Use only repositories on this machine.") boolean offline) {
-        return change("update", bundle, offline);
+            @Mixin ChangeOptions options) {
+        return change("update", bundle, options);
     }
 
     /// Fetches the bundle if it is not a file; the process that runs the platform needs no access
     /// to repositories.
-    private Integer change(String command, String bundle, boolean offline) {
+    private Integer change(String name, String bundle, ChangeOptions options) {
+        String command = options.acceptChangedResults ? name + BundleShell.ACCEPT : name;
         if (Files.exists(Path.of(bundle)) || bundle.endsWith(".jar")) {
             return change(command, Path.of(bundle).toAbsolutePath().normalize().toString());
         }
         Coordinates wanted = Coordinates.parse(bundle);
         String configured = console.setting("bundles.repositories").orElse(BundleRepositories.CENTRAL);
         BundleRepositories repositories = new BundleRepositories(
-                configured, offline, filter -> context == null || ApiPackages.meets(filter, context));
+                configured, options.offline, filter -> context == null || ApiPackages.meets(filter, context));
         try {
             Path folder = Files.createTempDirectory(WorkFolder.path(), "tenon-fetch-");
             try {

@@ -178,8 +178,10 @@ public final class DevCommand implements TenonCommand {
         }
         return ControlClient.running(ControlClient.folder(context)).stream()
                 .findFirst()
-                .map(platform -> platform.ask("install", jar.toString()) + " in process " + platform.pid())
-                .orElseGet(() -> shell.run("install", jar.toString()) + "; no other platform is running");
+                .map(platform ->
+                        platform.ask("install" + BundleShell.ACCEPT, jar.toString()) + " in process " + platform.pid())
+                .orElseGet(() ->
+                        shell.run("install" + BundleShell.ACCEPT, jar.toString()) + "; no other platform is running");
     }
 
     private String compare(Path before, Optional<Path> file) {

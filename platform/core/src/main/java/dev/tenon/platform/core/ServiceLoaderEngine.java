@@ -105,7 +105,7 @@ final class ServiceLoaderEngine extends TenonEngine implements StandaloneEngine 
             if (old == null) {
                 registry.release(next.number);
             } else {
-                replace(Set.of(old.number), Set.of(next.number), old.name + " was replaced by " + next.name);
+                replace(Set.of(old.number), Set.of(next.number), old.name + " was replaced by " + next.name, false);
             }
         } catch (RuntimeException | Error e) {
             withdraw(next);

@@ -10,7 +10,8 @@ import org.osgi.annotation.versioning.ProviderType;
 ///
 /// The engine does not check who made a bundle: its code runs when it is installed, with the rights of
 /// the program. It does check that a bundle computes what it should: backends and kernels compute a tiny
-/// model and are compared with scalar arithmetic, and a replaced format has to decode as before.
+/// model and are compared with scalar arithmetic, a replaced format has to decode as before, and loaded
+/// models keep their logits.
 @ProviderType
 public interface StandaloneEngine extends Engine {
     /// Installs what jars offer: formats, architectures, backends, kernels and whatever else
@@ -47,7 +48,8 @@ public interface StandaloneEngine extends Engine {
         /// @param jars as in [StandaloneEngine#install(Path...)]; other files than those in use
         /// @return the new bundle; this one is removed
         /// @throws dev.tenon.api.error.TenonException as there, or why a loaded model cannot be placed on the
-        ///     new bundle; then this one stays in use
+        ///     new bundle, or (`BUNDLE-007`) that its logits would become others by more than rounding; then
+        ///     this one stays in use. Where other logits are meant, [#remove()] and install instead
         InstalledBundle replace(Path... jars);
 
         /// Removes the bundle. Loaded models that use it are placed again by their next step; if nothing

@@ -29,6 +29,9 @@ import org.osgi.service.component.annotations.ReferenceCardinality;
 /// channel. A bundle is tested first and then kept in `deploy/`. Safe for any thread.
 @Component(service = BundleShell.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundleShell {
+    /// Follows the commands `install` and `update` where loaded models may compute other logits.
+    public static final String ACCEPT = " --accept-changed-results";
+
     private final BundleManager manager;
     private final EngineControl engine;
     private final BundleTrust trust;
@@ -55,7 +58,8 @@ public final class BundleShell {
 
     /// Runs one command.
     ///
-    /// @param command `list`, `why`, `install`, `update` or `remove`
+    /// @param command `list`, `why`, `install`, `update` or `remove`; `install` and `update` with [#ACCEPT]
+    ///     perhaps
     /// @param argument the path of a model or jar, or the bundle's name
     /// @return text for people; JSON for `list` and `why`
     /// @throws TenonException if it fails; nothing has changed then
@@ -63,8 +67,10 @@ public final class BundleShell {
         return switch (command) {
             case "list" -> BundleTable.json(OsgiBundles.all(trust));
             case "why" -> WhyTable.json(engine.explain(LoadRequest.of(Path.of(argument))), OsgiBundles.all());
-            case "install" -> install(Path.of(argument));
-            case "update" -> update(Path.of(argument));
+            case "install" -> install(Path.of(argument), false);
+            case "install" + ACCEPT -> install(Path.of(argument), true);
+            case "update" -> update(Path.of(argument), false);
+            case "update" + ACCEPT -> update(Path.of(argument), true);
             case "remove" -> remove(argument);
             default -> throw new TenonException(ErrorCode.CONTROL, "There is no command '" + command + "'");
         };
@@ -88,22 +94,22 @@ public final class BundleShell {
         return found;
     }
 
-    private String update(Path jar) {
+    private String update(Path jar, boolean changedResults) {
         BundleJar read = BundleJar.read(jar);
         if (manager.running(read.name()).isEmpty()) {
             throw new TenonException(
                     ErrorCode.BUNDLE_FIXED,
                     "There is no bundle " + read.name() + " to update. 'tenon bundles install' installs it");
         }
-        return install(jar);
+        return install(jar, changedResults);
     }
 
-    private String install(Path jar) {
+    private String install(Path jar, boolean changedResults) {
         // What is kept for the next start are the bytes that were checked, whatever becomes of the
         // file.
         Path copy = BundleManager.stage(jar);
         try {
-            String done = manager.apply(copy, jar.toString());
+            String done = manager.apply(copy, jar.toString(), changedResults);
             keep(copy, done);
             return done;
         } finally {

@@ -91,12 +91,12 @@ public final class BundleManager {
     ///
     /// @param file the jar; copied
     /// @return what was done, for people
-    /// @throws TenonException (`BUNDLE-001`, `BUNDLE-002`, `BUNDLE-003`, `BUNDLE-005`, `CFG-002`) if it
-    ///     was not; what ran before runs on
+    /// @throws TenonException (`BUNDLE-001`, `BUNDLE-002`, `BUNDLE-003`, `BUNDLE-005`, `BUNDLE-007`,
+    ///     `CFG-002`) if it was not; what ran before runs on
     public String apply(Path file) {
         Path copy = stage(file);
         try {
-            return apply(copy, file.toString());
+            return apply(copy, file.toString(), false);
         } finally {
             delete(copy);
         }
@@ -106,8 +106,9 @@ public final class BundleManager {
     ///
     /// @param copy the jar; stays the caller's
     /// @param shown what messages call it
+    /// @param changedResults whether loaded models may compute other logits with it
     /// @return what was done, for people
-    public synchronized String apply(Path copy, String shown) {
+    public synchronized String apply(Path copy, String shown, boolean changedResults) {
         try {
             BundleJar jar = BundleJar.read(copy);
             Optional<Bundle> old = running(jar.name());
@@ -124,7 +125,7 @@ public final class BundleManager {
             }
             old.ifPresent(this::requireFree);
             String location = LOCATION + jar.name() + "/" + jar.version() + "/" + ++changes;
-            return enter(jar, location, old.orElse(null));
+            return enter(jar, location, old.orElse(null), changedResults);
         } catch (TenonException e) {
             // The message shall name the file that the caller knows.
             throw new TenonException(e.code(), plain(e).replace(copy.toString(), shown), e);
@@ -152,7 +153,7 @@ public final class BundleManager {
         if (before != null) {
             Path copy = stage(jarOf(before));
             try {
-                return enter(BundleJar.read(copy), LOCATION + before, old);
+                return enter(BundleJar.read(copy), LOCATION + before, old, true);
             } finally {
                 delete(copy);
             }
@@ -212,7 +213,7 @@ public final class BundleManager {
 
     /// Has a bundle enter, and with it a copy of each bundle that uses the old one's classes: those
     /// are bound to the old classes for as long as they live.
-    private String enter(BundleJar jar, String location, Bundle old) {
+    private String enter(BundleJar jar, String location, Bundle old, boolean changedResults) {
         List<Part> parts = new ArrayList<>(List.of(new Part(jar, location, old)));
         List<Path> copies = new ArrayList<>();
         try {
@@ -224,7 +225,7 @@ public final class BundleManager {
             for (Part part : parts) {
                 admit(part);
             }
-            return change(parts);
+            return change(parts, changedResults);
         } finally {
             copies.forEach(BundleManager::delete);
         }
@@ -252,7 +253,7 @@ public final class BundleManager {
     private record Part(BundleJar jar, String location, Bundle old) {}
 
     /// Starts the new bundles next to the old ones, tests them, and switches over in one step.
-    private String change(List<Part> parts) {
+    private String change(List<Part> parts, boolean changedResults) {
         Bundle old = parts.getFirst().old();
         BundleJar jar = parts.getFirst().jar();
         Map<Long, Long> places = new LinkedHashMap<>();
@@ -260,6 +261,7 @@ public final class BundleManager {
         BundleJar trying = jar;
         String step = "was not installed";
         String code = ErrorCode.BUNDLE_REJECTED;
+        List<String> differences;
         try (SideBySide apart = new SideBySide(context)) {
             for (Part part : parts) {
                 trying = part.jar();
@@ -295,15 +297,18 @@ public final class BundleManager {
             trying = jar;
             step = "cannot run a loaded model";
             String reason = title(old) + " was replaced by " + title(entered.getFirst());
-            engine.replace(Set.copyOf(places.values()), Set.copyOf(places.keySet()), reason);
+            differences =
+                    engine.replace(Set.copyOf(places.values()), Set.copyOf(places.keySet()), reason, changedResults);
         } catch (IOException | BundleException | RuntimeException | LinkageError e) {
             leave(entered);
             String which = trying == jar ? "" : ": " + trying.title() + ", which uses it,";
-            throw new TenonException(
-                    code,
-                    jar.title() + which + " " + step + ": " + innermost(e)
-                            + (old == null ? ". It was removed again" : ". " + title(old) + " stays in use"),
-                    e);
+            String kept = old == null ? ". It was removed again" : ". " + title(old) + " stays in use";
+            if (e instanceof TenonException known && known.code().equals(ErrorCode.BUNDLE_RESULTS)) {
+                code = known.code();
+                step = "computes something else";
+                kept += ". 'tenon bundles update --accept-changed-results' takes it all the same";
+            }
+            throw new TenonException(code, jar.title() + which + " " + step + ": " + innermost(e) + kept, e);
         }
         if (isOfDistribution(parts.getFirst().location())) {
             replaced.remove(jar.name());
@@ -312,7 +317,8 @@ public final class BundleManager {
         }
         String users = parts.stream().skip(1).map(part -> part.jar().name()).collect(Collectors.joining(", "));
         String done = title(old) + " was replaced by " + jar.title()
-                + (users.isEmpty() ? "" : ", and restarted its users: " + users);
+                + (users.isEmpty() ? "" : ", and restarted its users: " + users)
+                + differences.stream().map(line -> "; " + line).collect(Collectors.joining());
         leave(parts.stream().map(Part::old).toList());
         return done;
     }

@@ -125,7 +125,7 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
                                 + files.get(newer.get()).title() + ", which is newer than its " + jar.version());
                 return;
             }
-            String done = manager.apply(copy, file.toString());
+            String done = manager.apply(copy, file.toString(), false);
             installed.put(file, jar);
             problems.remove(file);
             LOG.info("{}: {}", file.getFileName(), done);

@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
 ///
 /// A backend and a kernel compute a [TinyModel] and are compared with its scalar arithmetic. A format
 /// decodes the same blocks to the same values as the version that it replaces: another decoding is
-/// another model. An architecture is tried when loaded models move to it.
+/// another model. What loaded models compute on it is tried when they move to it ([TrialLogits]).
 public final class SelfCheck {
     /// Greatest error of the logits relative to the reference: kernels may round activations to 8 bits.
     private static final double TOLERANCE = 0.05;

@@ -48,9 +48,11 @@ public interface EngineControl {
     /// @param old numbers of the bundles that are replaced; their services are held afterwards
     /// @param next numbers of bundles that are held
     /// @param reason what sessions are told
-    /// @throws TenonException if a model cannot be placed on the new services; then everything is as
-    ///     before
-    void replace(Set<Long> old, Set<Long> next, String reason);
+    /// @param acceptChangedResults whether the logits of a model may become others, by more than rounding
+    /// @return how the logits of a short text differ, a line for each loaded model whose logits do
+    /// @throws TenonException if a model cannot be placed on the new services, or its logits became
+    ///     others (`BUNDLE-007`); then everything is as before
+    List<String> replace(Set<Long> old, Set<Long> next, String reason, boolean acceptChangedResults);
 
     /// Explains where a model would run now, and why, without loading it.
     ///

@@ -219,8 +219,8 @@ public final class EngineComponent implements Engine, EngineControl {
     }
 
     @Override
-    public void replace(Set<Long> old, Set<Long> next, String reason) {
-        engine.replace(old, next, reason);
+    public List<String> replace(Set<Long> old, Set<Long> next, String reason, boolean acceptChangedResults) {
+        return engine.replace(old, next, reason, acceptChangedResults);
     }
 
     @Override

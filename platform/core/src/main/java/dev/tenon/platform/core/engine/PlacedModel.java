@@ -19,11 +19,13 @@ import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.check.TrialLogits;
 import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.steps.StepLoop;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,10 +38,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// A loaded model: file, placement, tokenizer, sessions. Owns the file and, through its loop, the
 /// placement.
 final class PlacedModel implements LoadedModel {
+    private static final Logger LOG = LoggerFactory.getLogger(PlacedModel.class);
     private static final long RETRY_MILLIS = 20;
 
     private final GgufFile file;
@@ -51,6 +56,7 @@ final class PlacedModel implements LoadedModel {
     private final StepLoop loop;
     private final ModelConfig config;
     private final int contextLength;
+    private final int maxBatchTokens;
     private final Map<String, Integer> outputs;
     private final CompletableFuture<Tokenizer> tokenizer;
     private final Set<ModelSession> sessions = ConcurrentHashMap.newKeySet();
@@ -92,7 +98,8 @@ final class PlacedModel implements LoadedModel {
         this.last = Description.of(placement);
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
-        this.loop = new StepLoop(placement, this::placeAgain, placer.maxBatchTokens(now), placer.maxSequences());
+        this.maxBatchTokens = placer.maxBatchTokens(now);
+        this.loop = new StepLoop(placement, this::placeAgain, maxBatchTokens, placer.maxSequences());
         this.outputs = outputs(request, placement.definition().graph());
         this.loadNanos = System.nanoTime() - startNanos;
     }
@@ -277,17 +284,83 @@ final class PlacedModel implements LoadedModel {
         }
     }
 
-    /// Places the model again if it uses one of the services, which are no longer offered.
+    /// Places the model again if it uses one of the services, which are no longer offered, and if its logits
+    /// stay what they are.
+    ///
+    /// @param limit the largest error of the logits that passes
+    /// @return how they differ, if they do
+    /// @throws TenonException if it cannot be placed, or (`BUNDLE-007`) its logits differ by more; it has no
+    ///     placement then
+    Optional<String> replace(List<Object> services, String reason, double limit) {
+        List<String> differences = new ArrayList<>();
+        loop.placed()
+                .replace(
+                        placement -> placement != null && uses(placement, services),
+                        old -> placeAlike(old, limit, differences),
+                        reason);
+        forgetTemplateOf(services);
+        return differences.stream().findFirst();
+    }
+
+    /// Places the model again if it uses one of the services, or has no placement since one could not be made
+    /// with them. So the next replacement has logits to compare with.
     ///
     /// @throws TenonException if it cannot be placed; its next step tries again
-    void replace(List<Object> services, String reason) {
+    void putBack(List<Object> services, String reason) {
         loop.placed()
-                .replace(placement -> services.stream().anyMatch(placement::uses), () -> place(settings.get()), reason);
+                .replace(
+                        placement -> placement == null || uses(placement, services),
+                        old -> {
+                            if (old != null) {
+                                old.close();
+                            }
+                            return place(settings.get());
+                        },
+                        reason);
+        forgetTemplateOf(services);
+    }
+
+    private static boolean uses(Placement placement, List<Object> services) {
+        return services.stream().anyMatch(placement::uses);
+    }
+
+    private void forgetTemplateOf(List<Object> services) {
         if (services.stream().anyMatch(ChatTemplateEngine.class::isInstance)) {
             synchronized (this) {
                 template = null;
             }
         }
+    }
+
+    private Placement placeAlike(Placement old, double limit, List<String> differences) {
+        Optional<TrialLogits> before;
+        try {
+            before = Optional.of(TrialLogits.of(old, maxBatchTokens)).filter(TrialLogits::finite);
+        } catch (RuntimeException | LinkageError e) {
+            LOG.info("{} gives no logits to compare new ones with: {}", name(), e.toString());
+            before = Optional.empty();
+        } finally {
+            old.close();
+        }
+        Placement next = place(settings.get());
+        try {
+            TrialLogits after = TrialLogits.of(next, maxBatchTokens);
+            before.flatMap(logits -> logits.to(after)).ifPresent(difference -> {
+                String text = "the logits of a short text on " + name() + " " + difference.text();
+                if (!(difference.nmse() <= limit)) {
+                    throw new TenonException(ErrorCode.BUNDLE_RESULTS, text);
+                }
+                differences.add(text);
+            });
+            return next;
+        } catch (RuntimeException | Error e) {
+            next.close();
+            throw e;
+        }
+    }
+
+    private String name() {
+        return file.path().getFileName().toString();
     }
 
     /// Places the model by the settings of the moment, if they select another backend than

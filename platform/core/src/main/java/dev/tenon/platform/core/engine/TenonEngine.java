@@ -21,6 +21,7 @@ import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.DeclaredSettings;
 import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.text.Tokenizers;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,6 +34,11 @@ import org.slf4j.LoggerFactory;
 /// The engine over a [ServiceRegistry].
 public class TenonEngine implements Engine {
     private static final Logger LOG = LoggerFactory.getLogger(TenonEngine.class);
+
+    /// Error of logits that the same kernels compute, in another order at most.
+    private static final double ROUNDING = 1e-4;
+    /// Error of logits that other kernels compute: they may round activations to 8 bits.
+    private static final double ROUNDING_OF_KERNELS = 5e-3;
 
     private final ServiceRegistry registry;
     private final List<PlacedModel> models = new CopyOnWriteArrayList<>();
@@ -112,20 +118,28 @@ public class TenonEngine implements Engine {
     /// @param old numbers of the bundles that are replaced
     /// @param next numbers of bundles that are held
     /// @param reason what sessions are told
-    /// @throws TenonException why a model could not be placed; then everything is as before
-    public void replace(Set<Long> old, Set<Long> next, String reason) {
+    /// @param acceptChangedResults whether the logits of a model may become others
+    /// @return how the logits of models differ, a line for each model whose logits do
+    /// @throws TenonException why a model could not be placed, or that its logits became others
+    ///     (`BUNDLE-007`); then everything is as before
+    public List<String> replace(Set<Long> old, Set<Long> next, String reason, boolean acceptChangedResults) {
         List<Object> leaving = registry.servicesOf(old);
         List<Object> arriving = registry.servicesOf(next);
+        double limit = acceptChangedResults
+                ? Double.POSITIVE_INFINITY
+                : changesKernels(leaving) || changesKernels(arriving) ? ROUNDING_OF_KERNELS : ROUNDING;
+        List<String> differences = new ArrayList<>();
         registry.swap(old, next);
         try {
             for (PlacedModel model : models) {
-                model.replace(leaving, reason);
+                model.replace(leaving, reason, limit).ifPresent(differences::add);
             }
+            return differences;
         } catch (RuntimeException | Error e) {
             registry.swap(next, old);
             for (PlacedModel model : models) {
                 try {
-                    model.replace(arriving, "put back, because the replacement failed");
+                    model.putBack(arriving, "put back, because the replacement failed");
                 } catch (RuntimeException | Error again) {
                     // The next step of the model tries again and reports the failure.
                     e.addSuppressed(again);
@@ -136,6 +150,10 @@ public class TenonEngine implements Engine {
                     : new BackendException(
                             ErrorCode.BACKEND_FAILED, "A model could not be placed on the new bundle: " + e, 0, e);
         }
+    }
+
+    private static boolean changesKernels(List<Object> services) {
+        return services.stream().anyMatch(s -> s instanceof Backend || s instanceof KernelProvider);
     }
 
     /// Explains where a model would run now, and why.

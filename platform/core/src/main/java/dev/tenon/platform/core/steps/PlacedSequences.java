@@ -8,6 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /// The sequences of a model, and the placement whose KV cache they use. When the placement ends,
 /// they keep their tokens and run them again on the next one. Owns the placement.
@@ -78,14 +79,15 @@ public final class PlacedSequences {
         }
     }
 
-    /// Replaces the placement if it is one of those. Tasks wait meanwhile.
+    /// Replaces the placement if it is one that has to be. Tasks wait meanwhile.
     ///
-    /// @param which whether a placement has to be replaced
-    /// @param next makes the next one; what it throws is passed on
+    /// @param which whether the placement has to be replaced; gets null while there is none
+    /// @param next closes the placement that it is given, if it is one, and makes the next one; what it throws
+    ///     is passed on
     /// @param reason what the sessions are told
-    public void replace(Predicate<Placement> which, Supplier<Placement> next, String reason) {
+    public void replace(Predicate<Placement> which, UnaryOperator<Placement> next, String reason) {
         lock.exclusively(() -> {
-            if (placement != null && which.test(placement)) {
+            if (which.test(placement)) {
                 lock.drive();
                 try {
                     place(next, reason);
@@ -105,14 +107,22 @@ public final class PlacedSequences {
     /// suffice for two. If that fails there is no placement, and the next step tries again. Called
     /// by whoever drives; the lock is free meanwhile.
     void place(Supplier<Placement> next, String reason) {
+        place(
+                old -> {
+                    if (old != null) {
+                        old.close();
+                    }
+                    return next.get();
+                },
+                reason);
+    }
+
+    private void place(UnaryOperator<Placement> next, String reason) {
         Placement old = take();
         Placement fresh;
         lock.unlock();
         try {
-            if (old != null) {
-                old.close();
-            }
-            fresh = next.get();
+            fresh = next.apply(old);
         } finally {
             lock.lock();
         }

@@ -30,7 +30,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -398,44 +397,6 @@ class EngineTests {
             assertEquals(FakeBackend.expected(new int[] {1, 2, 3, 6, 12}, VOCAB, 2), generate(session, greedy(2)));
             assertEquals("fast", model.backend());
             assertEquals(0, slow.open.get());
-        }
-    }
-
-    @Test
-    void aHeldBundleIsNotOfferedAndThenTakesTheOthersPlace() {
-        registry.remove(fast);
-        registry.add(fast, 7);
-        registry.hold(8);
-        FakeBackend next = new FakeBackend("fast", 2);
-        registry.add(next, 8);
-        try (LoadedModel model = engine.load(request());
-                Session session = model.newSession()) {
-            generate(session, greedy(2, 1, 2, 3));
-            assertEquals(1, fast.open.get());
-            engine.replace(Set.of(7L), Set.of(8L), "replaced");
-            assertEquals(List.of(0, 1), List.of(fast.open.get(), next.open.get()));
-            assertEquals(FakeBackend.expected(new int[] {1, 2, 3, 6, 12}, VOCAB, 2), generate(session, greedy(2)));
-        }
-        assertEquals(0, next.open.get());
-    }
-
-    @Test
-    void aReplacementThatCannotRunAModelIsPutBack() {
-        registry.remove(fast);
-        registry.add(fast, 7);
-        registry.hold(8);
-        FakeBackend next = new FakeBackend("fast", 2);
-        next.available = false;
-        registry.add(next, 8);
-        try (LoadedModel model =
-                        engine.load(request().toBuilder().backend("fast").build());
-                Session session = model.newSession()) {
-            generate(session, greedy(2, 1, 2, 3));
-            TenonException e =
-                    assertThrows(TenonException.class, () -> engine.replace(Set.of(7L), Set.of(8L), "replaced"));
-            assertTrue(e.getMessage().contains("switched off"), e.getMessage());
-            assertEquals(FakeBackend.expected(new int[] {1, 2, 3, 6, 12}, VOCAB, 2), generate(session, greedy(2)));
-            assertEquals(1, fast.open.get());
         }
     }
 

@@ -60,6 +60,8 @@ final class FakeBackend implements Backend {
     /// What opening its device fails with, or null.
     volatile RuntimeException unopened;
     volatile boolean failing;
+    /// How far the most probable token is from the expected one.
+    volatile int shift;
     volatile boolean broken;
     volatile long stepMillis;
     /// What it says it reads in place.
@@ -204,8 +206,9 @@ final class FakeBackend implements Backend {
                     for (int p = 0; p <= position; p++) {
                         sum += pages[table[p / PAGE]][p % PAGE];
                     }
-                    best.add(sum % vocab);
-                    tokens.add(token(sum % vocab, input.sampling(t)));
+                    int next = (sum + shift) % vocab;
+                    best.add(next);
+                    tokens.add(token(next, input.sampling(t)));
                 }
             }
             return new FakeResult(best, tokens);
