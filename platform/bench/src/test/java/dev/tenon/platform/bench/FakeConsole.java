@@ -5,7 +5,7 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
-import dev.tenon.platform.cli.options.Ranges;
+import dev.tenon.platform.cli.Ranges;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;

@@ -1,6 +1,7 @@
 package dev.tenon.platform.launcher;
 
 import dev.tenon.platform.boot.EntryPoint;
+import dev.tenon.platform.launcher.home.CacheFolder;
 import dev.tenon.platform.launcher.home.Home;
 import dev.tenon.platform.launcher.home.PlatformException;
 import dev.tenon.platform.launcher.log.LogProvider;
@@ -132,10 +133,11 @@ public final class Main {
             Platform running = booted.get();
             if (running != null) {
                 running.close();
+            } else {
+                CacheFolder.removeUnfinished();
             }
         };
-        // First of all: no hook can be added after a signal. If a signal comes during the boot, a
-        // later start removes the working folder.
+        // First of all: no hook can be added after a signal.
         Runtime.getRuntime().addShutdownHook(new Thread(close, "tenon-stop"));
         Platform platform = Platform.boot(Home.find(), args.length == 0 ? "" : args[0]);
         booted.set(platform);

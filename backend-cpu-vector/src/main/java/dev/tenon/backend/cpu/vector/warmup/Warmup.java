@@ -2,6 +2,8 @@ package dev.tenon.backend.cpu.vector.warmup;
 
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
@@ -165,8 +167,12 @@ public final class Warmup implements AutoCloseable {
             // Steps compile linear kernels themselves, with all threads: only an idle plan gains from this.
             linears(tasks);
         } catch (RuntimeException | Error e) {
-            // Steps would meet the same failure and report it; without this thread they are only slower.
-            LOG.warn("The kernels are not warmed up: {}", e.toString(), e);
+            if (e instanceof TenonException known && known.code().equals(ErrorCode.CLOSED)) {
+                LOG.debug("The warm-up ends with its kernels", e);
+            } else {
+                // Steps would meet the same failure and report it; without this thread they are only slower.
+                LOG.warn("The kernels are not warmed up: {}", e.toString(), e);
+            }
             elementsReady = true;
             attentionReady = true;
         }

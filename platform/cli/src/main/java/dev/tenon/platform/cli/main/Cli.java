@@ -2,8 +2,8 @@ package dev.tenon.platform.cli.main;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.Ranges;
 import dev.tenon.platform.cli.TenonCommand;
-import dev.tenon.platform.cli.options.Ranges;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.Colors;
 import dev.tenon.platform.cli.terminal.StandardOutput;

@@ -69,7 +69,19 @@ public final class CliMain implements EntryPoint {
     @Override
     public int run(String... args) {
         String version = context.getBundle().getVersion().toString();
-        return new Cli(sources(), Streams.ofProcess(), this::setting, version, () -> ending).execute(args);
+        return new Cli(sources(), Streams.ofProcess(), this::setting, version, () -> ending || jvmEnds()).execute(args);
+    }
+
+    /// Whether the JVM runs its shutdown hooks, of which the one that stops the framework need not be the first.
+    private static boolean jvmEnds() {
+        Thread none = new Thread(() -> {});
+        try {
+            Runtime.getRuntime().addShutdownHook(none);
+            Runtime.getRuntime().removeShutdownHook(none);
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
     }
 
     private String setting(String key) {

@@ -3,6 +3,7 @@ package dev.tenon.platform.cli.options;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Range;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import picocli.CommandLine.Option;

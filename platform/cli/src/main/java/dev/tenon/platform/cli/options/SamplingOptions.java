@@ -2,6 +2,7 @@ package dev.tenon.platform.cli.options;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.cli.Range;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

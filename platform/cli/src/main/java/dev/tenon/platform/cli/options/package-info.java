@@ -1,7 +1,2 @@
 /// Options that several commands share, and the texts that they read.
-@Version("1.0.0")
-@Export
 package dev.tenon.platform.cli.options;
-
-import org.osgi.annotation.bundle.Export;
-import org.osgi.annotation.versioning.Version;

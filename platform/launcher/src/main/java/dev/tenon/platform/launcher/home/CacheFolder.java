@@ -26,6 +26,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,13 +47,18 @@ public record CacheFolder(Path path, FileChannel lock) implements AutoCloseable 
     /// Free bytes that a folder in memory must have: bundles' jars may be unpacked or copied there.
     private static final long ROOM = 256L << 20;
 
+    /// This process's folder; null until it is made.
+    private static volatile Path own;
+
     public static CacheFolder create() {
         Path parent = parent();
         try {
             // Not Files.createTempDirectory: its random name starts the security providers, some 20
             // ms.
             String name = PREFIX + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime());
-            Path path = Files.createDirectory(parent.resolve(name), attributes());
+            Path path = parent.resolve(name);
+            own = path;
+            Files.createDirectory(path, attributes());
             FileChannel lock = FileChannel.open(path.resolve(LOCK), CREATE_NEW, WRITE);
             lock.lock();
             return new CacheFolder(path, lock);
@@ -82,6 +88,16 @@ public record CacheFolder(Path path, FileChannel lock) implements AutoCloseable 
         }
     }
 
+    /// Removes this process's folder while another thread may still fill it: at a signal during the boot, that thread
+    /// goes on until the JVM ends.
+    public static void removeUnfinished() {
+        Path path = own;
+        for (int i = 0; path != null && i < 20 && Files.exists(path); i++) {
+            delete(path);
+            LockSupport.parkNanos(5_000_000);
+        }
+    }
+
     /// Removes the folders of processes that no longer run, and what start scripts that were killed
     /// left in the installation's cache. Folders of other users are left alone.
     public static void sweep() {
@@ -98,7 +114,8 @@ public record CacheFolder(Path path, FileChannel lock) implements AutoCloseable 
 
     private static void sweep(Path parent) {
         for (Path entry : list(parent, PREFIX + "*")) {
-            if (Files.isWritable(entry) && abandoned(entry)) {
+            // Opening and closing the lock file of this process would release its lock.
+            if (!entry.equals(own) && Files.isWritable(entry) && abandoned(entry)) {
                 delete(entry);
             }
         }

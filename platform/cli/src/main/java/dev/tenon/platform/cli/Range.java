@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.options;
+package dev.tenon.platform.cli;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
