@@ -63,10 +63,22 @@ public interface Console {
     /// @return whether it may be replaced; no, where nobody can be asked
     /// @throws UncheckedIOException if standard input cannot be read
     default boolean mayReplace(Path file, boolean allowed) {
-        if (allowed || !inIsTerminal() || !errIsTerminal() || !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+        if (allowed || !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
             return allowed;
         }
-        err().print(file + " exists. Replace it? [y/N] ");
+        return agrees(file + " exists. Replace it?");
+    }
+
+    /// Asks a question on the terminal.
+    ///
+    /// @param question without the answers
+    /// @return whether the answer is yes; no, where nobody can be asked
+    /// @throws UncheckedIOException if standard input cannot be read
+    default boolean agrees(String question) {
+        if (!inIsTerminal() || !errIsTerminal()) {
+            return false;
+        }
+        err().print(question + " [y/N] ");
         err().flush();
         StringBuilder answer = new StringBuilder();
         try {

@@ -44,12 +44,14 @@ import picocli.CommandLine.ParentCommand;
         name = "run",
         sortOptions = false,
         description = {
-            "Continues a prompt, or, with --chat, answers it.",
-            "Without -p and -f the prompt is read from standard input, unless that is a terminal."
+            "Answers a question, or continues a prompt (-p, -f); with --chat it answers that, too.",
+            "Without any of them the prompt is read from standard input, unless that is a terminal."
         },
         footerHeading = "%nExamples:%n",
         footer = {
             "  tenon run",
+            "  tenon run \"Once upon a time\"",
+            "  tenon run owner/repo \"What is a tenon?\"",
             "  tenon run -p \"The fox said\" -n 100",
             "  tenon run -m model.gguf --chat -sys \"Be brief.\" -p \"What is a tenon?\"",
             "  tenon run -m model.gguf -p \"2+2=\" -n 8 --temp 0",
@@ -69,6 +71,9 @@ public final class RunCommand implements TenonCommand {
 
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
     Engine engine;
+
+    @Mixin
+    private RunArguments arguments;
 
     @Option(
             names = {"-p", "--prompt"},
@@ -132,25 +137,27 @@ public final class RunCommand implements TenonCommand {
                 description = "Treat the prompt as a chat message and apply the model's chat template.")
         boolean chat;
 
-        @Option(names = "--raw", description = "Use the prompt as it is (the default).")
+        @Option(names = "--raw", description = "Continue the prompt as it is (the default of -p, -f and input).")
         boolean raw;
     }
 
     @Override
     public Integer call() throws IOException {
-        LoadRequest request = model.request(console);
+        RunArguments.Given given = arguments.read(console, model.name(), prompt != null || file != null);
+        LoadRequest request = model.request(console, given.model());
         Path[] inputs = file == null ? new Path[] {request.path()} : new Path[] {request.path(), file};
         if (jsonMetrics != null && !jsonMetrics.equals("-")) {
             OutputFile.checkStream(Path.of(jsonMetrics), true, inputs);
         }
         ModelDefaults defaults = ModelDefaults.of(request.path());
-        String text = promptText(defaults);
+        String text = given.question() != null ? given.question() : promptText(defaults);
         SamplingParams params = sampling.params(defaults);
-        boolean chat = mode.chat || system != null && !mode.raw;
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
             sampling.check(params, loaded);
             Prompts.checkLength(loaded, text);
+            boolean answers = given.question() != null && loaded.chatTemplate().isPresent();
+            boolean chat = mode.chat || (system != null || answers) && !mode.raw;
             int[] tokens = chat ? chatTokens(loaded, text) : loaded.tokenizer().encode(text, true, true);
             if (!chat && !noDisplayPrompt && tokens.length <= loaded.contextLength()) {
                 console.out().print(text);

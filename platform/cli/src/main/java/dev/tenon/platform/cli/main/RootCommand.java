@@ -10,14 +10,17 @@ import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.config.UnknownVariables;
 import dev.tenon.platform.cli.pull.ModelFiles;
+import dev.tenon.platform.cli.pull.PullCommand;
 import dev.tenon.platform.cli.terminal.BarProgress;
 import dev.tenon.platform.cli.terminal.Colors;
 import dev.tenon.platform.cli.terminal.InterruptWatch;
 import dev.tenon.platform.cli.terminal.Streams;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -191,7 +194,15 @@ final class RootCommand implements Console {
                                 "No model is given and none is configured. Give one with -m FILE, or set"
                                         + " TENON_MODEL."))
                 : name;
-        return new ModelFiles(ModelFiles.folder(setting("models"))).find(wanted);
+        ModelFiles files = new ModelFiles(ModelFiles.folder(setting("models")));
+        if (files.isMissing(wanted) && agrees("Model " + wanted + " is not here. Download it?")) {
+            try {
+                PullCommand.pull(this, wanted);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return files.find(wanted);
     }
 
     @Override

@@ -13,7 +13,8 @@ public final class ModelOptions {
     @Option(
             names = {"-m", "--model"},
             paramLabel = "FILE",
-            description = "Model: a GGUF file, or the name of a pulled model (default: the configured one).")
+            description = "Model: a GGUF file, or a pulled model's name or owner/repo[:quant] (default: the configured"
+                    + " one).")
     private String model;
 
     @Option(
@@ -80,11 +81,24 @@ public final class ModelOptions {
             description = "Setting for the backend, such as mv.block-size=256; may be repeated.")
     private Map<String, String> settings = new LinkedHashMap<>();
 
+    /// {@return the model's name as it was given, or null}
+    public String name() {
+        return model;
+    }
+
     /// {@return the request to load the model}
     ///
     /// @param console finds the model's file
     public LoadRequest request(Console console) {
-        return LoadRequest.builder(console.model(model))
+        return request(console, model);
+    }
+
+    /// {@return the request to load a model that was not named by an option}
+    ///
+    /// @param console finds the model's file
+    /// @param name what the user calls it; null for the configured one
+    public LoadRequest request(Console console, String name) {
+        return LoadRequest.builder(console.model(name))
                 .backend(backend)
                 .device(device)
                 .threads(threads)

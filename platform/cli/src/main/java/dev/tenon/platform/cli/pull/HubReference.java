@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-/// A model on a hub: `hf:owner/repo[:quant]`.
+/// A model on a hub: `owner/repo[:quant]`, also with `hf:` before it.
 ///
 /// @param owner user or organisation
 /// @param repo repository
@@ -17,11 +17,21 @@ record HubReference(String owner, String repo, String quant) {
     /// The default quantisation.
     static final String DEFAULT_QUANT = "Q4_K_M";
 
-    private static final Pattern FORM = Pattern.compile("hf:([\\w.-]+)/([\\w.-]+?)(?:\\.git)?(?::([\\w.-]+))?");
+    private static final Pattern FORM = Pattern.compile("(?:hf:)?([\\w.-]+)/([\\w.-]+?)(?:\\.git)?(?::([\\w.-]+))?");
     private static final Pattern SPLIT = Pattern.compile("(.*)-(\\d{5})-of-(\\d{5})\\.gguf");
 
+    /// {@return whether a text can only be a reference, right or wrong}
+    ///
+    /// @param text what the user gave
     static boolean isReference(String text) {
         return text.startsWith("hf:");
+    }
+
+    /// {@return whether a text has the form of a reference, which a path may have, too}
+    ///
+    /// @param text what the user gave
+    static boolean looksLike(String text) {
+        return FORM.matcher(text).matches() && !text.matches("(?i).*\\.gguf|\\.\\.?/.*");
     }
 
     /// Reads a reference.
@@ -33,7 +43,7 @@ record HubReference(String owner, String repo, String quant) {
         Matcher form = FORM.matcher(text);
         if (!form.matches() || dots(form.group(1)) || dots(form.group(2))) {
             throw new TenonException(
-                    ErrorCode.USAGE, "'" + text + "' is not a model on the hub; expected hf:owner/repo[:quant].");
+                    ErrorCode.USAGE, "'" + text + "' is not a model on the hub; expected owner/repo[:quant].");
         }
         return new HubReference(form.group(1), form.group(2), form.group(3) == null ? "" : form.group(3));
     }

@@ -27,30 +27,63 @@ public final class ModelFiles {
                 .orElseGet(() -> Path.of(System.getProperty("user.home"), ".cache", "tenon", "models"));
     }
 
-    /// Finds the file for a name: a path that exists, `hf:org/repo[:quant]`, or a pulled file's
-    /// name with or without `.gguf`.
+    /// Finds the file for a name: a path that exists, a pulled file's name with or without `.gguf`, or
+    /// `owner/repo[:quant]`.
     ///
     /// @param name what the user gave
     /// @return the file, or the name as a path when nothing matches, so that loading reports it
     public Path find(String name) {
-        if (HubReference.isReference(name)) {
-            HubReference reference = HubReference.parse(name);
-            return pulled(reference)
-                    .orElseThrow(() -> new TenonException(
-                            ErrorCode.IO,
-                            "Model " + name + " is not in " + folder + ". Get it with: tenon pull " + name));
+        Optional<Path> there = there(name);
+        if (there.isPresent()) {
+            return there.get();
         }
-        Path path;
+        if (isMissing(name)) {
+            throw new TenonException(
+                    ErrorCode.IO,
+                    "There is no model " + name + ", neither as a file nor in " + folder + ". Get it with: tenon pull "
+                            + name);
+        }
+        return path(name);
+    }
+
+    /// {@return whether a text names a model: a file, a pulled one, one on the hub, or a GGUF file that is missing}
+    ///
+    /// @param text what the user gave
+    public boolean names(String text) {
+        return HubReference.isReference(text)
+                || HubReference.looksLike(text)
+                || text.matches("(?i)\\S+\\.gguf")
+                || there(text).filter(Files::isRegularFile).isPresent();
+    }
+
+    /// {@return whether a name means a model on the hub that is not here}
+    ///
+    /// @param name what the user gave
+    public boolean isMissing(String name) {
+        return (HubReference.isReference(name) || HubReference.looksLike(name))
+                && there(name).isEmpty();
+    }
+
+    private Optional<Path> there(String name) {
+        if (HubReference.isReference(name)) {
+            return pulled(HubReference.parse(name));
+        }
+        Path path = path(name);
+        if (Files.exists(path) || path.isAbsolute()) {
+            return Optional.of(path);
+        }
+        Optional<Path> named =
+                list().stream().filter(file -> matches(file, name)).findFirst();
+        return named.isPresent() || !HubReference.looksLike(name) ? named : pulled(HubReference.parse(name));
+    }
+
+    private static Path path(String name) {
         try {
-            path = Path.of(name);
+            return Path.of(name);
         } catch (InvalidPathException e) {
             throw new TenonException(
                     ErrorCode.IO, "'" + name + "' is not a path: " + e.getReason() + ". Check the path.", e);
         }
-        if (Files.exists(path) || path.isAbsolute()) {
-            return path;
-        }
-        return list().stream().filter(file -> matches(file, name)).findFirst().orElse(path);
     }
 
     /// {@return the pulled file that a reference means}

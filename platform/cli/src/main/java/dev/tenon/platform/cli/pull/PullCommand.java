@@ -42,8 +42,8 @@ import picocli.CommandLine.Spec;
         },
         footerHeading = "%nExamples:%n",
         footer = {
-            "  tenon pull hf:org/repo-GGUF",
-            "  tenon pull hf:org/repo-GGUF:Q8_0",
+            "  tenon pull org/repo-GGUF",
+            "  tenon pull org/repo-GGUF:Q8_0",
             "  tenon pull https://example.org/model.gguf --sha256 0123abcd...",
         })
 @Component(
@@ -63,7 +63,7 @@ public final class PullCommand implements TenonCommand {
     @Parameters(
             index = "0",
             paramLabel = "SOURCE",
-            description = "hf:owner/repo[:quant] (default quant: Q4_K_M), or an http(s) URL.")
+            description = "owner/repo[:quant] on the hub (default quant: Q4_K_M), or an http(s) URL.")
     private String source;
 
     @Option(names = "--sha256", paramLabel = "HEX", description = "The expected checksum of a file from a URL.")
@@ -80,8 +80,24 @@ public final class PullCommand implements TenonCommand {
             description = "Download the file even if it exists, and replace it without asking.")
     private boolean overwrite;
 
+    /// Whether the user asked for something else, and the model is needed for that.
+    private boolean onTheWay;
+
     Duration pause = Duration.ofMillis(500);
     Duration stall = HttpGet.PATIENCE;
+
+    /// Downloads a model that another command needs.
+    ///
+    /// @param console of that command
+    /// @param source `owner/repo[:quant]`
+    /// @throws IOException if it cannot be stored
+    public static void pull(Console console, String source) throws IOException {
+        PullCommand command = new PullCommand();
+        command.console = console;
+        command.source = source;
+        command.onTheWay = true;
+        command.call();
+    }
 
     @Override
     public Integer call() throws IOException {
@@ -96,7 +112,7 @@ public final class PullCommand implements TenonCommand {
         String token = console.setting("hf.token").orElse(System.getenv("HF_TOKEN"));
         try (HttpGet http = new HttpGet(token == null || token.isBlank() ? null : token.strip(), hub, stall)) {
             Downloader downloader = new Downloader(http, console, pause);
-            if (HubReference.isReference(source)) {
+            if (HubReference.isReference(source) || HubReference.looksLike(source)) {
                 pullReference(new Hub(hub, http), downloader, folder);
             } else {
                 pullUrl(downloader, folder);
@@ -144,12 +160,15 @@ public final class PullCommand implements TenonCommand {
             pull(downloader, new Downloader.Wanted(file.uri(), file.size(), sum), targets.get(i));
         }
         together(targets);
+        if (onTheWay) {
+            return;
+        }
         console.note("Use it with: tenon run -m " + (given.isPresent() ? targets.getFirst() : source));
     }
 
     private void pullUrl(Downloader downloader, Path folder) throws IOException {
         URI uri = web(source)
-                .orElseThrow(() -> usage("'" + source + "' is neither hf:owner/repo[:quant] nor an http(s) URL"));
+                .orElseThrow(() -> usage("'" + source + "' is neither owner/repo[:quant] nor an http(s) URL"));
         String path = uri.getPath() == null ? "" : uri.getPath();
         String name = path.substring(path.lastIndexOf('/') + 1);
         Optional<Path> given = output();
@@ -177,7 +196,9 @@ public final class PullCommand implements TenonCommand {
 
     private void pull(Downloader downloader, Downloader.Wanted wanted, Path target) throws IOException {
         downloader.download(wanted, target, overwrite);
-        console.out().println(target);
+        if (!onTheWay) {
+            console.out().println(target);
+        }
     }
 
     /// Checks that parts are parts of one model.

@@ -108,6 +108,79 @@ class RunCommandTests {
         assertArrayEquals(expected, cli.engine.requests.getFirst().prompt());
     }
 
+    private String chatOf(int request) {
+        int[] prompt = cli.engine.requests.get(request).prompt();
+        return new FakeTokenizer(false).decode(prompt);
+    }
+
+    @Test
+    void aQuestionIsAnsweredThroughTheTemplate() {
+        TestCli.Result result = cli.run("run", "Why is the sky blue?");
+        assertEquals(0, result.status(), result.err());
+        assertEquals(" there was a fox.\n", result.out());
+        assertEquals(cli.model, cli.engine.loads.getFirst().path());
+        cli.run("run", "--chat", "-p", "Why is the sky blue?");
+        assertEquals(chatOf(1), chatOf(0));
+    }
+
+    @Test
+    void aModelWithoutTemplateContinuesTheQuestion() {
+        cli.engine.template = null;
+        assertEquals("Once there was a fox.\n", cli.run("run", "Once").out());
+        assertEquals("Once there was a fox.\n", cli.run("run", "--raw", "Once").out());
+    }
+
+    @Test
+    void rawContinuesTheQuestion() {
+        assertEquals("Once there was a fox.\n", cli.run("run", "--raw", "Once").out());
+    }
+
+    @Test
+    void theFirstArgumentMayBeAModel() throws IOException {
+        Path file = Files.writeString(folder.resolve("other.gguf"), "fake");
+        Path pulled = folder.resolve("models/org/repo/tiny-Q4_K_M.gguf");
+        Files.createDirectories(pulled.getParent());
+        Files.writeString(pulled, "fake");
+        assertEquals(0, cli.run("run", file.toString(), "Hi").status());
+        assertEquals(file, cli.engine.loads.getFirst().path());
+        for (String name : List.of("tiny-Q4_K_M", "org/repo", "org/repo:q4_k_m", "hf:org/repo")) {
+            assertEquals(" there was a fox.\n", cli.run("run", name, "Hi").out());
+            assertEquals(pulled, cli.engine.loads.getLast().path());
+        }
+        assertEquals(
+                "Once upon a time there was a fox.\n",
+                cli.run("run", "org/repo").out());
+        assertEquals(pulled, cli.engine.loads.getLast().path());
+        assertEquals(
+                "Hi there was a fox.\n", cli.run("run", "org/repo", "-p", "Hi").out());
+        assertEquals(0, cli.run("run", "-m", "org/repo", "Hi").status());
+        assertEquals(pulled, cli.engine.loads.getLast().path());
+    }
+
+    @Test
+    void argumentsThatContradictAreRefused() {
+        for (String[] args : new String[][] {
+            {"run", "why", "is"}, {"run", "-m", "story.gguf", "why", "is"}, {"run", "why?", "-p", "x"}
+        }) {
+            TestCli.Result result = cli.run(args);
+            assertEquals(2, result.status(), result.err());
+            assertEquals(1, result.errLines(), result.err());
+            assertTrue(result.err().contains("'" + (args[1].equals("-m") ? "is" : args[1]) + "'"), result.err());
+            assertTrue(result.err().endsWith("[CLI-001]\n"), result.err());
+        }
+        assertTrue(cli.engine.loads.isEmpty());
+    }
+
+    @Test
+    void aMissingModelIsNotTakenForAQuestion() {
+        TestCli.Result file = cli.run("run", "nowhere.gguf");
+        assertEquals(1, file.status());
+        assertTrue(file.err().contains("nowhere.gguf does not exist"), file.err());
+        TestCli.Result hub = cli.run("run", "org/none", "Hi");
+        assertEquals(1, hub.status());
+        assertTrue(hub.err().contains("tenon pull org/none"), hub.err());
+    }
+
     @Test
     void systemMessageMeansChat() {
         cli.run("run", "-sys", "Be brief.", "-p", "Hi");

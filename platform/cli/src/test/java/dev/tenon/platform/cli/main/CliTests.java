@@ -177,8 +177,8 @@ class CliTests {
         assertTrue(
                 result.err().startsWith("tenon: 'tenon' has no command 'inspekt'. Did you mean inspect"), result.err());
         assertTrue(result.err().endsWith("[CLI-001]\n"), result.err());
-        String argument = new TestCli(folder).run("run", "x").err();
-        assertEquals("tenon: Unexpected argument 'x'. See 'tenon run --help'. [CLI-001]\n", argument);
+        String argument = new TestCli(folder).run("devices", "x").err();
+        assertEquals("tenon: Unexpected argument 'x'. See 'tenon devices --help'. [CLI-001]\n", argument);
     }
 
     @Test

@@ -324,6 +324,32 @@ class PullTests {
     }
 
     @Test
+    void hubNeedsNoPrefix() throws IOException {
+        TestCli.Result result = cli.run("pull", "org/repo:Q8_0");
+        assertEquals(0, result.status(), result.err());
+        assertArrayEquals(content, Files.readAllBytes(folder.resolve("models/org/repo/tiny-Q8_0.gguf")));
+    }
+
+    @Test
+    void aModelThatIsMissingIsPulledAfterAQuestion() {
+        cli.inTerminal = true;
+        cli.errTerminal = true;
+        cli.stdin = "n\n".getBytes(StandardCharsets.UTF_8);
+        TestCli.Result refused = cli.run("run", "org/repo", "Hi");
+        assertEquals(1, refused.status(), refused.err());
+        assertTrue(refused.err().contains("Download it? [y/N] "), refused.err());
+        assertTrue(refused.err().endsWith("tenon pull org/repo [IO-001]\n"), refused.err());
+        assertEquals(List.of(), requests);
+        cli.stdin = "y\n".getBytes(StandardCharsets.UTF_8);
+        TestCli.Result result = cli.run("run", "-m", "org/repo", "Hi");
+        assertEquals(0, result.status(), result.err());
+        assertEquals(" there was a fox.\n", result.out());
+        assertEquals(
+                folder.resolve("models/org/repo/tiny-Q4_K_M.gguf"),
+                cli.engine.loads.getLast().path());
+    }
+
+    @Test
     void repositoryGivesQ4KMByDefault() throws IOException {
         TestCli.Result result = cli.run("pull", "hf:org/repo");
         assertEquals(0, result.status(), result.err());
