@@ -2,11 +2,13 @@ package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
@@ -136,34 +138,41 @@ public final class ChatCommand implements TenonCommand {
                     obey(text, conversation, loaded);
                     continue;
                 }
-                answer(session, conversation, text, withSeed(params, params.seed() + turn++));
+                answer(loaded, session, conversation, text, withSeed(params, params.seed() + turn++));
             } catch (TenonException e) {
-                if (!interactive) {
+                // A message that is too long is no reason to lose those that follow.
+                if (!interactive && !e.code().equals(ErrorCode.CONTEXT_LENGTH)) {
                     throw e;
                 }
                 failures++;
                 CliErrors.failure(e, console.err(), false);
             }
         }
-        if (interactive && failures > 0) {
-            console.note(failures + " messages failed.");
+        if (failures > 0 && interactive) {
+            console.note(failures == 1 ? "1 message failed." : failures + " messages failed.");
         }
-        return 0;
+        return failures > 0 && !interactive ? CliErrors.FAILED : 0;
     }
 
-    private void answer(Session session, Conversation conversation, String text, SamplingParams params) {
+    private void answer(
+            LoadedModel loaded, Session session, Conversation conversation, String text, SamplingParams params) {
+        int heard;
         try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
-                Printer printer = new Printer(session, interrupt)) {
+                Printer printer = new Printer(loaded, session, interrupt)) {
             last = conversation.send(text, params, predict, stop, printer);
+            heard = printer.heard;
             console.out().println();
             console.out().flush();
             if (interrupt.happened() && last.finish() == FinishReason.CANCELLED) {
                 console.note("(cut short)");
             }
         }
-        if (last.finish() == FinishReason.LENGTH && predict < 0) {
-            console.note("The context is full; /clear starts over.");
+        int left = conversation.turnsLeft();
+        if (left > 0) {
+            console.note("(the context is full: the oldest " + (left == 1 ? "turn" : left + " turns")
+                    + " left the conversation)");
         }
+        StopNote.of(last, predict, loaded.contextLength(), stop, heard).ifPresent(console::note);
     }
 
     private void obey(String text, Conversation conversation, LoadedModel loaded) {
@@ -230,11 +239,19 @@ public final class ChatCommand implements TenonCommand {
     private final class Printer implements GenerationListener, AutoCloseable {
         private final Session session;
         private final Console.Interrupt interrupt;
+        private final LoadedModel loaded;
         private final Progress bar = console.progress("prompt", -1, "tokens");
+        private int heard;
 
-        Printer(Session session, Console.Interrupt interrupt) {
+        Printer(LoadedModel loaded, Session session, Console.Interrupt interrupt) {
+            this.loaded = loaded;
             this.session = session;
             this.interrupt = interrupt;
+        }
+
+        @Override
+        public void onToken(GeneratedToken token) {
+            heard += loaded.tokenizer().isEndOfGeneration(token.id()) ? 0 : 1;
         }
 
         @Override

@@ -1,16 +1,15 @@
 package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.engine.FinishReason;
-import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.api.text.StreamDecoder;
-import dev.tenon.api.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -20,13 +19,14 @@ import java.util.List;
 /// Each turn renders the whole conversation. If that text continues what the session holds, only
 /// the rest is evaluated; otherwise (a template that strips or rewrites earlier turns, a cleared or
 /// repeated turn) the session is cut back to the longest common run of tokens and the rest is
-/// evaluated again. Not safe for several threads.
+/// evaluated again. When the context is full, the oldest turns leave. Not safe for several threads.
 final class Conversation {
     private final LoadedModel model;
     private final Session session;
     private final List<ChatMessage> messages = new ArrayList<>();
     private int[] held = {};
     private String heldText;
+    private int turnsLeft;
 
     Conversation(LoadedModel model, Session session) {
         this.model = model;
@@ -66,7 +66,16 @@ final class Conversation {
         return messages.removeLast().content();
     }
 
+    /// {@return how many turns left because of the last message: the context was full}
+    int turnsLeft() {
+        return turnsLeft;
+    }
+
     /// Sends a message and receives the answer. If that fails, the conversation is unchanged.
+    ///
+    /// When the context has too little room for the message and an answer, or becomes full while the answer comes,
+    /// the oldest turns leave until half of it is free, and the answer goes on. The system message and the new one
+    /// stay.
     ///
     /// @param text the user's message
     /// @param params how to choose tokens
@@ -74,43 +83,84 @@ final class Conversation {
     /// @param stop texts that end the answer
     /// @param listener hears the answer
     /// @return counts and times
+    /// @throws OutOfResourcesException (`LIMIT-001`) if the message does not fit the context even alone
     Usage send(String text, SamplingParams params, int limit, List<String> stop, GenerationListener listener) {
+        List<ChatMessage> former = List.copyOf(messages);
+        turnsLeft = 0;
         messages.add(new ChatMessage("user", text));
         boolean sent = false;
         try {
-            String rendered = Prompts.render(model, messages);
-            int[] rest = rest(rendered);
-            int before = held.length;
             Recorder recorder = new Recorder(model.tokenizer(), listener);
-            heldText = null;
-            Usage usage = session.generate(
-                    GenerationRequest.builder()
-                            .prompt(rest)
-                            .sampling(params)
-                            .maxNewTokens(limit)
-                            .stop(stop)
-                            .build(),
-                    recorder);
-            messages.add(new ChatMessage("assistant", recorder.shown.toString()));
+            Usage usage = generate(params, limit, stop, recorder);
+            while (StopNote.contextFull(usage, limit) && turns() > 1) {
+                SamplingParams more = params.toBuilder()
+                        .seed(params.seed() + usage.generatedTokens())
+                        .build();
+                int most = limit < 0 ? limit : limit - usage.generatedTokens();
+                usage = sum(usage, generate(more, most, stop, recorder));
+            }
+            messages.add(new ChatMessage("assistant", recorder.shown()));
             sent = true;
-            remember(rendered, before, rest, recorder, usage);
             return usage;
         } finally {
             if (!sent) {
-                messages.removeLast();
+                messages.clear();
+                messages.addAll(former);
+                turnsLeft = 0;
                 forgetUnknown();
             }
         }
     }
 
+    /// Generates the answer to the last message, or more of it.
+    private Usage generate(SamplingParams params, int limit, List<String> stop, Recorder recorder) {
+        int[] rest = rest(limit, recorder);
+        int before = held.length;
+        int heard = recorder.tokens().length;
+        String rendered = Prompts.render(model, messages);
+        heldText = null;
+        Usage usage = session.generate(
+                GenerationRequest.builder()
+                        .prompt(rest)
+                        .sampling(params)
+                        .maxNewTokens(limit)
+                        .stop(stop)
+                        .build(),
+                recorder);
+        int[] all = recorder.tokens();
+        remember(rendered, before, rest, Arrays.copyOfRange(all, heard, all.length), recorder, usage);
+        return usage;
+    }
+
+    private static Usage sum(Usage a, Usage b) {
+        return new Usage(
+                a.promptTokens() + b.promptTokens(),
+                a.cachedTokens(),
+                a.generatedTokens() + b.generatedTokens(),
+                a.prefillNanos(),
+                a.decodeNanos() + b.prefillNanos() + b.decodeNanos(),
+                b.finish());
+    }
+
     /// The tokens that the session lacks, after cutting it back where that is needed.
-    private int[] rest(String rendered) {
-        Prompts.checkLength(model, rendered);
-        Tokenizer tokenizer = model.tokenizer();
+    private int[] rest(int limit, Recorder recorder) {
+        int context = model.contextLength();
+        int spare = limit < 0 ? context / 4 : Math.min(limit, context / 4);
+        String rendered = Prompts.render(model, messages);
         if (heldText != null && rendered.length() > heldText.length() && rendered.startsWith(heldText)) {
-            return tokenizer.encode(rendered.substring(heldText.length()), false, true);
+            String more = rendered.substring(heldText.length());
+            if (Prompts.leastTokens(model, more) <= context) {
+                int[] rest = model.tokenizer().encode(more, false, true);
+                if (held.length + rest.length + spare <= context) {
+                    return rest;
+                }
+            }
         }
-        int[] all = Prompts.encodeRendered(tokenizer, rendered);
+        int[] reply = recorder.tokens();
+        int[] all = tokens(0, reply);
+        if (all == null || all.length + spare > context) {
+            all = leave(all, reply);
+        }
         int mismatch = Arrays.mismatch(all, held);
         int common = mismatch < 0 ? all.length : mismatch;
         common = Math.min(common, all.length - 1);
@@ -122,8 +172,74 @@ final class Conversation {
         return Arrays.copyOfRange(all, common, all.length);
     }
 
-    private void remember(String rendered, int before, int[] rest, Recorder recorder, Usage usage) {
-        int[] reply = recorder.tokens.stream().mapToInt(Integer::intValue).toArray();
+    /// Makes the oldest turns leave until half of the context is free, or only the last one is there.
+    ///
+    /// @param all all tokens, or null if they are far too many
+    /// @param reply tokens of the answer so far
+    /// @return the tokens of what stays
+    private int[] leave(int[] all, int[] reply) {
+        int context = model.contextLength();
+        int most = turns() - 1;
+        int count = Math.min(1, most);
+        // The number that is enough lies from count to most.
+        for (int enough = most; count < enough; ) {
+            int middle = (count + enough) / 2;
+            int[] left = tokens(middle, reply);
+            if (left != null && left.length <= context / 2) {
+                enough = middle;
+            } else {
+                count = middle + 1;
+            }
+        }
+        int[] left = count == 0 ? all : tokens(count, reply);
+        if (left == null || left.length >= context) {
+            String text = Prompts.render(model, without(most));
+            int tokens = left == null ? Prompts.leastTokens(model, text) : left.length;
+            throw new OutOfResourcesException(
+                    ErrorCode.CONTEXT_LENGTH,
+                    "The message has " + tokens + " tokens with the chat template; the context holds " + context
+                            + ". Shorten it, or load the model with a larger context (-c).",
+                    tokens,
+                    0,
+                    context);
+        }
+        List<ChatMessage> stay = without(count);
+        messages.clear();
+        messages.addAll(stay);
+        turnsLeft += count;
+        return left;
+    }
+
+    /// The tokens of the conversation without its oldest turns, or null if they are far too many.
+    private int[] tokens(int without, int[] reply) {
+        String text = Prompts.render(model, without(without));
+        if (Prompts.leastTokens(model, text) > model.contextLength()) {
+            return null;
+        }
+        int[] prompt = Prompts.encodeRendered(model.tokenizer(), text);
+        int[] all = Arrays.copyOf(prompt, prompt.length + reply.length);
+        System.arraycopy(reply, 0, all, prompt.length, reply.length);
+        return all;
+    }
+
+    /// The messages without the oldest turns; the system message stays.
+    private List<ChatMessage> without(int count) {
+        List<ChatMessage> stay = new ArrayList<>();
+        int turn = 0;
+        for (ChatMessage message : messages) {
+            turn += message.role().equals("user") ? 1 : 0;
+            if (message.role().equals("system") || turn > count) {
+                stay.add(message);
+            }
+        }
+        return stay;
+    }
+
+    private int turns() {
+        return (int) messages.stream().filter(m -> m.role().equals("user")).count();
+    }
+
+    private void remember(String rendered, int before, int[] rest, int[] reply, Recorder recorder, Usage usage) {
         int expected = before + rest.length + reply.length;
         held = Arrays.copyOf(held, expected);
         System.arraycopy(rest, 0, held, before, rest.length);
@@ -135,7 +251,7 @@ final class Conversation {
             held = Arrays.copyOf(held, length);
         }
         boolean whole = length >= expected && recorder.endedWhole();
-        heldText = whole && usage.finish() != FinishReason.LENGTH ? rendered + recorder.written : null;
+        heldText = whole && usage.finish() != FinishReason.LENGTH ? rendered + recorder.written() : null;
     }
 
     /// After a failure it is unknown what the session holds beyond its former tokens: cut it back
@@ -147,54 +263,5 @@ final class Conversation {
             held = Arrays.copyOf(held, session.length());
         }
         heldText = null;
-    }
-
-    /// Forwards an answer and records its tokens, and its text with control tokens written out.
-    private static final class Recorder implements GenerationListener {
-        private final Tokenizer tokenizer;
-        private final StreamDecoder decoder;
-        private final GenerationListener next;
-        private final List<Integer> tokens = new ArrayList<>();
-        private final StringBuilder written = new StringBuilder();
-        private final StringBuilder shown = new StringBuilder();
-
-        Recorder(Tokenizer tokenizer, GenerationListener next) {
-            this.tokenizer = tokenizer;
-            this.decoder = tokenizer.decoder();
-            this.next = next;
-        }
-
-        @Override
-        public void onToken(GeneratedToken token) {
-            int id = token.id();
-            tokens.add(id);
-            if (tokenizer.isControl(id)) {
-                written.append(decoder.finish()).append(tokenizer.piece(id));
-            } else {
-                written.append(decoder.next(id));
-            }
-            next.onToken(token);
-        }
-
-        @Override
-        public void onText(String text) {
-            shown.append(text);
-            next.onText(text);
-        }
-
-        @Override
-        public void onPrefill(int done, int total) {
-            next.onPrefill(done, total);
-        }
-
-        @Override
-        public void onMoved(String reason) {
-            next.onMoved(reason);
-        }
-
-        /// Whether the text ends with a whole character.
-        boolean endedWhole() {
-            return decoder.finish().isEmpty();
-        }
     }
 }

@@ -54,15 +54,7 @@ final class Prompts {
     /// @throws OutOfResourcesException (`LIMIT-001`) if it has more tokens than the context even if each is the
     ///     vocabulary's longest
     static void checkLength(LoadedModel model, String text) {
-        if (text.length() < LONG_TEXT) {
-            return;
-        }
-        Tokenizer tokenizer = model.tokenizer();
-        int longest = 1;
-        for (int id = 0; id < tokenizer.vocabularySize(); id++) {
-            longest = Math.max(longest, tokenizer.bytes(id).length);
-        }
-        int tokens = text.length() / longest;
+        int tokens = leastTokens(model, text);
         if (tokens > model.contextLength()) {
             throw new OutOfResourcesException(
                     ErrorCode.CONTEXT_LENGTH,
@@ -73,6 +65,23 @@ final class Prompts {
                     0,
                     model.contextLength());
         }
+    }
+
+    /// {@return how many tokens a long text has at least: as many as if each were the vocabulary's longest; 0 for a
+    ///     text that is short enough to be tokenized}
+    ///
+    /// @param model has the vocabulary
+    /// @param text the text
+    static int leastTokens(LoadedModel model, String text) {
+        if (text.length() < LONG_TEXT) {
+            return 0;
+        }
+        Tokenizer tokenizer = model.tokenizer();
+        int longest = 1;
+        for (int id = 0; id < tokenizer.vocabularySize(); id++) {
+            longest = Math.max(longest, tokenizer.bytes(id).length);
+        }
+        return text.length() / longest;
     }
 
     private static String piece(Tokenizer tokenizer, OptionalInt token) {

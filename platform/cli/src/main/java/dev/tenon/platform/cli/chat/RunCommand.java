@@ -173,15 +173,18 @@ public final class RunCommand implements TenonCommand {
                     .build();
             Usage usage;
             Instant firstToken;
+            int heard;
             boolean interrupted;
             try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
-                    Output output = new Output(session, interrupt)) {
+                    Output output = new Output(loaded, session, interrupt)) {
                 usage = session.generate(generation, output);
                 firstToken = output.firstToken;
+                heard = output.heard;
                 interrupted = interrupt.happened();
             }
             console.out().println();
             console.out().flush();
+            StopNote.of(usage, limit, loaded.contextLength(), stop, heard).ifPresent(console::note);
             report(loaded, usage, params, firstToken, inputs);
             return interrupted && usage.finish() == FinishReason.CANCELLED ? CliErrors.INTERRUPTED : 0;
         }
@@ -240,15 +243,19 @@ public final class RunCommand implements TenonCommand {
         private final Session session;
         private final Console.Interrupt interrupt;
         private final Progress bar = console.progress("prompt", -1, "tokens");
+        private final LoadedModel loaded;
         private Instant firstToken;
+        private int heard;
 
-        Output(Session session, Console.Interrupt interrupt) {
+        Output(LoadedModel loaded, Session session, Console.Interrupt interrupt) {
+            this.loaded = loaded;
             this.session = session;
             this.interrupt = interrupt;
         }
 
         @Override
         public void onToken(GeneratedToken token) {
+            heard += !ignoreEos && loaded.tokenizer().isEndOfGeneration(token.id()) ? 0 : 1;
             if (firstToken == null) {
                 firstToken = Instant.now();
                 bar.close();

@@ -116,11 +116,38 @@ class ChatCommandTests {
     }
 
     @Test
-    void failureEndsAPipedChatWithItsCode() {
-        cli.engine.context = 10;
-        TestCli.Result result = chat("A message that does not fit\n");
+    void messageThatIsTooLongIsRefusedAndTheChatGoesOn() {
+        cli.engine.context = 60;
+        TestCli.Result result =
+                chat("Hello\nA message that does not fit, however much leaves for it: it is alone.\nHi\n");
+        assertEquals("Answer 1.\nAnswer 2.\n", result.out());
+        assertTrue(result.err().contains("the context holds 60"), result.err());
+        assertTrue(result.err().contains("[LIMIT-001]\n"), result.err());
         assertEquals(1, result.status());
-        assertTrue(result.err().endsWith("[LIMIT-001]\n"), result.err());
+    }
+
+    @Test
+    void fullContextLosesTheOldestTurnsAndIsSaid() {
+        cli.engine.context = 200;
+        TestCli.Result result = chat("Hello\n".repeat(30));
+        assertEquals(0, result.status(), result.err());
+        assertEquals(30, result.out().lines().count());
+        assertTrue(
+                result.err().startsWith("(the context is full: the oldest 2 turns left the conversation)\n"),
+                result.err());
+        assertEquals("", chat("Hello\n".repeat(30), "--quiet").err());
+    }
+
+    @Test
+    void saysWhyAnAnswerStopped() {
+        assertEquals(
+                "(stopped: the limit of 3 tokens is reached; -n sets it)\n",
+                chat("Hello\n", "-n", "3").err());
+        assertEquals("(stopped at a stop text: s)\n", chat("Hello\n", "-r", "s").err());
+        cli.engine.context = 25;
+        assertEquals(
+                "(stopped: the context of 25 tokens is full; -c sets its size)\n",
+                chat("One\n").err());
     }
 
     @Test

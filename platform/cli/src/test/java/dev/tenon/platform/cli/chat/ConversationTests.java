@@ -3,6 +3,7 @@ package dev.tenon.platform.cli.chat;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.LoadRequest;
@@ -10,6 +11,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.cli.main.FakeEngine;
 import dev.tenon.platform.cli.main.FakeTokenizer;
@@ -174,6 +176,74 @@ class ConversationTests {
         engine.context = 4096;
         send("Two");
         assertEquals(user("One") + OPEN + "Answer 1.<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
+    }
+
+    @Test
+    void oldestTurnsLeaveWhenTheContextIsFull() {
+        engine.context = 200;
+        conversation.system("Be kind.");
+        for (int turn = 1; turn <= 20; turn++) {
+            assertEquals(FinishReason.STOP, send("Message " + turn).finish(), "turn " + turn);
+            assertTrue(session.length() <= 200);
+            List<ChatMessage> held = conversation.messages();
+            assertEquals("Be kind.", held.getFirst().content());
+            assertEquals("user", held.get(1).role());
+            assertEquals("Message " + turn, held.get(held.size() - 2).content());
+            assertEquals("Answer " + turn + ".", held.getLast().content());
+        }
+        String last = seen.getLast();
+        assertTrue(
+                last.startsWith("<|im_start|>system\nBe kind.<|im_end|>\n"
+                        + user("Message ").substring(0, 20)),
+                last);
+        assertTrue(last.endsWith(user("Message 20") + OPEN), last);
+    }
+
+    @Test
+    void turnsThatLeaveAreCountedOnce() {
+        engine.context = 200;
+        int left = 0;
+        int sent = 0;
+        while (left == 0) {
+            send("Message " + ++sent);
+            left = conversation.turnsLeft();
+        }
+        assertEquals(2 * (sent - left), conversation.messages().size());
+        send("And more");
+        assertEquals(0, conversation.turnsLeft(), "half of the context was made free");
+    }
+
+    @Test
+    void answerGoesOnWhenTheContextBecomesFull() {
+        engine.context = 120;
+        engine.answer = text -> {
+            seen.add(text);
+            // What the session lacks of the answer.
+            String answer = "0123456789".repeat(seen.size() < 2 ? 3 : 7);
+            return answer.substring(text.length() - text.lastIndexOf(OPEN) - OPEN.length());
+        };
+        send("One");
+        Usage usage = send("Two");
+        assertEquals(FinishReason.STOP, usage.finish());
+        assertEquals("0123456789".repeat(7), conversation.messages().getLast().content());
+        assertEquals(1, conversation.turnsLeft());
+        assertTrue(seen.getLast().startsWith(user("Two") + OPEN + "0123456789"), seen.getLast());
+        assertEquals(71, usage.generatedTokens());
+        send("Three");
+        assertTrue(seen.getLast().endsWith(user("Three") + OPEN));
+    }
+
+    @Test
+    void answerThatFillsTheContextAloneEnds() {
+        engine.context = 100;
+        engine.answer = text -> "x".repeat(500);
+        Usage usage = send("One");
+        assertEquals(FinishReason.LENGTH, usage.finish());
+        assertEquals(0, conversation.turnsLeft());
+        engine.answer = text -> "Short.";
+        assertEquals(FinishReason.STOP, send("Two").finish());
+        assertEquals(1, conversation.turnsLeft());
+        assertEquals(2, conversation.messages().size());
     }
 
     @Test

@@ -458,4 +458,20 @@ class RunCommandTests {
         assertTrue(result.err().startsWith("tenon: The text of 2097152 characters has at least "), result.err());
         assertTrue(result.err().endsWith("[LIMIT-001]\n"), result.err());
     }
+
+    @Test
+    void saysWhyTheTextStopped() {
+        assertEquals("", cli.run("run", "-p", "Hi").err());
+        assertEquals(
+                "(stopped: the limit of 3 tokens is reached; -n sets it)\n",
+                cli.run("run", "-p", "Hi", "-n", "3").err());
+        assertEquals(
+                "(stopped at a stop text: #, w)\n",
+                cli.run("run", "-p", "Hi", "-r", "#", "-r", "w").err());
+        cli.engine.context = 10;
+        assertEquals(
+                "(stopped: the context of 10 tokens is full; -c sets its size)\n",
+                cli.run("run", "-p", "Hi").err());
+        assertEquals("", cli.run("run", "-p", "Hi", "--quiet").err());
+    }
 }

@@ -284,22 +284,34 @@ public final class FakeEngine implements Engine {
             }
             listener.onPrefill(request.prompt().length, request.prompt().length);
             int generated = 0;
+            boolean stopped = false;
             FinishReason finish = FinishReason.STOP;
             for (int token : tokenizer.encode(answer.apply(all.toString()), false, true)) {
                 if (generated == request.maxNewTokens()) {
                     finish = FinishReason.LENGTH;
                     break;
                 }
+                if (tokens.length == context) {
+                    finish = FinishReason.LENGTH;
+                    break;
+                }
                 append(token);
                 generated++;
                 listener.onToken(GeneratedToken.of(token));
-                listener.onText(tokenizer.decode(new int[] {token}));
+                String piece = tokenizer.decode(new int[] {token});
+                if (request.stop().contains(piece)) {
+                    stopped = true;
+                    break;
+                }
+                listener.onText(piece);
                 if (cancelled) {
                     finish = FinishReason.CANCELLED;
                     break;
                 }
             }
-            if (finish == FinishReason.STOP) {
+            if (finish == FinishReason.STOP && tokens.length == context) {
+                finish = FinishReason.LENGTH;
+            } else if (finish == FinishReason.STOP && !stopped) {
                 append(FakeTokenizer.END);
                 generated++;
                 if (reportsEnd) {
