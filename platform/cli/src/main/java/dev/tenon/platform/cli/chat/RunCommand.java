@@ -156,7 +156,9 @@ public final class RunCommand implements TenonCommand {
                 Session session = loaded.newSession()) {
             sampling.check(params, loaded);
             Prompts.checkLength(loaded, text);
-            boolean answers = given.question() != null && loaded.chatTemplate().isPresent();
+            boolean answers = given.question() != null
+                    && defaults.answers()
+                    && loaded.chatTemplate().isPresent();
             boolean chat = mode.chat || (system != null || answers) && !mode.raw;
             int[] tokens = chat ? chatTokens(loaded, text) : loaded.tokenizer().encode(text, true, true);
             if (!chat && !noDisplayPrompt && tokens.length <= loaded.contextLength()) {

@@ -186,9 +186,9 @@ public final class InspectCommand implements TenonCommand {
         }
     }
 
-    private record Total(long count, long bytes) {}
+    record Total(long count, long bytes) {}
 
-    private static Map<String, Total> totals(GgufFile gguf, TensorTypes types) {
+    static Map<String, Total> totals(GgufFile gguf, TensorTypes types) {
         return gguf.tensors().stream()
                 .collect(Collectors.toMap(
                         t -> typeName(t, types),

@@ -11,8 +11,8 @@ import java.util.Properties;
 
 /// Defaults that come with a model: the file `NAME.properties` beside `NAME.gguf`.
 ///
-/// Keys: `prompt`, `predict`, and `sampling.` with the names of the sampling options, such as
-/// `sampling.temperature` or `sampling.top-k`.
+/// Keys: `prompt`, `predict`, `chat` (`false` for a model that continues texts, although it has a chat template), and
+/// `sampling.` with the names of the sampling options, such as `sampling.temperature` or `sampling.top-k`.
 public final class ModelDefaults {
     private final Path file;
     private final Properties values;
@@ -50,6 +50,11 @@ public final class ModelDefaults {
     /// @param key such as `prompt`
     public Optional<String> text(String key) {
         return Optional.ofNullable(values.getProperty(key));
+    }
+
+    /// {@return whether a question goes through the model's chat template, if there is one}
+    public boolean answers() {
+        return text("chat").map(String::strip).filter("false"::equalsIgnoreCase).isEmpty();
     }
 
     /// {@return the whole number of a key, or another one}

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -98,11 +99,52 @@ public final class ModelFiles {
         return reference.choose(names).stream().findFirst().map(repo::resolve);
     }
 
+    /// {@return the folder of pulled models}
+    Path folder() {
+        return folder;
+    }
+
+    /// {@return the pulled models, by name; parts of a split one count as one}
+    List<Pulled> models() {
+        List<Path> all = list();
+        return all.stream()
+                .map(file -> model(file, all))
+                .distinct()
+                .sorted(Comparator.comparing(Pulled::name))
+                .toList();
+    }
+
+    /// {@return the pulled model of a name}
+    ///
+    /// @param name of [#models()], or `owner/repo[:quant]`
+    Optional<Pulled> model(String name) {
+        List<Path> all = list();
+        Optional<Path> named = all.stream().filter(file -> matches(file, name)).findFirst();
+        boolean hub = HubReference.isReference(name) || HubReference.looksLike(name);
+        return (named.isPresent() || !hub ? named : pulled(HubReference.parse(name))).map(file -> model(file, all));
+    }
+
+    private Pulled model(Path file, List<Path> all) {
+        List<Path> parts = HubReference.parts(file.getFileName().toString()).stream()
+                .map(file::resolveSibling)
+                .filter(Files::exists)
+                .toList();
+        String base = base(parts.getFirst());
+        boolean alone = all.stream()
+                .filter(other -> !parts.contains(other))
+                .noneMatch(other -> base(other).equals(base));
+        return new Pulled(
+                alone ? base : folder.relativize(parts.getFirst()).toString().replaceFirst("\\.gguf$", ""), parts);
+    }
+
+    private static String base(Path file) {
+        return file.getFileName().toString().replaceFirst("\\.gguf$", "");
+    }
+
     private boolean matches(Path file, String name) {
-        String fileName = file.getFileName().toString();
-        return fileName.equals(name)
-                || fileName.equals(name + ".gguf")
-                || folder.relativize(file).toString().equals(name);
+        String wanted = name.endsWith(".gguf") ? name : name + ".gguf";
+        return file.getFileName().toString().equals(wanted)
+                || folder.relativize(file).toString().equals(wanted);
     }
 
     private List<Path> list() {

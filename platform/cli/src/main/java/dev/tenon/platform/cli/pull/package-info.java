@@ -1,2 +1,2 @@
-/// `pull`: models from a hub, and how they are found again by name.
+/// `pull`, `list`, `rm`, `cp`: models from a hub, and how they are found again by name.
 package dev.tenon.platform.cli.pull;

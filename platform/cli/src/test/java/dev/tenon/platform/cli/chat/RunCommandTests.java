@@ -131,6 +131,14 @@ class RunCommandTests {
     }
 
     @Test
+    void aModelMayHaveATemplateAndContinueAllTheSame() throws IOException {
+        Files.writeString(folder.resolve("story.properties"), "chat = false\n");
+        assertEquals("Once there was a fox.\n", cli.run("run", "Once").out());
+        assertEquals(
+                " there was a fox.\n", cli.run("run", "--chat", "-p", "Once").out());
+    }
+
+    @Test
     void rawContinuesTheQuestion() {
         assertEquals("Once there was a fox.\n", cli.run("run", "--raw", "Once").out());
     }

@@ -59,7 +59,22 @@ class CliTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"run", "chat", "inspect", "devices", "doctor", "perplexity", "logits", "tokenize", "pull"})
+    @ValueSource(
+            strings = {
+                "run",
+                "chat",
+                "inspect",
+                "devices",
+                "doctor",
+                "perplexity",
+                "logits",
+                "tokenize",
+                "pull",
+                "list",
+                "show",
+                "rm",
+                "cp"
+            })
     void everyCommandHasHelpWithExamples(String name) {
         TestCli.Result result = new TestCli(folder).run(name, "--help");
         assertEquals(0, result.status(), result.err());

@@ -8,8 +8,12 @@ import dev.tenon.platform.cli.doctor.DoctorCommand;
 import dev.tenon.platform.cli.model.InspectCommand;
 import dev.tenon.platform.cli.model.LogitsCommand;
 import dev.tenon.platform.cli.model.PerplexityCommand;
+import dev.tenon.platform.cli.model.ShowCommand;
 import dev.tenon.platform.cli.model.TokenizeCommand;
+import dev.tenon.platform.cli.pull.CpCommand;
+import dev.tenon.platform.cli.pull.ListCommand;
 import dev.tenon.platform.cli.pull.PullCommand;
+import dev.tenon.platform.cli.pull.RmCommand;
 import dev.tenon.platform.cli.terminal.Streams;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -70,6 +74,10 @@ public final class TestCli {
         add("logits", LogitsCommand::new);
         add("tokenize", TokenizeCommand::new);
         add("pull", PullCommand::new);
+        add("list", ListCommand::new);
+        add("show", ShowCommand::new);
+        add("rm", RmCommand::new);
+        add("cp", CpCommand::new);
     }
 
     /// Sets a field, as the component runtime does with references.
