@@ -13,6 +13,7 @@ import dev.tenon.api.text.SamplingParams;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /// A conversation and the session that holds its keys and values.
 ///
@@ -53,6 +54,29 @@ final class Conversation {
         }
     }
 
+    /// Replaces all messages.
+    ///
+    /// @param others system message and turns
+    void replace(List<ChatMessage> others) {
+        messages.clear();
+        messages.addAll(others);
+    }
+
+    /// {@return the system message, or an empty string}
+    String system() {
+        return messages.isEmpty() || !messages.getFirst().role().equals("system")
+                ? ""
+                : messages.getFirst().content();
+    }
+
+    /// {@return the last message of the user, if there is one}
+    Optional<String> lastMessage() {
+        return messages.reversed().stream()
+                .filter(m -> m.role().equals("user"))
+                .map(ChatMessage::content)
+                .findFirst();
+    }
+
     /// Removes the last answer and its question.
     ///
     /// @return the question, or null when there is none
@@ -73,9 +97,9 @@ final class Conversation {
 
     /// Sends a message and receives the answer. If that fails, the conversation is unchanged.
     ///
-    /// When the context has too little room for the message and an answer, or becomes full while the answer comes,
-    /// the oldest turns leave until half of it is free, and the answer goes on. The system message and the new one
-    /// stay.
+    /// When the context has too little room for the message and an answer, or becomes full while
+    /// the answer comes, the oldest turns leave until half of it is free, and the answer goes on.
+    /// The system message and the new one stay.
     ///
     /// @param text the user's message
     /// @param params how to choose tokens
@@ -83,7 +107,8 @@ final class Conversation {
     /// @param stop texts that end the answer
     /// @param listener hears the answer
     /// @return counts and times
-    /// @throws OutOfResourcesException (`LIMIT-001`) if the message does not fit the context even alone
+    /// @throws OutOfResourcesException (`LIMIT-001`) if the message does not fit the context even
+    ///     alone
     Usage send(String text, SamplingParams params, int limit, List<String> stop, GenerationListener listener) {
         List<ChatMessage> former = List.copyOf(messages);
         turnsLeft = 0;
@@ -104,8 +129,7 @@ final class Conversation {
             return usage;
         } finally {
             if (!sent) {
-                messages.clear();
-                messages.addAll(former);
+                replace(former);
                 turnsLeft = 0;
                 forgetUnknown();
             }
@@ -172,7 +196,8 @@ final class Conversation {
         return Arrays.copyOfRange(all, common, all.length);
     }
 
-    /// Makes the oldest turns leave until half of the context is free, or only the last one is there.
+    /// Makes the oldest turns leave until half of the context is free, or only the last one is
+    /// there.
     ///
     /// @param all all tokens, or null if they are far too many
     /// @param reply tokens of the answer so far
@@ -204,8 +229,7 @@ final class Conversation {
                     context);
         }
         List<ChatMessage> stay = without(count);
-        messages.clear();
-        messages.addAll(stay);
+        replace(stay);
         turnsLeft += count;
         return left;
     }
@@ -235,7 +259,8 @@ final class Conversation {
         return stay;
     }
 
-    private int turns() {
+    /// {@return how many messages of the user there are}
+    int turns() {
         return (int) messages.stream().filter(m -> m.role().equals("user")).count();
     }
 

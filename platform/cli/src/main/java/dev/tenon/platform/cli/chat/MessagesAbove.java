@@ -18,13 +18,14 @@ final class MessagesAbove extends ByteArrayOutputStream {
     ///
     /// @param reader edits it
     /// @param prompt what stands before it
+    /// @param buffer what stands in it at first, or null
     /// @return the line
-    static String readLine(LineReader reader, String prompt) {
+    static String readLine(LineReader reader, String prompt, String buffer) {
         PrintStream before = System.err;
         MessagesAbove messages = new MessagesAbove(reader);
         System.setErr(new PrintStream(messages, true, StandardCharsets.UTF_8));
         try {
-            return reader.readLine(prompt);
+            return reader.readLine(prompt, null, (Character) null, buffer);
         } finally {
             System.setErr(before);
             before.print(messages.take());

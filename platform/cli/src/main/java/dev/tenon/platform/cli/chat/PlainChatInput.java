@@ -17,6 +17,18 @@ final class PlainChatInput implements ChatInput {
 
     @Override
     public String read() throws IOException {
+        String text = line();
+        while (text != null && MultiLine.incomplete(text)) {
+            String more = line();
+            if (more == null) {
+                break;
+            }
+            text += "\n" + more;
+        }
+        return text;
+    }
+
+    private String line() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         int b = in.read();
         if (b < 0) {
@@ -29,6 +41,11 @@ final class PlainChatInput implements ChatInput {
         }
         String text = TextInput.decode(bytes.toByteArray(), "line " + line + " of standard input");
         return text.endsWith("\r") ? text.substring(0, text.length() - 1) : text;
+    }
+
+    @Override
+    public String edit(String text) {
+        return null;
     }
 
     @Override

@@ -22,7 +22,8 @@ final class Prompts {
     ///
     /// @param model has template and vocabulary
     /// @param messages the turns
-    /// @throws ModelFormatException (`MODEL-009`) if the model has no template, or the template refuses
+    /// @throws ModelFormatException (`MODEL-009`) if the model has no template, or the template
+    ///     refuses
     static String render(LoadedModel model, List<ChatMessage> messages) {
         ChatTemplate template = model.chatTemplate()
                 .orElseThrow(() -> new ModelFormatException(
@@ -47,12 +48,13 @@ final class Prompts {
         return tokenizer.encode(rendered, tokenizer.addsBos() && !written, true);
     }
 
-    /// Refuses a text that cannot fit the context, before tokenizing it takes forty times its size of memory.
+    /// Refuses a text that cannot fit the context, before tokenizing it takes forty times its size
+    /// of memory.
     ///
     /// @param model has vocabulary and context
     /// @param text what is to be tokenized
-    /// @throws OutOfResourcesException (`LIMIT-001`) if it has more tokens than the context even if each is the
-    ///     vocabulary's longest
+    /// @throws OutOfResourcesException (`LIMIT-001`) if it has more tokens than the context even if
+    ///     each is the vocabulary's longest
     static void checkLength(LoadedModel model, String text) {
         int tokens = leastTokens(model, text);
         if (tokens > model.contextLength()) {
@@ -67,8 +69,8 @@ final class Prompts {
         }
     }
 
-    /// {@return how many tokens a long text has at least: as many as if each were the vocabulary's longest; 0 for a
-    ///     text that is short enough to be tokenized}
+    /// {@return how many tokens a long text has at least: as many as if each were the vocabulary's
+    ///     longest; 0 for a text that is short enough to be tokenized}
     ///
     /// @param model has the vocabulary
     /// @param text the text

@@ -18,7 +18,7 @@ public final class OwnSettings {
             Setting.text("model", "", "The model that `run` and `chat` use if none is given."),
             Setting.path("models", "", "The folder where `pull` stores models; ~/.cache/tenon/models if empty."),
             Setting.choice("color", "auto", List.of("auto", "always", "never"), "Colours; auto: on a terminal."),
-            Setting.path("chat.history", "", "The history file of `chat`; ~/.cache/tenon/history if empty."),
+            Setting.path("chat.history", "", "The history file of `chat`; ~/.local/state/tenon/history if empty."),
             Setting.text(
                     "bundles.repositories",
                     "",

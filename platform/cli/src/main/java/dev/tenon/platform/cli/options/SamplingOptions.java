@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Model.CommandSpec;
@@ -97,32 +98,60 @@ public final class SamplingOptions {
     @Option(
             names = {"-s", "--seed"},
             paramLabel = "N",
-            defaultValue = "-1",
-            description = "Random seed; -1: a new one each time (default: ${DEFAULT-VALUE}).")
+            description = "Random seed; -1: a new one each time (default: -1).")
     @Range(min = -1)
-    private long seed;
+    private Long seed;
 
     /// {@return the sampling parameters, with a fixed seed}
     ///
     /// @param defaults the model's own defaults
     public SamplingParams params(ModelDefaults defaults) {
+        return over(SamplingParams.builder()
+                .temperature(defaults.number("sampling.temperature", STANDARD.temperature()))
+                .topK(defaults.integer("sampling.top-k", STANDARD.topK()))
+                .topP(defaults.number("sampling.top-p", STANDARD.topP()))
+                .minP(defaults.number("sampling.min-p", STANDARD.minP()))
+                .typicalP(defaults.number("sampling.typical", STANDARD.typicalP()))
+                .repeatPenalty(defaults.number("sampling.repeat-penalty", STANDARD.repeatPenalty()))
+                .presencePenalty(defaults.number("sampling.presence-penalty", STANDARD.presencePenalty()))
+                .frequencyPenalty(defaults.number("sampling.frequency-penalty", STANDARD.frequencyPenalty()))
+                .repeatLastN(defaults.integer("sampling.repeat-last-n", STANDARD.repeatLastN()))
+                .seed(newSeed()));
+    }
+
+    /// {@return other parameters with the options that were given}
+    ///
+    /// @param params the others; changed
+    public SamplingParams over(SamplingParams.Builder params) {
         try {
-            return SamplingParams.builder()
-                    .temperature(number(temperature, defaults, "temperature", STANDARD.temperature()))
-                    .topK(integer(topK, defaults, "top-k", STANDARD.topK()))
-                    .topP(number(topP, defaults, "top-p", STANDARD.topP()))
-                    .minP(number(minP, defaults, "min-p", STANDARD.minP()))
-                    .typicalP(number(typicalP, defaults, "typical", STANDARD.typicalP()))
-                    .repeatPenalty(number(repeatPenalty, defaults, "repeat-penalty", STANDARD.repeatPenalty()))
-                    .presencePenalty(number(presencePenalty, defaults, "presence-penalty", STANDARD.presencePenalty()))
-                    .frequencyPenalty(
-                            number(frequencyPenalty, defaults, "frequency-penalty", STANDARD.frequencyPenalty()))
-                    .repeatLastN(integer(repeatLastN, defaults, "repeat-last-n", STANDARD.repeatLastN()))
-                    .logitBias(biases())
-                    .seed(seed == -1 ? ThreadLocalRandom.current().nextLong(1L << 32) : seed)
-                    .build();
+            given(temperature, params::temperature);
+            given(topK, params::topK);
+            given(topP, params::topP);
+            given(minP, params::minP);
+            given(typicalP, params::typicalP);
+            given(repeatPenalty, params::repeatPenalty);
+            given(presencePenalty, params::presencePenalty);
+            given(frequencyPenalty, params::frequencyPenalty);
+            given(repeatLastN, params::repeatLastN);
+            if (!logitBias.isEmpty()) {
+                params.logitBias(biases());
+            }
+            if (seed != null) {
+                params.seed(seed == -1 ? newSeed() : seed);
+            }
+            return params.build();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), "Invalid sampling option: " + e.getMessage(), e);
+        }
+    }
+
+    private static long newSeed() {
+        return ThreadLocalRandom.current().nextLong(1L << 32);
+    }
+
+    private static <T> void given(T value, Consumer<T> setter) {
+        if (value != null) {
+            setter.accept(value);
         }
     }
 
@@ -166,13 +195,5 @@ public final class SamplingOptions {
             }
         }
         return biases;
-    }
-
-    private static float number(Float given, ModelDefaults defaults, String key, float otherwise) {
-        return given != null ? given : defaults.number("sampling." + key, otherwise);
-    }
-
-    private static int integer(Integer given, ModelDefaults defaults, String key, int otherwise) {
-        return given != null ? given : defaults.integer("sampling." + key, otherwise);
     }
 }

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -92,8 +91,10 @@ public final class CliErrors {
         };
     }
 
-    /// Types as people say them.
-    private static String plain(String message) {
+    /// {@return a message of picocli with types as people say them}
+    ///
+    /// @param message the message
+    public static String plain(String message) {
         return message.replaceFirst("' is not an? (int|long)$", "' is not a whole number in range")
                 .replaceFirst("' is not a (float|double)$", "' is not a number");
     }
@@ -112,15 +113,10 @@ public final class CliErrors {
 
     private static String unknownOption(UnmatchedArgumentException error) {
         String option = error.getUnmatched().getFirst().replaceFirst("=.*", "");
-        List<String> near = error.getCommandLine().getCommandSpec().options().stream()
+        List<String> names = error.getCommandLine().getCommandSpec().options().stream()
                 .flatMap(o -> Arrays.stream(o.names()))
-                .filter(n -> EditDistance.of(n, option) <= 2 || option.length() > 4 && n.startsWith(option))
-                .sorted(Comparator.comparingInt((String n) -> EditDistance.of(n, option))
-                        .thenComparing(n -> n))
-                .limit(3)
                 .toList();
-        return "Unknown option '" + option + "'."
-                + (near.isEmpty() ? "" : " Did you mean " + String.join(" or ", near) + "?");
+        return "Unknown option '" + option + "'." + EditDistance.suggestion(option, names);
     }
 
     private static String suggestions(UnmatchedArgumentException error) {

@@ -1,8 +1,26 @@
 package dev.tenon.platform.cli.terminal;
 
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+
 /// How many typing errors lie between two words.
-final class EditDistance {
+public final class EditDistance {
     private EditDistance() {}
+
+    /// {@return a question for the names that a word may stand for, with a space before it; empty
+    ///     if there are none}
+    ///
+    /// @param word what was typed
+    /// @param names what could have been typed
+    public static String suggestion(String word, Collection<String> names) {
+        List<String> near = names.stream()
+                .filter(n -> of(n, word) <= 2 || word.length() > 4 && n.startsWith(word))
+                .sorted(Comparator.comparingInt((String n) -> of(n, word)).thenComparing(n -> n))
+                .limit(3)
+                .toList();
+        return near.isEmpty() ? "" : " Did you mean " + String.join(" or ", near) + "?";
+    }
 
     /// {@return the number of letters to insert, delete, replace or swap with their neighbour
     ///     (Damerau-Levenshtein, restricted)}

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.cli.main.FakeTokenizer;
 import dev.tenon.platform.cli.main.TestCli;
 import java.io.IOException;
@@ -13,6 +14,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ChatCommandTests {
     @TempDir
@@ -64,7 +67,20 @@ class ChatCommandTests {
     @Test
     void helpListsTheCommands() {
         String out = chat("/help\n").out();
-        for (String command : new String[] {"/help", "/clear", "/regen", "/save", "/system", "/exit", "Ctrl-C"}) {
+        assertEquals(out, chat("/?\n").out());
+        for (String command : new String[] {
+            "/help",
+            "/clear",
+            "/retry",
+            "/edit",
+            "/set NAME VALUE",
+            "/show",
+            "/save FILE",
+            "/load FILE",
+            "/system",
+            "/exit",
+            "Ctrl-C"
+        }) {
             assertTrue(out.contains(command), out);
         }
     }
@@ -73,7 +89,7 @@ class ChatCommandTests {
     void unknownCommandIsSaidAndNotSent() {
         TestCli.Result result = chat("/hlep\n");
         assertEquals(0, cli.engine.requests.size());
-        assertTrue(result.err().contains("Unknown command /hlep"), result.err());
+        assertEquals("Unknown command /hlep. Did you mean /help? /help lists them.\n", result.err());
     }
 
     @Test
@@ -165,5 +181,110 @@ class ChatCommandTests {
         TestCli.Result result = chat("Hello\n");
         assertEquals(1, result.status());
         assertTrue(result.err().endsWith("[MODEL-009]\n"), result.err());
+    }
+
+    private String sent(int request) {
+        StringBuilder text = new StringBuilder();
+        FakeTokenizer tokenizer = new FakeTokenizer(false);
+        for (int token : cli.engine.requests.get(request).prompt()) {
+            text.append(tokenizer.piece(token));
+        }
+        return text.toString();
+    }
+
+    @Test
+    void messagesOfSeveralLines() {
+        chat("""
+                One \\
+                and two
+                \"""
+                Three
+                /four
+                \"""
+                \"""/exit\"""
+                """);
+        assertEquals(3, cli.engine.requests.size());
+        assertTrue(sent(0).contains("user\nOne \nand two<|im_end|>"), sent(0));
+        assertTrue(sent(1).contains("user\nThree\n/four<|im_end|>"), sent(1));
+        assertTrue(sent(2).contains("user\n/exit<|im_end|>"), sent(2));
+    }
+
+    @Test
+    void settingsAreChangedByTheNamesOfTheOptions() {
+        TestCli.Result result =
+                chat("/set temp 0.25\n/set top_k 7\n/set predict 3\n/set seed -1\nHello\n/show\n", "-s", "5");
+        SamplingParams sampling = cli.engine.requests.getFirst().sampling();
+        assertEquals(0.25f, sampling.temperature());
+        assertEquals(7, sampling.topK());
+        assertEquals(0.95f, sampling.topP());
+        assertNotEquals(5, sampling.seed());
+        assertEquals(3, cli.engine.requests.getFirst().maxNewTokens());
+        assertTrue(
+                result.out().matches("(?s)Ans\n.*context +27 of 4096 tokens, 1 turn\n.*predict +3\ntemp +0.25\n.*"),
+                result.out());
+    }
+
+    @Test
+    void wrongSettingsAreSaidAndChangeNothing() {
+        TestCli.Result result = chat(
+                "/set temp hot\n/set temp -1\n/set tmp 1\n/set temp\n/set\n/set logit-bias 999+1\nHello\n",
+                "--temp",
+                "0.5");
+        assertEquals("""
+                Invalid value for 'temp': 'hot' is not a number.
+                Invalid value for 'temp': -1; expected at least 0.
+                There is no setting 'tmp'. Did you mean temp? /show lists them.
+                Something is missing: /set NAME VALUE; /show lists the settings.
+                Something is missing: /set NAME VALUE
+                Invalid value for 'logit-bias': 999 is not a token; expected 0 to 258.
+                """, result.err());
+        assertEquals(0.5f, cli.engine.requests.getFirst().sampling().temperature());
+    }
+
+    @Test
+    void systemMessageIsShownAndNotLost() {
+        TestCli.Result result =
+                chat("/system\nHello\n/system Be brief.\n/system\n/system \"\"\n/system\n", "-sys", "Be kind.");
+        assertEquals("Be kind.\nAnswer 1.\nBe brief.\nThere is no system message.\n", result.out());
+    }
+
+    @Test
+    void lastMessageIsEdited() {
+        TestCli.Result result = chat("/edit Hi\nHello\n/edit Good day\n/edit\n");
+        assertEquals("There is no message yet.\nSomething is missing: /edit TEXT\n", result.err());
+        assertEquals("Answer 1.\nAnswer 2.\n", result.out());
+        assertTrue(sent(1).startsWith("Good day<|im_end|>"), sent(1));
+    }
+
+    @Test
+    void failedRetryKeepsTheConversation() throws IOException {
+        cli.engine.context = 60;
+        Path file = folder.resolve("talk.md");
+        chat("Hello\n/edit A message that does not fit, however much leaves for it: it is alone.\n/save " + file
+                + "\n");
+        assertEquals("## user\n\nHello\n\n## assistant\n\nAnswer 1.\n\n", Files.readString(file));
+    }
+
+    @Test
+    void savedConversationGoesOn() {
+        Path file = folder.resolve("talk.md");
+        chat("\"\"\"\nOne\n\n## user\n\"\"\"\nTwo\n/save " + file + "\n", "-sys", "Be kind.");
+        TestCli.Result result = chat("/load " + file + "\nThree\n");
+        assertEquals("Loaded from " + file + ": 2 turns.\n", result.err());
+        assertEquals(
+                "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nOne\n\n## user<|im_end|>\n"
+                        + "<|im_start|>assistant\nAnswer 1.<|im_end|>\n<|im_start|>user\nTwo<|im_end|>\n"
+                        + "<|im_start|>assistant\nAnswer 2.<|im_end|>\n<|im_start|>user\nThree<|im_end|>\n"
+                        + "<|im_start|>assistant\n",
+                sent(2));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Hello", "## user\n\nHi\n\n", "## assistant\n\nHi\n\n", "## system\n\nA\n## system\n\nB"})
+    void fileThatIsNoSavedChatIsRefused(String text) throws IOException {
+        Path file = Files.writeString(folder.resolve("talk.md"), text);
+        TestCli.Result result = chat("/load " + file + "\nHello\n");
+        assertEquals(1, result.status());
+        assertTrue(result.err().contains("is no saved chat") && result.err().endsWith("[IO-001]\n"), result.err());
     }
 }

@@ -36,7 +36,7 @@ class MessagesAboveTests {
                 Terminal terminal = new ExternalTerminal("test", "xterm", in, shown, StandardCharsets.UTF_8)) {
             LineReader reader = LineReaderBuilder.builder().terminal(terminal).build();
             CompletableFuture<String> line =
-                    CompletableFuture.supplyAsync(() -> MessagesAbove.readLine(reader, "ask> "));
+                    CompletableFuture.supplyAsync(() -> MessagesAbove.readLine(reader, "ask> ", null));
             await("ask> ");
             keys.write("half ".getBytes(StandardCharsets.UTF_8));
             keys.flush();

@@ -1,0 +1,176 @@
+package dev.tenon.platform.cli.chat;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.cli.options.TextInput;
+import dev.tenon.platform.cli.terminal.EditDistance;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+
+/// What a user can type in a chat besides messages.
+final class ChatCommands {
+    private static final List<ChatCommands.Entry> TABLE = List.of(
+            new Entry("/help", "", "this list (also /?)", (chat, _) -> help(chat), "/?"),
+            new Entry("/clear", "", "forget the conversation, keep the system message", (chat, _) -> clear(chat)),
+            new Entry("/retry", "", "answer the last message again", (chat, _) -> retry(chat), "/regen"),
+            new Entry("/edit", "[TEXT]", "change the last message and answer it", ChatCommands::edit),
+            new Entry(
+                    "/system",
+                    "[TEXT]",
+                    "show the system message, or set it (\"\": none) and clear", //
+                    ChatCommands::system),
+            new Entry("/set", "NAME VALUE", "change a setting, such as temp 0.6 or predict 200", ChatCommands::set),
+            new Entry("/show", "", "model, context and settings", (chat, _) -> show(chat)),
+            new Entry("/save", "FILE", "write the conversation to a file (Markdown)", ChatCommands::save),
+            new Entry("/load", "FILE", "go on with a conversation that was saved", ChatCommands::load),
+            new Entry("/stats", "", "counts and speed of the last answer", (chat, _) -> stats(chat)),
+            new Entry("/exit", "", "leave (also /quit, Ctrl-D)", (chat, _) -> chat.end(), "/quit", "/bye"));
+
+    private ChatCommands() {}
+
+    /// A command.
+    ///
+    /// @param name its name
+    /// @param argument what may follow
+    /// @param help what it does
+    /// @param action does it
+    /// @param others other names
+    private record Entry(
+            String name, String argument, String help, BiConsumer<Chat, String> action, List<String> others) {
+        Entry(String name, String argument, String help, BiConsumer<Chat, String> action, String... others) {
+            this(name, argument, help, action, List.of(others));
+        }
+    }
+
+    /// {@return the names of all commands, without other names for them}
+    static List<String> names() {
+        return TABLE.stream().map(Entry::name).toList();
+    }
+
+    /// Does what a line says.
+    ///
+    /// @param chat the chat
+    /// @param line a command and what follows it
+    static void obey(Chat chat, String line) {
+        String[] words = line.split("\\s+", 2);
+        String rest = words.length > 1 ? words[1].strip() : "";
+        Optional<Entry> entry = TABLE.stream()
+                .filter(e -> e.name().equals(words[0]) || e.others().contains(words[0]))
+                .findFirst();
+        if (entry.isEmpty()) {
+            chat.console()
+                    .note("Unknown command " + words[0] + "." + EditDistance.suggestion(words[0], names())
+                            + " /help lists them.");
+        } else if (rest.isEmpty() && entry.get().argument().matches("[A-Z].*")) {
+            chat.console()
+                    .note("Something is missing: " + entry.get().name() + " "
+                            + entry.get().argument());
+        } else {
+            entry.get().action().accept(chat, rest);
+        }
+    }
+
+    private static void help(Chat chat) {
+        for (Entry entry : TABLE) {
+            chat.print("%-16s %s".formatted(entry.name() + " " + entry.argument(), entry.help()));
+        }
+        chat.print("Ctrl-C           ends an answer");
+        chat.print(
+                "\"\"\" or \\          begin a message of several lines, which \"\"\" ends; end a line that goes on");
+        if (chat.interactive()) {
+            chat.print("Alt-Enter        begins a new line");
+        }
+    }
+
+    private static void clear(Chat chat) {
+        chat.conversation().clear();
+        chat.console().note("The conversation is cleared.");
+    }
+
+    private static void retry(Chat chat) {
+        Optional<String> message = chat.conversation().lastMessage();
+        if (message.isEmpty()) {
+            chat.console().note("There is no answer yet.");
+        } else {
+            chat.answerAgain(message.get());
+        }
+    }
+
+    private static void edit(Chat chat, String text) {
+        Optional<String> message = chat.conversation().lastMessage();
+        if (message.isEmpty()) {
+            chat.console().note("There is no message yet.");
+            return;
+        }
+        String edited = text.isEmpty() && chat.interactive() ? chat.edit(message.get()) : text;
+        if (edited == null) {
+            chat.console().note("Nothing is changed.");
+        } else if (edited.isEmpty()) {
+            chat.console().note("Something is missing: /edit TEXT");
+        } else {
+            chat.answerAgain(edited);
+        }
+    }
+
+    private static void system(Chat chat, String text) {
+        if (text.isEmpty()) {
+            String message = chat.conversation().system();
+            chat.print(message.isEmpty() ? "There is no system message." : message);
+            return;
+        }
+        boolean none = text.equals("\"\"");
+        chat.conversation().system(none ? "" : text);
+        chat.console().note((none ? "No system message" : "System message set") + "; the conversation is cleared.");
+    }
+
+    private static void set(Chat chat, String text) {
+        String[] words = text.split("[\\s=]+", 2);
+        if (words.length < 2) {
+            chat.console().note("Something is missing: /set NAME VALUE; /show lists the settings.");
+            return;
+        }
+        try {
+            chat.settings().set(words[0], words[1]);
+        } catch (IllegalArgumentException e) {
+            chat.console().note(e.getMessage());
+        }
+    }
+
+    private static void show(Chat chat) {
+        chat.describe().forEach((name, value) -> chat.print("%-18s %s".formatted(name, value)));
+    }
+
+    private static void save(Chat chat, String name) {
+        Path file = file(name);
+        boolean replace = chat.interactive() && chat.console().mayReplace(file, false);
+        if (chat.interactive() && !replace && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            chat.console().note(name + " stays as it is.");
+            return;
+        }
+        OutputFile.write(file, replace, Transcript.write(chat.conversation().messages()));
+        chat.console().note("Saved to " + name + ".");
+    }
+
+    private static void load(Chat chat, String name) {
+        try {
+            chat.conversation().replace(Transcript.read(TextInput.file(file(name))));
+        } catch (IllegalArgumentException e) {
+            throw new TenonException(
+                    ErrorCode.IO, name + " is no saved chat: " + e.getMessage() + ". Give a file that /save wrote.", e);
+        }
+        chat.console().note("Loaded from " + name + ": " + chat.turns() + ".");
+    }
+
+    private static Path file(String name) {
+        return name.startsWith("~/") ? Path.of(System.getProperty("user.home"), name.substring(2)) : Path.of(name);
+    }
+
+    private static void stats(Chat chat) {
+        chat.console().note(chat.stats());
+    }
+}

@@ -1,0 +1,135 @@
+package dev.tenon.platform.cli.chat;
+
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.cli.Range;
+import dev.tenon.platform.cli.Ranges;
+import dev.tenon.platform.cli.options.SamplingOptions;
+import dev.tenon.platform.cli.terminal.CliErrors;
+import dev.tenon.platform.cli.terminal.EditDistance;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/// How a chat chooses tokens and how many; the user changes it by the names of the command's
+/// options.
+final class ChatSettings {
+    private final LoadedModel model;
+    private final List<String> stop;
+    private SamplingParams params;
+    private int predict;
+    private int answers;
+
+    /// Creates the settings.
+    ///
+    /// @param model what runs
+    /// @param params how to choose tokens
+    /// @param predict most tokens of an answer; -1 until the context is full
+    /// @param stop texts that end an answer
+    ChatSettings(LoadedModel model, SamplingParams params, int predict, List<String> stop) {
+        this.model = model;
+        this.params = params;
+        this.predict = predict;
+        this.stop = List.copyOf(stop);
+    }
+
+    /// {@return how to choose the tokens of the next answer: with random numbers of its own}
+    SamplingParams next() {
+        return params.toBuilder().seed(params.seed() + answers++).build();
+    }
+
+    /// {@return most tokens of an answer; -1 until the context is full}
+    int predict() {
+        return predict;
+    }
+
+    /// {@return texts that end an answer}
+    List<String> stop() {
+        return stop;
+    }
+
+    /// Changes a setting.
+    ///
+    /// @param name an option's name without dashes
+    /// @param value its value
+    /// @throws IllegalArgumentException if there is no such setting, or it does not take the value;
+    ///     the message is for the user
+    void set(String name, String value) {
+        String option = "--" + name.replace('_', '-').toLowerCase(Locale.ROOT);
+        Change change = new Change();
+        CommandLine line = new CommandLine(change);
+        if (line.getCommandSpec().findOption(option) == null) {
+            List<String> names = line.getCommandSpec().options().stream()
+                    .flatMap(o -> Arrays.stream(o.names()))
+                    .filter(n -> n.startsWith("--"))
+                    .map(n -> n.substring(2))
+                    .toList();
+            throw new IllegalArgumentException("There is no setting '" + name + "'."
+                    + EditDistance.suggestion(option.substring(2), names) + " /show lists them.");
+        }
+        try {
+            Ranges.run(line.parseArgs(option + "=" + value));
+        } catch (ParameterException e) {
+            throw new IllegalArgumentException(
+                    CliErrors.plain(e.getMessage()).replaceFirst("^Invalid value for option '--", "Invalid value for '")
+                            + ".",
+                    e);
+        }
+    }
+
+    /// {@return the settings and their values}
+    Map<String, String> values() {
+        return Stream.of(
+                        Map.entry("predict", predict),
+                        Map.entry("temp", params.temperature()),
+                        Map.entry("top-k", params.topK()),
+                        Map.entry("top-p", params.topP()),
+                        Map.entry("min-p", params.minP()),
+                        Map.entry("typical", params.typicalP()),
+                        Map.entry("repeat-penalty", params.repeatPenalty()),
+                        Map.entry("repeat-last-n", params.repeatLastN()),
+                        Map.entry("presence-penalty", params.presencePenalty()),
+                        Map.entry("frequency-penalty", params.frequencyPenalty()),
+                        Map.entry("logit-bias", params.logitBias()),
+                        Map.entry("seed", params.seed()))
+                .collect(
+                        LinkedHashMap::new,
+                        (map, e) -> map.put(e.getKey(), e.getValue().toString()),
+                        Map::putAll);
+    }
+
+    /// One change, read as options of a command.
+    @Command(name = "/set")
+    private final class Change implements Runnable {
+        @Option(names = {"--predict", "--n-predict", "-n"})
+        @Range(min = -1)
+        private Integer limit;
+
+        @Option(names = "--temperature")
+        @Range
+        private Float temperature;
+
+        @Mixin
+        private SamplingOptions sampling = new SamplingOptions();
+
+        @Override
+        public void run() {
+            SamplingParams.Builder builder = params.toBuilder();
+            if (temperature != null) {
+                builder.temperature(temperature);
+            }
+            SamplingParams changed = sampling.over(builder);
+            sampling.check(changed, model);
+            params = changed;
+            predict = limit == null ? predict : limit;
+        }
+    }
+}
