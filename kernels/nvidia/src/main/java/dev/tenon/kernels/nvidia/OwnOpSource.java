@@ -69,6 +69,11 @@ public record OwnOpSource(String entry, String text, int threads) {
                 %s
 
                 extern "C" __global__ void %s(%s) {
+                #if __CUDA_ARCH__ >= 900
+                    // Launched before the kernels are done whose results it reads (common.cuh).
+                    asm volatile("griddepcontrol.launch_dependents;");
+                    asm volatile("griddepcontrol.wait;" ::: "memory");
+                #endif
                     const size_t row = blockIdx.x;
                     %s(%s);
                 }
