@@ -42,6 +42,11 @@ public interface Console {
     /// {@return whether standard error is a terminal}
     boolean errIsTerminal();
 
+    /// {@return whether standard output is to have colours}
+    default boolean outHasColor() {
+        return false;
+    }
+
     /// {@return whether `--quiet` was given: only results and errors are wanted}
     boolean quiet();
 

@@ -7,20 +7,29 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 
-/// Prints an answer as it comes.
+/// Prints an answer as it comes; on a terminal with colours as [StyledText].
 final class AnswerPrinter implements GenerationListener, AutoCloseable {
     private final Console console;
     private final LoadedModel model;
     private final Session session;
     private final Console.Interrupt interrupt;
     private final Progress bar;
+    private final StyledText styled;
     private int heard;
 
-    AnswerPrinter(Console console, LoadedModel model, Session session, Console.Interrupt interrupt) {
+    /// Begins an answer.
+    ///
+    /// @param console where it goes
+    /// @param model what answers
+    /// @param session what is cancelled at Ctrl-C
+    /// @param interrupt tells of Ctrl-C
+    /// @param width columns of the terminal; 0 where there is none
+    AnswerPrinter(Console console, LoadedModel model, Session session, Console.Interrupt interrupt, int width) {
         this.console = console;
         this.model = model;
         this.session = session;
         this.interrupt = interrupt;
+        styled = width > 0 && console.outHasColor() ? new StyledText(width) : null;
         bar = console.progress("prompt", -1, "tokens");
     }
 
@@ -37,7 +46,7 @@ final class AnswerPrinter implements GenerationListener, AutoCloseable {
     @Override
     public void onText(String text) {
         bar.close();
-        console.out().print(text);
+        console.out().print(styled == null ? text : styled.next(text));
         console.out().flush();
     }
 
@@ -57,5 +66,9 @@ final class AnswerPrinter implements GenerationListener, AutoCloseable {
     @Override
     public void close() {
         bar.close();
+        if (styled != null) {
+            console.out().print(styled.finish());
+            console.out().flush();
+        }
     }
 }

@@ -12,6 +12,7 @@ import dev.tenon.platform.cli.terminal.CliErrors;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /// One chat: reads messages and commands, and answers them. For one thread.
@@ -88,15 +89,17 @@ final class Chat {
 
     private void answer(String text) {
         int heard;
+        boolean cut;
         try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
-                AnswerPrinter printer = new AnswerPrinter(console, model, session, interrupt)) {
+                AnswerPrinter printer = new AnswerPrinter(console, model, session, interrupt, input.width())) {
             last = conversation.send(text, settings.next(), settings.predict(), settings.stop(), printer);
             heard = printer.heard();
-            console.out().println();
-            console.out().flush();
-            if (interrupt.happened() && last.finish() == FinishReason.CANCELLED) {
-                console.note("(cut short)");
-            }
+            cut = interrupt.happened() && last.finish() == FinishReason.CANCELLED;
+        }
+        console.out().println();
+        console.out().flush();
+        if (cut) {
+            console.note("(cut short)");
         }
         int left = conversation.turnsLeft();
         if (left > 0) {
@@ -105,6 +108,10 @@ final class Chat {
         }
         StopNote.of(last, settings.predict(), model.contextLength(), settings.stop(), heard)
                 .ifPresent(console::note);
+        if (interactive) {
+            console.note(
+                    String.format(Locale.ROOT, "%.1f tok/s, context %s", last.decodeTokensPerSecond(), contextUse()));
+        }
     }
 
     /// Answers a message in place of the last one. If that fails, the conversation is unchanged.

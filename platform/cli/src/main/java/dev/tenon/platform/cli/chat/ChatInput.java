@@ -14,6 +14,9 @@ interface ChatInput extends AutoCloseable {
     /// @return what was typed, or null if that was given up or nobody can be asked
     String edit(String text);
 
+    /// {@return columns of the terminal; 0 where there is none}
+    int width();
+
     @Override
     void close() throws IOException;
 }

@@ -49,6 +49,11 @@ final class PlainChatInput implements ChatInput {
     }
 
     @Override
+    public int width() {
+        return 0;
+    }
+
+    @Override
     public void close() {
         // Standard input belongs to the process.
     }

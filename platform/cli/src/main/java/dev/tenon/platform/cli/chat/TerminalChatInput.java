@@ -101,6 +101,11 @@ final class TerminalChatInput implements ChatInput {
     }
 
     @Override
+    public int width() {
+        return terminal.getWidth() > 0 ? terminal.getWidth() : 80;
+    }
+
+    @Override
     public void close() throws IOException {
         terminal.close();
     }

@@ -142,6 +142,11 @@ final class RootCommand implements Console {
     }
 
     @Override
+    public boolean outHasColor() {
+        return colors.on(streams.outTerminal());
+    }
+
+    @Override
     public boolean quiet() {
         return quiet;
     }
