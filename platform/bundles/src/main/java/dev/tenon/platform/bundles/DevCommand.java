@@ -36,8 +36,9 @@ import picocli.CommandLine.ParentCommand;
         name = "dev",
         sortOptions = false,
         description = {
-            "Run in the folder of a bundle's project: whenever its sources change, builds the bundle, runs the"
-                    + " contract tests, updates it in the running platform, and compares old and new outputs.",
+            "Keeps the running platform up to date with the bundle's project in this folder: whenever its sources"
+                    + " change, builds the bundle, runs the contract tests, updates it in the running platform, and"
+                    + " compares old and new outputs.",
             "Prints one line for each step; whole logs are in target/tenon-dev. Ctrl-C ends it."
         },
         footerHeading = "%nExamples:%n",

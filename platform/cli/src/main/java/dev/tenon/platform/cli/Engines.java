@@ -16,7 +16,7 @@ public final class Engines {
         if (engine == null) {
             throw new TenonException(
                     ErrorCode.ENV_PLATFORM,
-                    "There is no engine: its bundle is missing or does not resolve. See 'tenon doctor'.");
+                    "No model can be loaded: the engine's bundle is missing or does not start. See 'tenon doctor'.");
         }
         return engine;
     }

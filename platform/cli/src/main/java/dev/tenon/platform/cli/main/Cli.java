@@ -25,6 +25,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.UsageMessageSpec;
 
 /// Runs one command line. Creates only the command that is called; for a listing, all of them.
 final class Cli {
@@ -125,8 +126,10 @@ final class Cli {
             line.setColorScheme(Help.defaultColorScheme(colors.on(streams.outTerminal()) ? Ansi.ON : Ansi.OFF));
             line.setCaseInsensitiveEnumValuesAllowed(true);
             line.setUsageHelpAutoWidth(false);
-            line.setUsageHelpWidth(100);
+            line.setUsageHelpWidth(80);
             line.setUsageHelpLongOptionsMaxWidth(28);
+            line.getHelpSectionMap().remove(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING);
+            line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, CommandGroups::list);
             line.setParameterExceptionHandler((error, params) -> ending.getAsBoolean()
                     ? CliErrors.FAILED
                     : CliErrors.usage(error, streams.err(), root.debug() || debugAsked));
@@ -173,8 +176,8 @@ final class Cli {
         }
     }
 
-    /// The source of the named command, or all when no known command is named; none for the version
-    /// alone.
+    /// The source of the named command, or all when no known command is named, or the one that completes all; none
+    /// for the version alone.
     private List<CommandSource> wanted(String... args) {
         if (args.length == 1 && (args[0].equals("--version") || args[0].equals("-V"))) {
             return List.of();
@@ -192,28 +195,22 @@ final class Cli {
                             + named.stream().map(CommandSource::origin).collect(Collectors.joining(" and "))
                             + ". Remove one of them.");
         }
-        if (named.stream().anyMatch(s -> s.name().equals(name.orElseThrow()))) {
+        boolean known = named.stream().anyMatch(s -> s.name().equals(name.orElseThrow()));
+        if (known && !name.orElseThrow().equals(CompletionCommand.COMMAND)) {
             // A command before those below it.
             return named.stream()
                     .sorted(Comparator.comparing(CommandSource::name))
                     .toList();
         }
         List<CommandSource> all = new ArrayList<>(sources);
-        all.sort((a, b) -> rank(a.name()) == rank(b.name())
-                ? a.name().compareTo(b.name())
-                : Integer.compare(rank(a.name()), rank(b.name())));
+        all.sort(Comparator.comparingInt((CommandSource source) -> CommandGroups.rank(source.name()))
+                .thenComparing(CommandSource::name));
         return all;
     }
 
     /// The first word of a name: `doctor nv-tegra` is a command below `doctor`.
     private static String parent(String name) {
         return name.split(" ")[0];
-    }
-
-    private static int rank(String name) {
-        int index = List.of("run", "chat", "inspect", "devices", "bundles", "doctor", "bench", "pull")
-                .indexOf(name);
-        return index < 0 ? 100 : index;
     }
 
     private void add(

@@ -36,7 +36,8 @@ import picocli.CommandLine.ScopeType;
         synopsisSubcommandLabel = "COMMAND",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  tenon run -p \"Once upon a time\"",
+            "  tenon run \"Once upon a time\"",
+            "  tenon run owner/repo \"Why is the sky blue?\"",
             "  tenon chat -m model.gguf",
             "  tenon COMMAND --help",
         })

@@ -14,7 +14,7 @@ import picocli.CommandLine.ParentCommand;
 /// `tenon list`: the pulled models.
 @Command(
         name = "list",
-        description = "Lists the pulled models with sizes; -q prints the names alone.",
+        description = "Lists the pulled models with their sizes; -q prints the names alone.",
         footerHeading = "%nExamples:%n",
         footer = {"  tenon list", "  tenon list -q"})
 @Component(

@@ -91,11 +91,14 @@ public final class CliErrors {
         };
     }
 
-    /// {@return a message of picocli with types as people say them}
+    /// {@return a message of picocli with types and choices as people say them}
     ///
     /// @param message the message
     public static String plain(String message) {
-        return message.replaceFirst("' is not an? (int|long)$", "' is not a whole number in range")
+        return message.replace("option option ", "option ")
+                .replace(" should be in KEY=VALUE format but was ", ": expected NAME=VALUE but was ")
+                .replace(" (case-insensitive) but was", " but was")
+                .replaceFirst("' is not an? (int|long)$", "' is not a whole number in range")
                 .replaceFirst("' is not a (float|double)$", "' is not a number");
     }
 

@@ -52,6 +52,56 @@ class CliTests {
     }
 
     @Test
+    void helpListsCommandsInGroupsOf80Columns() {
+        TestCli cli = new TestCli(folder);
+        cli.add("third", Third::new);
+        String help = cli.run("--help").out();
+        List<String> groups = help.lines().filter(l -> l.matches("\\w+:")).toList();
+        assertEquals(List.of("Use:", "Models:", "Measure:", "Other:", "Develop:", "Examples:"), groups, help);
+        assertTrue(help.matches("(?s).*\nOther:\n  third +Says hello from afar.\n.*"), help);
+        assertTrue(help.matches("(?s).*\nDevelop:\n  logits .*"), help);
+        for (CommandSource source : cli.sources) {
+            String text = cli.run(source.name(), "--help").out() + help;
+            assertTrue(text.lines().allMatch(line -> line.length() <= 80), text);
+        }
+    }
+
+    @Test
+    void aWrongChoiceListsTheRightOnes() {
+        TestCli cli = new TestCli(folder);
+        String type = cli.run("run", "-ctk", "FOO", "-p", "x").err();
+        assertTrue(type.contains("expected one of [F32, F16, Q8_0] but was 'FOO'"), type);
+        String shell = cli.run("completion", "ksh").err();
+        assertTrue(shell.contains("[bash, zsh, fish]"), shell);
+        String setting = cli.run("run", "--set", "foo", "-p", "x").err();
+        assertTrue(setting.contains("option '--set' (NAME=VALUE): expected NAME=VALUE but was foo."), setting);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bash", "zsh", "fish"})
+    void completionKnowsCommandsOptionsAndChoices(String shell) {
+        TestCli cli = new TestCli(folder);
+        cli.add("third", Third::new);
+        TestCli.Result result = cli.run("completion", shell);
+        assertEquals(0, result.status(), result.err());
+        for (String word : List.of("third", "perplexity", "no-fuse", "cache-type-k", "Q8_0")) {
+            assertTrue(result.out().contains(word), word + " in " + result.out());
+        }
+        assertTrue(cli.made.isEmpty(), "commands are given back");
+    }
+
+    @Test
+    void fishGetsEachOptionWithItsCommand() {
+        List<String> lines =
+                new TestCli(folder).run("completion", "fish").out().lines().toList();
+        assertTrue(
+                lines.contains("complete -c tenon -n '__fish_seen_subcommand_from run' -o ctk -l cache-type-k -r -f"
+                        + " -a 'F32 F16 Q8_0' -d 'Type of cached keys: F32, F16, Q8_0'"),
+                String.join("\n", lines));
+        assertTrue(lines.stream().allMatch(l -> l.matches("complete -c tenon .* -d '([^'\\\\]|\\\\.)*'")));
+    }
+
+    @Test
     void noArgumentsShowTheHelp() {
         TestCli.Result result = new TestCli(folder).run();
         assertEquals(0, result.status());
@@ -70,6 +120,7 @@ class CliTests {
                 "logits",
                 "tokenize",
                 "pull",
+                "completion",
                 "list",
                 "show",
                 "rm",

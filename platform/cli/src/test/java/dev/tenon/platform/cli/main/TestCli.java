@@ -75,6 +75,7 @@ public final class TestCli {
         add("tokenize", TokenizeCommand::new);
         add("pull", PullCommand::new);
         add("list", ListCommand::new);
+        add("completion", CompletionCommand::new);
         add("show", ShowCommand::new);
         add("rm", RmCommand::new);
         add("cp", CpCommand::new);

@@ -137,6 +137,21 @@ class TerminalTests {
     }
 
     @Test
+    void progressSaysSizesRateAndTimeLeft() {
+        assertEquals(
+                "m.gguf  25% [####               ]  1.00 GiB of 4.00 GiB  32.00 MiB/s  1:36 left",
+                BarProgress.line("m.gguf", "bytes", 1L << 30, 4L << 30, 32 << 20, 32, 79));
+        assertEquals("load m.gguf  0:12", BarProgress.line("load m.gguf", "", 0, -1, 0, 11.4, 79));
+        assertEquals("load m.gguf  0:12", BarProgress.line("load m.gguf", "", 0, 0, 0, 11.4, 79));
+        assertEquals(
+                "synth  512.00 KiB  256.00 KiB/s  1:01:05",
+                BarProgress.line("synth", "bytes", 512 << 10, -1, 256 << 10, 3665, 79));
+        assertEquals("prompt   0%  0/8 tokens  0:01", BarProgress.line("prompt", "tokens", 0, 8, 0, 0.5, 30));
+        assertEquals(
+                20, BarProgress.line("x".repeat(50), "bytes", 1, 2, 1, 1, 20).length());
+    }
+
+    @Test
     void remarksAreDimOnATerminalThatMayHaveColours() {
         TestCli cli = new TestCli(folder);
         cli.errTerminal = true;

@@ -47,7 +47,9 @@ final class MappedPart {
         }
         if (!Files.exists(path)) {
             throw new TenonException(
-                    ErrorCode.IO, path + " does not exist (looked for " + path.toAbsolutePath() + "). Check the path.");
+                    ErrorCode.IO,
+                    path + " does not exist"
+                            + (path.isAbsolute() ? "" : " in " + Path.of("").toAbsolutePath()) + ". Check the path.");
         }
         if (!Files.isRegularFile(path)) {
             throw new TenonException(
