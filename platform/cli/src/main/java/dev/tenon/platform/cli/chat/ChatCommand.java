@@ -88,7 +88,12 @@ public final class ChatCommand implements TenonCommand {
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession();
                 ChatInput input = interactive
-                        ? new TerminalChatInput(historyFile(), ChatCommands.names(), "> ", console.errIsTerminal())
+                        ? new TerminalChatInput(
+                                TerminalChatInput.system(),
+                                historyFile(),
+                                ChatCommands.names(),
+                                "> ",
+                                console.errIsTerminal())
                         : new PlainChatInput(console.in())) {
             sampling.check(params, loaded);
             if (interactive) {

@@ -80,8 +80,8 @@ final class ChatCommands {
             chat.print("%-16s %s".formatted(entry.name() + " " + entry.argument(), entry.help()));
         }
         chat.print("Ctrl-C           ends an answer");
-        chat.print(
-                "\"\"\" or \\          begin a message of several lines, which \"\"\" ends; end a line that goes on");
+        chat.print("\"\"\"              begins and ends a message of several lines");
+        chat.print("\\                at the end of a line: the message goes on");
         if (chat.interactive()) {
             chat.print("Alt-Enter        begins a new line");
         }

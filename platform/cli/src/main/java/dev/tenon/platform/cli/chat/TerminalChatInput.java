@@ -27,43 +27,50 @@ final class TerminalChatInput implements ChatInput {
     private final String prompt;
     private final boolean messages;
 
-    /// Opens the terminal.
+    /// Reads from a terminal.
     ///
+    /// @param terminal the terminal; closed with this
     /// @param history file that keeps the lines, which is there, or null
     /// @param commands what the tabulator key completes
     /// @param prompt what stands before each line
     /// @param messages whether standard error is shown on this terminal, too
-    /// @throws IOException if the terminal cannot be opened
-    TerminalChatInput(Path history, List<String> commands, String prompt, boolean messages) throws IOException {
+    TerminalChatInput(Terminal terminal, Path history, List<String> commands, String prompt, boolean messages) {
+        this.terminal = terminal;
         this.prompt = prompt;
         this.messages = messages;
+        DefaultParser parser = new Lines();
+        parser.setQuoteChars(new char[0]);
+        parser.setEscapeChars(new char[0]);
+        reader = LineReaderBuilder.builder()
+                .terminal(terminal)
+                .appName("tenon")
+                .parser(parser)
+                .completer(new StringsCompleter(commands))
+                .variable(LineReader.HISTORY_SIZE, 1000)
+                .variable(LineReader.SECONDARY_PROMPT_PATTERN, ". ")
+                .option(LineReader.Option.DISABLE_EVENT_EXPANSION, true)
+                .option(LineReader.Option.HISTORY_TIMESTAMPED, false)
+                .build();
+        if (history != null) {
+            reader.setVariable(LineReader.HISTORY_FILE, history);
+        }
+        reader.getWidgets().put(NEW_LINE, () -> {
+            reader.getBuffer().write('\n');
+            return true;
+        });
+        reader.getKeyMaps().get(LineReader.MAIN).bind(new Reference(NEW_LINE), NEW_LINE_KEYS);
+    }
+
+    /// {@return the terminal of the process}
+    ///
+    /// @throws IOException if it cannot be opened
+    static Terminal system() throws IOException {
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
         // JLine looks its terminal providers up through the context class loader.
         thread.setContextClassLoader(TerminalBuilder.class.getClassLoader());
         try {
-            terminal = TerminalBuilder.builder().system(true).name("tenon").build();
-            DefaultParser parser = new Lines();
-            parser.setQuoteChars(new char[0]);
-            parser.setEscapeChars(new char[0]);
-            reader = LineReaderBuilder.builder()
-                    .terminal(terminal)
-                    .appName("tenon")
-                    .parser(parser)
-                    .completer(new StringsCompleter(commands))
-                    .variable(LineReader.HISTORY_SIZE, 1000)
-                    .option(LineReader.Option.DISABLE_EVENT_EXPANSION, true)
-                    .variable(LineReader.SECONDARY_PROMPT_PATTERN, ". ")
-                    .option(LineReader.Option.HISTORY_TIMESTAMPED, false)
-                    .build();
-            if (history != null) {
-                reader.setVariable(LineReader.HISTORY_FILE, history);
-            }
-            reader.getWidgets().put(NEW_LINE, () -> {
-                reader.getBuffer().write('\n');
-                return true;
-            });
-            reader.getKeyMaps().get(LineReader.MAIN).bind(new Reference(NEW_LINE), NEW_LINE_KEYS);
+            return TerminalBuilder.builder().system(true).name("tenon").build();
         } finally {
             thread.setContextClassLoader(before);
         }
