@@ -12,6 +12,7 @@ import dev.tenon.api.device.DeviceOptions;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.backend.nv.tegra.device.NvDevice;
 import dev.tenon.backend.nv.tegra.gpu.GpuTraits;
@@ -20,6 +21,8 @@ import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
 import dev.tenon.kernels.nvidia.compile.PtxCompiler;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -118,16 +121,24 @@ public final class NvTegraBackend implements Backend {
     @Override
     public Probe probe() {
         List<String> found = new ArrayList<>();
+        List<Issue> issues = new ArrayList<>();
         boolean own = false;
         try {
             GpuTraits traits = TegraGpu.describe(calls.get());
             found.add(name(traits));
             own = true;
         } catch (BackendException e) {
-            found.add(e.getMessage());
+            boolean board = Files.exists(Path.of(TegraGpu.NVMAP));
+            if (board) {
+                issues.add(new Issue(
+                        Issue.Severity.WARNING, ErrorCode.BACKEND_UNAVAILABLE, "this board: " + e.getMessage(), ID));
+            }
+            if (board || others.isEmpty()) {
+                found.add(e.getMessage());
+            }
         }
         others.forEach(other -> found.add("Device '" + other.id() + "': " + other.description()));
-        return new Probe(own || !others.isEmpty(), String.join(" ", found), List.of());
+        return new Probe(own || !others.isEmpty(), String.join(" ", found), issues);
     }
 
     private static String name(GpuTraits traits) {

@@ -2,6 +2,7 @@ package dev.tenon.platform.bundles.listing;
 
 import dev.tenon.platform.cli.text.Json;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -11,39 +12,55 @@ import java.util.regex.Pattern;
 public final class BundleTable {
     private static final Pattern COMMON_NAME = Pattern.compile("(?:^|,)CN=([^,]+)");
     private static final int SHORT_DIGEST = 12;
+    private static final int COLUMNS = 80;
+    private static final String INDENT = " ".repeat(13);
 
     private BundleTable() {}
 
-    /// Prints a line a bundle: number, state, name, version, the digest's beginning, signer, what it says it
-    /// reaches outside the JVM, and services; and below why it does not run.
+    /// Prints a line a bundle: number, state, name and version; and below, in lines that are indented, the digest's
+    /// beginning, signer, what it says it reaches outside the JVM, its services, and why it does not run.
     ///
     /// @param bundles what to print
     /// @param out where to
     public static void print(List<OsgiBundles.Info> bundles, PrintWriter out) {
         int name = width(bundles, OsgiBundles.Info::name);
-        int signer = width(bundles, BundleTable::signer);
-        int access = width(bundles, BundleTable::access);
-        String format = "%4s %-10s %-" + name + "s %-12s %-12s %-" + signer + "s %-" + access + "s %s";
+        int state = width(bundles, OsgiBundles.Info::state);
+        String format = "%3s %-" + state + "s %-" + name + "s %s";
         for (OsgiBundles.Info bundle : bundles) {
-            String digest = bundle.sha256().isEmpty() ? "-" : bundle.sha256().substring(0, SHORT_DIGEST);
             out.println(String.format(
-                            format,
-                            bundle.id() < 0 ? "-" : Long.toString(bundle.id()),
-                            bundle.state(),
-                            bundle.name(),
-                            bundle.version(),
-                            digest,
-                            signer(bundle),
-                            access(bundle),
-                            String.join(", ", bundle.services()))
-                    .stripTrailing());
+                    format,
+                    bundle.id() < 0 ? "-" : Long.toString(bundle.id()),
+                    bundle.state(),
+                    bundle.name(),
+                    bundle.version()));
+            String digest = bundle.sha256().isEmpty() ? "-" : bundle.sha256().substring(0, SHORT_DIGEST);
+            wrapped(
+                            (digest + " " + signer(bundle) + " " + access(bundle) + " "
+                                            + String.join(", ", bundle.services()))
+                                    .strip(),
+                            COLUMNS - INDENT.length())
+                    .forEach(line -> out.println(INDENT + line));
             for (String problem : bundle.problems()) {
-                out.println("                " + problem);
+                out.println(INDENT + problem);
             }
         }
         if (bundles.isEmpty()) {
             out.println("All bundles are running.");
         }
+    }
+
+    private static List<String> wrapped(String text, int columns) {
+        List<String> lines = new ArrayList<>();
+        StringBuilder line = new StringBuilder();
+        for (String word : text.split(" ")) {
+            if (!line.isEmpty() && line.length() + 1 + word.length() > columns) {
+                lines.add(line.toString());
+                line.setLength(0);
+            }
+            line.append(line.isEmpty() ? "" : " ").append(word);
+        }
+        lines.add(line.toString());
+        return lines;
     }
 
     private static int width(List<OsgiBundles.Info> bundles, Function<OsgiBundles.Info, String> column) {

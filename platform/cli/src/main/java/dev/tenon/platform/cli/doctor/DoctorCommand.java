@@ -112,6 +112,9 @@ public final class DoctorCommand implements TenonCommand {
         for (Backend backend : engine.backends()) {
             Probe probe = backend.probe();
             any |= probe.available();
+            if (backend.rank() < 0 && !probe.available() && probe.issues().isEmpty()) {
+                continue; // hardware that is named by those who have it, and is not here
+            }
             if (probe.available()) {
                 report.pass(backend.id(), probe.reason() + devices(backend));
             } else {

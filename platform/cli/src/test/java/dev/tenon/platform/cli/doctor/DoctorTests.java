@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.device.Probe;
+import dev.tenon.api.error.Issue;
 import dev.tenon.platform.cli.doctor.DoctorReport.Finding;
 import dev.tenon.platform.cli.doctor.DoctorReport.Level;
 import dev.tenon.platform.cli.main.FakeEngine;
@@ -106,6 +107,9 @@ class DoctorTests {
         TestCli cli = new TestCli(folder);
         cli.engine.backends.add(FakeEngine.FakeBackend.available("cpu-fake"));
         cli.engine.backends.add(new FakeEngine.FakeBackend("gpu-fake", 200, new Probe(false, "no driver", List.of())));
+        Issue issue = new Issue(Issue.Severity.WARNING, "X-001", "the board does not answer", "board");
+        cli.engine.backends.add(new FakeEngine.FakeBackend("board", -1, new Probe(false, "silent", List.of(issue))));
+        cli.engine.backends.add(new FakeEngine.FakeBackend("rare", -1, new Probe(false, "no node", List.of())));
         JsonNode json = new ObjectMapper().readTree(cli.run("doctor", "--json").out());
         List<String> lines = json.valueStream()
                 .map(f -> f.get("level").asText() + " " + f.get("name").asText() + " "
@@ -114,6 +118,8 @@ class DoctorTests {
         assertTrue(lines.contains("PASS cpu-fake found a fake processor; Fake 9000"), lines.toString());
         assertTrue(lines.contains("WARN cpu-fake it is slow [ENV-002]"), lines.toString());
         assertTrue(lines.contains("WARN gpu-fake not available: no driver"), lines.toString());
+        assertTrue(lines.contains("WARN board the board does not answer [X-001]"), lines.toString());
+        assertFalse(lines.stream().anyMatch(l -> l.contains(" rare ")), lines.toString());
         assertFalse(lines.stream().anyMatch(l -> l.startsWith("FAIL backends")), lines.toString());
     }
 
