@@ -1,6 +1,8 @@
 package dev.tenon.platform.tools;
 
 import dev.tenon.api.engine.Engine;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.cli.Console;
@@ -11,6 +13,7 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.QuantMix;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import java.nio.file.Path;
 import java.util.List;
@@ -69,6 +72,13 @@ public final class QuantizeCommand implements TenonCommand {
     @Override
     public Integer call() {
         List<QuantFormat> formats = Engines.require(engine).formats();
+        String base = QuantMix.of(type).base();
+        if (formats.stream().noneMatch(format -> format.id().equalsIgnoreCase(base))) {
+            throw new UnsupportedModelException(
+                    ErrorCode.MODEL_TENSOR_FORMAT,
+                    "No installed format writes '" + type + "'. Choose one of " + String.join(", ", QuantMix.names())
+                            + ".");
+        }
         int team = threads > 0 ? threads : Runtime.getRuntime().availableProcessors();
         boolean replace = console.mayReplace(out, overwrite);
         long start = System.nanoTime();

@@ -128,6 +128,14 @@ class ToolCommandTests {
     }
 
     @Test
+    void anUnknownFormatIsRefusedWithTheNamesOfOthers() {
+        assertEquals(FAILED, run("quantize", "in.gguf", folder.resolve("q.gguf").toString(), "FOO"));
+        assertTrue(failure.getMessage().contains("'FOO'. Choose one of "), failure.getMessage());
+        assertTrue(failure.getMessage().contains("Q4_K_M, "), failure.getMessage());
+        assertTrue(failure.getMessage().endsWith("[MODEL-006]"), failure.getMessage());
+    }
+
+    @Test
     void quantizeReplacesAFileOnlyWhenAsked() {
         String in = synth().toString();
         String out = folder.resolve("out.gguf").toString();
