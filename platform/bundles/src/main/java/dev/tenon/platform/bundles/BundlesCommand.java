@@ -90,7 +90,7 @@ public final class BundlesCommand implements TenonCommand {
             names = "--pid",
             paramLabel = "N",
             description = "Process id of the running platform to use; 0: none (default: the one started last).")
-    @Range(min = 1)
+    @Range(min = 0)
     private Long pid;
 
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)

@@ -129,7 +129,9 @@ public final class DoctorNvTegraCommand implements TenonCommand {
         if (file != null) {
             try {
                 file.write((text + "\n").getBytes(StandardCharsets.UTF_8));
-                file.getFD().sync();
+                if (file.getChannel().size() > 0) { // a device holds nothing and cannot be synced
+                    file.getFD().sync();
+                }
             } catch (IOException e) {
                 throw new TenonException(ErrorCode.IO, "the report cannot be written: " + e.getMessage(), e);
             }

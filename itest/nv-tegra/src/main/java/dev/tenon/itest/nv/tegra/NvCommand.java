@@ -12,11 +12,14 @@ import dev.tenon.backend.nv.tegra.emulator.replay.StreamReplay;
 import dev.tenon.backend.nv.tegra.emulator.stream.StreamFile;
 import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.files.OutputFile;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -100,7 +103,12 @@ public final class NvCommand implements TenonCommand {
                             paramLabel = "N",
                             defaultValue = "2",
                             description = "Tokens to generate (default: ${DEFAULT-VALUE}).")
+                    @Range(min = 1)
                     int count,
+            @Option(
+                            names = {"-y", "--overwrite"},
+                            description = "Replace the file if it exists, without asking.")
+                    boolean overwrite,
             @Option(
                             names = "--set",
                             paramLabel = "NAME=VALUE",
@@ -109,7 +117,9 @@ public final class NvCommand implements TenonCommand {
             throws IOException {
         Map<String, String> settings = new LinkedHashMap<>(more == null ? Map.of() : more);
         settings.put(RECORD, output.toString());
-        LoadRequest request = LoadRequest.builder(console.model(model))
+        Path read = console.model(model);
+        OutputFile.check(output, overwrite, read);
+        LoadRequest request = LoadRequest.builder(read)
                 .backend("nv-tegra")
                 .device("emulated")
                 .contextLength(512)
@@ -141,7 +151,7 @@ public final class NvCommand implements TenonCommand {
         try (InputStream in = new BufferedInputStream(Files.newInputStream(file))) {
             StreamFile.dump(in, console.out()::println);
         } catch (IOException e) {
-            throw new TenonException(ErrorCode.IO, file + " cannot be shown: " + e.getMessage(), e);
+            throw failed(file, "shown", e);
         }
         return 0;
     }
@@ -156,7 +166,14 @@ public final class NvCommand implements TenonCommand {
         try (InputStream in = new BufferedInputStream(Files.newInputStream(file))) {
             return StreamReplay.run(in, console.out()::println) ? 0 : 1;
         } catch (IOException e) {
-            throw new TenonException(ErrorCode.IO, file + " cannot be replayed: " + e.getMessage(), e);
+            throw failed(file, "replayed", e);
         }
+    }
+
+    private static TenonException failed(Path file, String what, IOException e) {
+        String text = e instanceof NoSuchFileException
+                ? " does not exist. Check the path."
+                : " cannot be " + what + ": " + e.getMessage();
+        return new TenonException(ErrorCode.IO, file + text, e);
     }
 }
