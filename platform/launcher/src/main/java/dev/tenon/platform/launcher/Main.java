@@ -43,8 +43,8 @@ public final class Main {
     public static void main(String[] args) {
         long begin = System.nanoTime();
         takeTerminal(System.getProperty("tenon.stderr"));
+        LogProvider.select(); // before anything logs
         StartCache.survived();
-        LogProvider.select();
         int code;
         try {
             checkMachine(System.getProperty("sun.arch.data.model", "64"), ByteOrder.nativeOrder());

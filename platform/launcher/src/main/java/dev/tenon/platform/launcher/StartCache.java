@@ -209,6 +209,7 @@ public final class StartCache {
             List<String> command = new ArrayList<>(List.of(
                     "-XX:AOTMode=record",
                     "-Dtenon.vector=last",
+                    "-Dtenon.control=hidden",
                     "-Xlog:class+load:file=\"" + loaded + "\"",
                     Main.class.getName()));
             command.addAll(training);

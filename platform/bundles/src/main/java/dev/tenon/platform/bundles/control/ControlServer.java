@@ -38,7 +38,8 @@ import org.slf4j.LoggerFactory;
 /// the installation's cache folder, named by the process, says where. Before it makes that, it
 /// removes what killed processes left of the kind. A request and its reply are one line of JSON
 /// each. It begins when the launcher begins to watch folders, so that the first answer does not
-/// wait.
+/// wait. With the system property `tenon.control=hidden`, as in the process that records the start-up cache, no
+/// file names the socket: commands go to processes that someone uses.
 @Component(service = ControlServer.class, immediate = true, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class ControlServer {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
@@ -86,7 +87,9 @@ public final class ControlServer {
             }
             ControlClient.sweep(pointer.getParent());
             shell.sweep();
-            announce(pointer, socket);
+            if (!"hidden".equals(System.getProperty("tenon.control"))) {
+                announce(pointer, socket);
+            }
             return channel;
         } catch (IOException | RuntimeException e) {
             channel.close();

@@ -109,8 +109,14 @@ class ConfigCommandTests {
     @Test
     void onlyVariablesThatNobodyReadsAreUnknown() {
         declare("cpu", Map.of());
-        List<String> environment =
-                List.of("PATH", "TENON_LOG", "TENON_MODEL", "TENON_THREADS_PIN", "TENON_THRAEDS", "TENON_PREFER_X");
+        List<String> environment = List.of(
+                "PATH",
+                "TENON_HOME",
+                "TENON_LOG",
+                "TENON_MODEL",
+                "TENON_THREADS_PIN",
+                "TENON_THRAEDS",
+                "TENON_PREFER_X");
         assertEquals(List.of("TENON_THRAEDS"), UnknownVariables.find(environment, (Engine) control()));
         assertEquals(List.of(), UnknownVariables.find(environment, cli.engine), "an engine that tells nothing");
     }

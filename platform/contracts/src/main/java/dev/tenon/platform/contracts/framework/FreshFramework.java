@@ -18,7 +18,8 @@ import org.osgi.framework.FrameworkUtil;
 public final class FreshFramework {
     private static final String MAIN = "dev.tenon.platform.launcher.Main";
     /// Options of this process that are not for another one.
-    private static final List<String> OWN = List.of("-Dtenon.home=", "-Dtenon.cache=", "-Dtenon.tty=", "-XX:AOT");
+    private static final List<String> OWN =
+            List.of("-Dtenon.home=", "-Dtenon.cache=", "-Dtenon.mark=", "-Dtenon.tty=", "-XX:AOT");
     /// Above this, a status says that a signal ended the process.
     private static final int SIGNALS = 128;
 
