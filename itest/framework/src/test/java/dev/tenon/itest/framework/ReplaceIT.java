@@ -348,8 +348,9 @@ class ReplaceIT {
                 }
             });
             assertEquals(undisturbed.tokens(), text.tokens());
-            // Whoever comes first places it on the old version again: the replacement that failed, or the next step.
-            assertEquals(2, text.moves().size(), text.moves().toString());
+            // Placed on the old version again by the next step, by the replacement that failed, or by both.
+            int moves = text.moves().size();
+            assertTrue(moves == 2 || moves == 3, text.moves().toString());
             assertEquals(
                     MODELS + " 0.1.0 was replaced by " + MODELS + " 0.4.1 (cpu-vector)",
                     text.moves().getLast());
