@@ -60,12 +60,6 @@ final class DecoderKeys {
         if (ropeDim < 2 || ropeDim > keyLength || ropeDim % 2 != 0) {
             throw impossible(meta, arch + ".rope.dimension_count", ropeDim, "an even number, 2 to " + keyLength);
         }
-        if (meta.integer(arch + ".expert_count").orElse(0) > 0) {
-            throw new UnsupportedModelException(
-                    ErrorCode.MODEL_ARCHITECTURE,
-                    "Metadata key " + arch + ".expert_count in " + meta.source()
-                            + " asks for a mixture of experts, which the " + arch + " bundle does not implement");
-        }
         TensorInfo table = source.tensor("token_embd.weight")
                 .orElseThrow(() -> new ModelFormatException(
                         ErrorCode.MODEL_TENSOR_MISSING,
@@ -95,6 +89,17 @@ final class DecoderKeys {
                         MAX_FREQ_BASE))
                 .ropeFreqScale(ropeScale(meta, arch))
                 .build();
+    }
+
+    /// Refuses a mixture of experts.
+    static void refuseExperts(GgufMetadata meta) {
+        String arch = meta.requiredString("general.architecture");
+        if (meta.integer(arch + ".expert_count").orElse(0) > 0) {
+            throw new UnsupportedModelException(
+                    ErrorCode.MODEL_ARCHITECTURE,
+                    "Metadata key " + arch + ".expert_count in " + meta.source()
+                            + " asks for a mixture of experts, which the " + arch + " bundle does not implement");
+        }
     }
 
     private static float ropeScale(GgufMetadata meta, String arch) {

@@ -155,6 +155,19 @@ public final class ModelConfig {
     ///     impossible value (`MODEL-002`), or the embedding is missing (`MODEL-004`)
     /// @throws UnsupportedModelException (`MODEL-003`) for experts and rope scalings other than linear
     public static ModelConfig read(ModelSource source, float defaultFreqBase) {
+        DecoderKeys.refuseExperts(source.metadata());
+        return readWithExperts(source, defaultFreqBase);
+    }
+
+    /// Reads the same keys as [#read] for an architecture that has experts: it reads `ARCH.expert_count` and
+    /// the other keys of experts itself.
+    ///
+    /// @param source metadata and tensor descriptions; `token_embd.weight` gives the vocabulary's size
+    /// @param defaultFreqBase `ropeFreqBase` when the file does not say
+    /// @return the configuration
+    /// @throws ModelFormatException as [#read]
+    /// @throws UnsupportedModelException (`MODEL-003`) for rope scalings other than linear
+    public static ModelConfig readWithExperts(ModelSource source, float defaultFreqBase) {
         return DecoderKeys.read(source, defaultFreqBase);
     }
 

@@ -86,6 +86,9 @@ class LlamaArchitectureTests {
         metadata.remove("llama.rope.scaling.type");
         refused("llama.expert_count", GgufValue.ofUint32(8), ErrorCode.MODEL_ARCHITECTURE);
         assertThrows(UnsupportedModelException.class, this::config);
+        ModelConfig read = ModelConfig.readWithExperts(source(), 10000);
+        metadata.remove("llama.expert_count");
+        assertEquals(config(), read, "what an architecture with experts reads");
     }
 
     @Test
