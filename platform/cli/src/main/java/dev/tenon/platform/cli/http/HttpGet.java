@@ -23,19 +23,19 @@ public final class HttpGet implements AutoCloseable {
     private final HttpClient client;
     private final String token;
     private final URI tokenHost;
-    private final Duration patience;
+    private final Duration timeout;
 
     /// Creates a client.
     ///
     /// @param token access token, or null
     /// @param tokenHost the only host (scheme, name, port) that the token is for
-    /// @param patience how long a server may be silent, before its answer and within it
-    public HttpGet(String token, URI tokenHost, Duration patience) {
+    /// @param timeout how long a server may be silent, before its answer and within it
+    public HttpGet(String token, URI tokenHost, Duration timeout) {
         this.token = token;
         this.tokenHost = tokenHost;
-        this.patience = patience;
+        this.timeout = timeout;
         client = HttpClient.newBuilder()
-                .connectTimeout(patience)
+                .connectTimeout(timeout)
                 .followRedirects(HttpClient.Redirect.NEVER)
                 .build();
     }
@@ -64,7 +64,7 @@ public final class HttpGet implements AutoCloseable {
         URI uri = from;
         for (int i = 0; i <= MAX_REDIRECTS; i++) {
             HttpRequest.Builder request =
-                    HttpRequest.newBuilder(uri).timeout(patience).header("User-Agent", "tenon");
+                    HttpRequest.newBuilder(uri).timeout(timeout).header("User-Agent", "tenon");
             headers.forEach(request::header);
             if (token != null && sameHost(uri, tokenHost)) {
                 request.header("Authorization", "Bearer " + token);
@@ -76,7 +76,7 @@ public final class HttpGet implements AutoCloseable {
                         response.statusCode(),
                         response.headers(),
                         length,
-                        new TimedBody(response.body(), length, patience));
+                        new TimedBody(response.body(), length, timeout));
             }
             response.body().close();
             URI here = uri;
@@ -106,7 +106,7 @@ public final class HttpGet implements AutoCloseable {
             // What the client throws for some headers that are wrong.
             throw new IOException("the answer is not understood: " + e.getMessage(), e);
         } catch (IOException e) {
-            throw HttpFailure.of(request.uri(), e, Math.ceilDiv(patience.toMillis(), 1000));
+            throw HttpFailure.of(request.uri(), e, Math.ceilDiv(timeout.toMillis(), 1000));
         }
     }
 

@@ -8,26 +8,26 @@ import java.time.Duration;
 /// The content of an answer, which must not end before its length, nor keep its reader waiting.
 final class TimedBody extends FilterInputStream {
     private final long length;
-    private final Duration patience;
+    private final Duration timeout;
     private final Thread watch;
     private long count;
     /// When the reader began to wait, an odd number; 0 while it does not.
     private volatile long waitsSince;
     private volatile boolean stalled;
 
-    TimedBody(InputStream in, long length, Duration patience) {
+    TimedBody(InputStream in, long length, Duration timeout) {
         super(in);
         this.length = length;
-        this.patience = patience;
+        this.timeout = timeout;
         watch = Thread.ofVirtual().start(this::watch);
     }
 
     private void watch() {
         try {
             for (long since = waitsSince;
-                    since == 0 || System.nanoTime() - since < patience.toNanos();
+                    since == 0 || System.nanoTime() - since < timeout.toNanos();
                     since = waitsSince) {
-                Thread.sleep(Math.max(1, patience.toMillis() / 10));
+                Thread.sleep(Math.max(1, timeout.toMillis() / 10));
             }
             stalled = true;
             in.close();
@@ -51,7 +51,7 @@ final class TimedBody extends FilterInputStream {
             read = super.read(target, offset, n);
         } catch (IOException e) {
             throw stalled
-                    ? new IOException("no byte came in " + patience.toMillis() / 1e3 + " s", e)
+                    ? new IOException("no byte came in " + timeout.toMillis() / 1e3 + " s", e)
                     : new IOException("the connection ended after " + count + " bytes", e);
         } finally {
             waitsSince = 0;
