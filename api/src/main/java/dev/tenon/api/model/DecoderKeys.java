@@ -3,8 +3,8 @@ package dev.tenon.api.model;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.TensorInfo;
+import java.util.stream.IntStream;
 
 /// Reads the keys that GGUF defines for decoders.
 final class DecoderKeys {
@@ -20,107 +20,116 @@ final class DecoderKeys {
 
     private DecoderKeys() {}
 
+    /// The keys of a decoder without experts and with a rotation that is not scaled, or linearly.
     static ModelConfig read(ModelSource source, float defaultFreqBase) {
-        GgufMetadata meta = source.metadata();
-        String arch = meta.requiredString("general.architecture");
-        int blocks = meta.requiredInteger(arch + ".block_count", 1, MAX_BLOCKS);
-        int context = meta.requiredInteger(arch + ".context_length", 1, Integer.MAX_VALUE);
-        int embedding = meta.requiredInteger(arch + ".embedding_length", 1, MAX_WIDTH);
-        int feedForward = meta.requiredInteger(arch + ".feed_forward_length", 1, MAX_WIDTH);
-        int heads = meta.requiredInteger(arch + ".attention.head_count", 1, embedding);
-        int headsKv = meta.has(arch + ".attention.head_count_kv")
-                ? meta.requiredInteger(arch + ".attention.head_count_kv", 1, heads)
-                : heads;
+        ModelKeys keys = ModelKeys.of(source);
+        if (keys.integerOr("expert_count", 0, 0, Integer.MAX_VALUE) > 0) {
+            throw new UnsupportedModelException(
+                    ErrorCode.MODEL_ARCHITECTURE,
+                    "Metadata key " + keys.nameOf("expert_count") + " in "
+                            + source.metadata().source() + " asks for a mixture of experts, which the "
+                            + keys.architecture() + " bundle does not implement");
+        }
+        return readShape(source, defaultFreqBase).toBuilder()
+                .ropeFreqScale(ropeScale(keys))
+                .build();
+    }
+
+    static ModelConfig readShape(ModelSource source, float defaultFreqBase) {
+        ModelKeys keys = ModelKeys.of(source);
+        int blocks = keys.integer("block_count", 1, MAX_BLOCKS);
+        checkLayers(keys, blocks);
+        int embedding = keys.integer("embedding_length", 1, MAX_WIDTH);
+        int heads = largest(keys, "attention.head_count", blocks, embedding);
+        int headsKv =
+                keys.has("attention.head_count_kv") ? largest(keys, "attention.head_count_kv", blocks, heads) : heads;
         if (heads % headsKv != 0) {
-            throw impossible(
-                    meta, arch + ".attention.head_count", heads, "a multiple of head_count_kv, which is " + headsKv);
+            throw keys.impossible("attention.head_count", heads, "a multiple of head_count_kv, which is " + headsKv);
         }
-        boolean ownLength = meta.has(arch + ".attention.key_length");
+        boolean ownLength = keys.has("attention.key_length");
         if (!ownLength && embedding % heads != 0) {
-            throw impossible(meta, arch + ".attention.head_count", heads, "a divisor of " + embedding);
+            throw keys.impossible("attention.head_count", heads, "a divisor of " + embedding);
         }
-        int keyLength =
-                ownLength ? meta.requiredInteger(arch + ".attention.key_length", 1, MAX_WIDTH) : embedding / heads;
-        int valueLength = meta.has(arch + ".attention.value_length")
-                ? meta.requiredInteger(arch + ".attention.value_length", 1, MAX_WIDTH)
-                : keyLength;
+        int keyLength = keys.integerOr("attention.key_length", embedding / heads, 1, MAX_WIDTH);
+        int valueLength = keys.integerOr("attention.value_length", keyLength, 1, MAX_WIDTH);
         if ((long) heads * Math.max(keyLength, valueLength) > MAX_WIDTH) {
-            throw impossible(
-                    meta,
-                    arch + ".attention.key_length",
-                    keyLength,
-                    "heads that are " + MAX_WIDTH + " wide in all at most");
+            throw keys.impossible(
+                    "attention.key_length", keyLength, "heads that are " + MAX_WIDTH + " wide in all at most");
         }
-        String epsKey = arch + ".attention.layer_norm_rms_epsilon";
-        float eps = (float) meta.requiredNumber(epsKey);
-        if (!(eps >= 0 && eps < 1)) {
-            throw impossible(meta, epsKey, eps, "at least 0 and less than 1");
-        }
-        int ropeDim = meta.integer(arch + ".rope.dimension_count").orElse(keyLength);
+        int ropeDim = keys.integerOr("rope.dimension_count", keyLength, 0, Integer.MAX_VALUE);
         if (ropeDim < 2 || ropeDim > keyLength || ropeDim % 2 != 0) {
-            throw impossible(meta, arch + ".rope.dimension_count", ropeDim, "an even number, 2 to " + keyLength);
+            throw keys.impossible("rope.dimension_count", ropeDim, "an even number, 2 to " + keyLength);
         }
-        TensorInfo table = source.tensor("token_embd.weight")
-                .orElseThrow(() -> new ModelFormatException(
-                        ErrorCode.MODEL_TENSOR_MISSING,
-                        "Tensor token_embd.weight is missing in " + meta.source() + ". Download the file again."));
-        checkLayers(source, arch + ".block_count", blocks);
-        if (table.rows() > Integer.MAX_VALUE) {
-            throw impossible(meta, "rows of token_embd.weight", table.rows(), "at most 2147483647");
-        }
-        return ModelConfig.builder(arch)
-                .name(meta.string("general.name").orElse(arch))
-                .contextLength(context)
+        return ModelConfig.builder(keys.architecture())
+                .name(source.metadata().string("general.name").orElse(keys.architecture()))
+                .contextLength(keys.integer("context_length", 1, Integer.MAX_VALUE))
                 .embeddingLength(embedding)
-                .blockCount(blocks)
+                .blockCount(blocks - keys.integerOr("nextn_predict_layers", 0, 0, blocks - 1))
                 .headCount(heads)
                 .headCountKv(headsKv)
                 .keyLength(keyLength)
                 .valueLength(valueLength)
-                .feedForwardLength(feedForward)
-                .vocabularySize((int) table.rows())
-                .rmsEps(eps)
+                .feedForwardLength(
+                        keys.has("expert_feed_forward_length") && !keys.has("feed_forward_length")
+                                ? 0
+                                : largest(keys, "feed_forward_length", blocks, MAX_WIDTH))
+                .vocabularySize(vocabularySize(keys))
+                .rmsEps(epsilon(keys))
                 .ropeDim(ropeDim)
-                .ropeFreqBase((float) within(
-                        meta,
-                        arch + ".rope.freq_base",
-                        meta.number(arch + ".rope.freq_base").orElse(defaultFreqBase),
-                        MIN_FREQ_BASE,
-                        MAX_FREQ_BASE))
-                .ropeFreqScale(ropeScale(meta, arch))
+                .ropeFreqBase(keys.numberOr("rope.freq_base", defaultFreqBase, MIN_FREQ_BASE, MAX_FREQ_BASE))
                 .build();
     }
 
-    /// Refuses a mixture of experts.
-    static void refuseExperts(GgufMetadata meta) {
-        String arch = meta.requiredString("general.architecture");
-        if (meta.integer(arch + ".expert_count").orElse(0) > 0) {
-            throw new UnsupportedModelException(
-                    ErrorCode.MODEL_ARCHITECTURE,
-                    "Metadata key " + arch + ".expert_count in " + meta.source()
-                            + " asks for a mixture of experts, which the " + arch + " bundle does not implement");
+    /// The largest of one number or of one for each layer; single layers may have 0.
+    private static int largest(ModelKeys keys, String key, int layers, int max) {
+        if (!keys.isArray(key)) {
+            return keys.integer(key, 1, max);
         }
+        int largest = IntStream.of(keys.perLayer(key, layers, 0, max)).max().orElseThrow();
+        if (largest == 0) {
+            throw keys.impossible(key, "0 for every layer", "1 to " + max + " for some");
+        }
+        return largest;
     }
 
-    private static float ropeScale(GgufMetadata meta, String arch) {
-        String type = meta.string(arch + ".rope.scaling.type").orElse("none");
+    private static float epsilon(ModelKeys keys) {
+        String layerNorm = "attention.layer_norm_epsilon";
+        String key = keys.has(layerNorm) ? layerNorm : "attention.layer_norm_rms_epsilon";
+        float eps = keys.number(key, 0, 1);
+        if (eps == 1) {
+            throw keys.impossible(key, eps, "less than 1");
+        }
+        return eps;
+    }
+
+    private static int vocabularySize(ModelKeys keys) {
+        String file = keys.source().metadata().source();
+        TensorInfo table = keys.source()
+                .tensor("token_embd.weight")
+                .orElseThrow(() -> new ModelFormatException(
+                        ErrorCode.MODEL_TENSOR_MISSING,
+                        "Tensor token_embd.weight is missing in " + file + ". Download the file again."));
+        if (table.rows() > Integer.MAX_VALUE) {
+            throw new ModelFormatException(
+                    ErrorCode.MODEL_KEY_VALUE,
+                    "Tensor token_embd.weight in " + file + " has " + table.rows()
+                            + " rows; expected at most 2147483647. The file is broken: download it again.");
+        }
+        return (int) table.rows();
+    }
+
+    private static float ropeScale(ModelKeys keys) {
+        String type = keys.text("rope.scaling.type", "none");
         return switch (type) {
             case "none" -> 1;
-            case "linear" -> {
-                String key = arch + ".rope.scaling.factor";
-                yield (float) (1 / within(meta, key, meta.requiredNumber(key), MIN_ROPE_FACTOR, MAX_ROPE_FACTOR));
-            }
-            default ->
-                throw new UnsupportedModelException(
-                        ErrorCode.MODEL_ARCHITECTURE,
-                        "Metadata key " + arch + ".rope.scaling.type in " + meta.source() + " is " + type
-                                + "; implemented are none and linear");
+            case "linear" -> 1 / keys.number("rope.scaling.factor", MIN_ROPE_FACTOR, MAX_ROPE_FACTOR);
+            default -> throw keys.unsupported("rope.scaling.type", type, "none and linear");
         };
     }
 
     /// Checks that no tensor belongs to a layer that the model does not have.
-    private static void checkLayers(ModelSource source, String key, int blocks) {
-        for (String name : source.tensors().keySet()) {
+    private static void checkLayers(ModelKeys keys, int blocks) {
+        for (String name : keys.source().tensors().keySet()) {
             int end = name.indexOf('.', LAYER_PREFIX.length());
             if (!name.startsWith(LAYER_PREFIX) || end < 0) {
                 continue;
@@ -129,23 +138,8 @@ final class DecoderKeys {
             boolean isNumber = !layer.isEmpty() && layer.chars().allMatch(c -> c >= '0' && c <= '9');
             // Nine digits fit an int; more are too many layers, whatever they say.
             if (isNumber && (layer.length() > 9 || Integer.parseInt(layer) >= blocks)) {
-                throw impossible(source.metadata(), key, blocks, "more than " + layer + ", since there is " + name);
+                throw keys.impossible("block_count", blocks, "more than " + layer + ", since there is " + name);
             }
         }
-    }
-
-    /// {@return a number that lies in a range, which NaN does not}
-    private static double within(GgufMetadata meta, String key, double found, double min, double max) {
-        if (found >= min && found <= max) {
-            return found;
-        }
-        throw impossible(meta, key, found, min + " to " + max);
-    }
-
-    private static ModelFormatException impossible(GgufMetadata meta, String key, Number found, String expected) {
-        return new ModelFormatException(
-                ErrorCode.MODEL_KEY_VALUE,
-                key + " in " + meta.source() + " is " + found + "; expected " + expected
-                        + ". The file is broken: download it again.");
     }
 }

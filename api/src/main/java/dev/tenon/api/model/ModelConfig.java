@@ -155,20 +155,22 @@ public final class ModelConfig {
     ///     impossible value (`MODEL-002`), or the embedding is missing (`MODEL-004`)
     /// @throws UnsupportedModelException (`MODEL-003`) for experts and rope scalings other than linear
     public static ModelConfig read(ModelSource source, float defaultFreqBase) {
-        DecoderKeys.refuseExperts(source.metadata());
-        return readWithExperts(source, defaultFreqBase);
+        return DecoderKeys.read(source, defaultFreqBase);
     }
 
-    /// Reads the same keys as [#read] for an architecture that has experts: it reads `ARCH.expert_count` and
-    /// the other keys of experts itself.
+    /// Reads counts and widths only, for an architecture that reads the keys of experts, of the rotation's scaling
+    /// and of single layers itself ([ModelKeys]).
+    ///
+    /// A key that holds an array counts with its largest number. `blockCount` is without draft blocks
+    /// (`nextn_predict_layers`), `feedForwardLength` 0 where only experts have a width, `rmsEps` the epsilon of
+    /// layer norms where those are used, `ropeFreqScale` 1.
     ///
     /// @param source metadata and tensor descriptions; `token_embd.weight` gives the vocabulary's size
     /// @param defaultFreqBase `ropeFreqBase` when the file does not say
     /// @return the configuration
     /// @throws ModelFormatException as [#read]
-    /// @throws UnsupportedModelException (`MODEL-003`) for rope scalings other than linear
-    public static ModelConfig readWithExperts(ModelSource source, float defaultFreqBase) {
-        return DecoderKeys.read(source, defaultFreqBase);
+    public static ModelConfig readShape(ModelSource source, float defaultFreqBase) {
+        return DecoderKeys.readShape(source, defaultFreqBase);
     }
 
     @Override

@@ -86,7 +86,7 @@ class LlamaArchitectureTests {
         metadata.remove("llama.rope.scaling.type");
         refused("llama.expert_count", GgufValue.ofUint32(8), ErrorCode.MODEL_ARCHITECTURE);
         assertThrows(UnsupportedModelException.class, this::config);
-        ModelConfig read = ModelConfig.readWithExperts(source(), 10000);
+        ModelConfig read = ModelConfig.readShape(source(), 10000);
         metadata.remove("llama.expert_count");
         assertEquals(config(), read, "what an architecture with experts reads");
     }

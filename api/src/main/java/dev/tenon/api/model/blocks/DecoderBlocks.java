@@ -1,0 +1,274 @@
+package dev.tenon.api.model.blocks;
+
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelSource;
+import java.util.Optional;
+
+/// Adds the blocks of decoders to a graph, with the tensor names of GGUF.
+///
+/// Shapes come from the configuration, never from the file, so that a file that does not fit is refused when
+/// its weights are looked up. What the file decides is whether a tensor that a family may leave out is there:
+/// biases, the head, norms of queries and keys, and whether matrices are fused. Not safe for several threads.
+public final class DecoderBlocks {
+    private final ModelSource source;
+    private final ModelConfig config;
+    private final GraphBuilder graph;
+
+    /// Starts an empty graph.
+    ///
+    /// @param source says which tensors are there
+    /// @param config widths and counts
+    public DecoderBlocks(ModelSource source, ModelConfig config) {
+        this.source = source;
+        this.config = config;
+        this.graph = new GraphBuilder(config.architecture());
+    }
+
+    /// {@return the graph, for ops that are not here}
+    public GraphBuilder graph() {
+        return graph;
+    }
+
+    /// {@return widths and counts}
+    public ModelConfig config() {
+        return config;
+    }
+
+    /// {@return a vector, if the file has it}
+    ///
+    /// @param tensor its whole name
+    /// @param length elements
+    public Optional<Weight> vector(String tensor, int length) {
+        return source.has(tensor) ? Optional.of(Weight.vector(tensor, length)) : Optional.empty();
+    }
+
+    /// {@return the embedding's table}
+    public Weight embeddingTable() {
+        return new Weight("token_embd.weight", config.embeddingLength(), config.vocabularySize());
+    }
+
+    /// {@return the embeddings of the tokens, `[T, E]`}
+    public Value embedding() {
+        return graph.embedding("embd", embeddingTable());
+    }
+
+    /// {@return the RMS norm of whole rows}
+    ///
+    /// @param name of the value and, with `.weight`, of the tensor
+    /// @param x `[T, width]`
+    public Value rmsNorm(String name, Value x) {
+        return rmsNorm(name, x, x.width());
+    }
+
+    /// {@return the RMS norm of groups of a row, such as heads}
+    ///
+    /// @param name of the value and, with `.weight`, of the tensor
+    /// @param x `[T, width]`
+    /// @param group elements of a group
+    public Value rmsNorm(String name, Value x, int group) {
+        return graph.rmsNorm(name, x, Weight.vector(name + ".weight", group), config.rmsEps());
+    }
+
+    /// {@return the layer norm of whole rows, with a bias if the file has one}
+    ///
+    /// @param name of the value and, with `.weight` and `.bias`, of the tensors
+    /// @param x `[T, width]`
+    public Value layerNorm(String name, Value x) {
+        Optional<Weight> bias = vector(name + ".bias", x.width());
+        return graph.layerNorm(name, x, Weight.vector(name + ".weight", x.width()), bias, config.rmsEps());
+    }
+
+    /// {@return the product with a matrix, with a bias if the file has one, `[T, rows]`}
+    ///
+    /// @param name of the value and, with `.weight` and `.bias`, of the tensors
+    /// @param x `[T, cols]`
+    /// @param rows rows of the matrix
+    public Value linear(String name, Value x, int rows) {
+        return graph.linear(name, x, new Weight(name + ".weight", x.width(), rows), vector(name + ".bias", rows));
+    }
+
+    /// {@return the product with some rows of a matrix that holds several, `[T, to - from]`}
+    ///
+    /// @param name of the tensor, with `.weight`
+    /// @param valueName of the value
+    /// @param x `[T, cols]`
+    /// @param tensorRows rows of the whole matrix
+    /// @param from first row
+    /// @param to row after the last
+    public Value linearRows(String name, String valueName, Value x, int tensorRows, int from, int to) {
+        Weight part = new Weight(name + ".weight", x.width(), tensorRows).rows(from, to);
+        return graph.linear(valueName, x, part, Optional.empty());
+    }
+
+    /// {@return causal attention of the configuration's heads, scaled by the root of their length, with the sinks
+    ///     that the file has}
+    ///
+    /// @param blk prefix of the layer's tensors, such as `blk.0.`
+    public AttentionParams.Builder attentionParams(String blk) {
+        float scale = (float) (1 / Math.sqrt(config.keyLength()));
+        return AttentionParams.builder(config.headCount(), config.headCountKv(), scale)
+                .sinks(vector(blk + "attn_sinks.weight", config.headCount()));
+    }
+
+    /// {@return self-attention from the normed input to the projection of its result, `[T, E]`}
+    ///
+    /// Projects with `attn_q`, `attn_k` and `attn_v`, or with the rows of `attn_qkv`; norms queries and keys where
+    /// the file has `attn_q_norm` and `attn_k_norm`: heads or whole rows, as long as those are; rotates;
+    /// attends; projects with `attn_output`.
+    ///
+    /// @param blk prefix of the layer's tensors, such as `blk.0.`
+    /// @param x `[T, E]`
+    /// @param layer index of the KV cache layer
+    /// @param params how to attend
+    /// @param rope how to rotate queries and keys, or empty
+    public Value attention(String blk, Value x, int layer, AttentionParams params, Optional<RopeParams> rope) {
+        int qWidth = params.headCount() * config.keyLength();
+        int kWidth = params.headCountKv() * config.keyLength();
+        int vWidth = params.headCountKv() * config.valueLength();
+        Value q = projection(blk, "attn_q", x, qWidth, 0, qWidth + kWidth + vWidth);
+        Value k = projection(blk, "attn_k", x, kWidth, qWidth, qWidth + kWidth + vWidth);
+        Value v = projection(blk, "attn_v", x, vWidth, qWidth + kWidth, qWidth + kWidth + vWidth);
+        q = rotated(blk + "q_rope", maybeNormed(blk + "attn_q_norm", q), rope);
+        k = rotated(blk + "k_rope", maybeNormed(blk + "attn_k_norm", k), rope);
+        Value attended = graph.attention(blk + "attn", q, k, v, layer, params);
+        return linear(blk + "attn_output", attended, config.embeddingLength());
+    }
+
+    private Value projection(String blk, String name, Value x, int rows, int from, int allRows) {
+        return source.has(blk + "attn_qkv.weight")
+                ? linearRows(blk + "attn_qkv", blk + name, x, allRows, from, from + rows)
+                : linear(blk + name, x, rows);
+    }
+
+    /// A norm as long as a head norms heads, any other the whole row.
+    private Value maybeNormed(String name, Value x) {
+        return source.tensor(name + ".weight")
+                .map(t -> rmsNorm(name, x, t.cols() == config.keyLength() ? config.keyLength() : x.width()))
+                .orElse(x);
+    }
+
+    /// {@return the rotated value, or itself}
+    ///
+    /// @param name of the value
+    /// @param x `[T, heads * headDim]`
+    /// @param rope how to rotate, or empty
+    public Value rotated(String name, Value x, Optional<RopeParams> rope) {
+        return rope.map(r -> graph.rope(name, x, r)).orElse(x);
+    }
+
+    /// {@return a gated feed-forward layer, `down(activation(gate(x)) * up(x))`, `[T, E]`}
+    ///
+    /// The matrices are `ffn_gate`, `ffn_up` and `ffn_down`; without the first, `ffn_up` holds the rows of the
+    /// gate in front of its own.
+    ///
+    /// @param blk prefix of the layer's tensors, such as `blk.0.`
+    /// @param suffix of the tensors' names, such as `_shexp` for a shared expert, or empty
+    /// @param x `[T, E]`
+    /// @param width elements between the matrices
+    /// @param activation of the gate
+    public Value gated(String blk, String suffix, Value x, int width, Activation activation) {
+        boolean fused = !source.has(blk + "ffn_gate" + suffix + ".weight");
+        String name = blk + "ffn_up" + suffix;
+        Value gate = fused
+                ? linearRows(name, blk + "ffn_gate" + suffix, x, 2 * width, 0, width)
+                : linear(blk + "ffn_gate" + suffix, x, width);
+        Value up = fused ? linearRows(name, name, x, 2 * width, width, 2 * width) : linear(name, x, width);
+        Value hidden = graph.multiply(
+                blk + "ffn_hidden" + suffix, graph.activate(blk + "ffn_act" + suffix, gate, activation), up);
+        return linear(blk + "ffn_down" + suffix, hidden, config.embeddingLength());
+    }
+
+    /// {@return the router's choice for each token}
+    ///
+    /// @param blk prefix of the layer's tensors, such as `blk.0.`
+    /// @param x `[T, E]`
+    /// @param shape how experts are chosen; `exp_probs_b.bias` is added where the file has it
+    public ExpertOp.Router router(String blk, Value x, ExpertShape shape) {
+        Value logits = linear(blk + "ffn_gate_inp", x, shape.count());
+        return graph.router(
+                blk + "router",
+                logits,
+                shape.router()
+                        .bias(vector(blk + "exp_probs_b.bias", shape.count()))
+                        .build());
+    }
+
+    /// {@return a layer of gated experts, `[T, E]`: the weighted sum of `down(activation(gate(x)) * up(x))` of the
+    ///     chosen ones}
+    ///
+    /// @param blk prefix of the layer's tensors, such as `blk.0.`
+    /// @param x `[T, E]`
+    /// @param router the choice
+    /// @param shape counts and widths
+    /// @param activation of the gate
+    public Value experts(String blk, Value x, ExpertOp.Router router, ExpertShape shape, Activation activation) {
+        boolean fused = source.has(blk + "ffn_gate_up_exps.weight");
+        Value gate = gateOrUp(blk, "ffn_gate_exps", fused, 0, x, router, shape);
+        Value up = gateOrUp(blk, "ffn_up_exps", fused, shape.width(), x, router, shape);
+        Value hidden =
+                graph.multiply(blk + "ffn_hidden_exps", graph.activate(blk + "ffn_act_exps", gate, activation), up);
+        Value down = expert(blk + "ffn_down_exps", hidden, router, shape, shape.width(), config.embeddingLength());
+        return graph.weightedSum(blk + "ffn_moe", down, router.shares());
+    }
+
+    private Value gateOrUp(
+            String blk, String name, boolean fused, int from, Value x, ExpertOp.Router router, ExpertShape shape) {
+        int width = shape.width();
+        if (!fused) {
+            return expert(blk + name, x, router, shape, x.width(), width);
+        }
+        Weight both = new Weight(blk + "ffn_gate_up_exps.weight", x.width(), 2 * width, shape.count());
+        return graph.expertLinear(blk + name, x, router.chosen(), both.rows(from, from + width), Optional.empty());
+    }
+
+    /// {@return the products with the matrices of the chosen experts, with biases if the file has them}
+    ///
+    /// @param name of the value and, with `.weight` and `.bias`, of the tensors
+    /// @param x `[T, cols]`, or `[T, used * cols]`
+    /// @param router the choice
+    /// @param shape counts
+    /// @param cols elements that a matrix multiplies
+    /// @param rows rows of each matrix
+    public Value expert(String name, Value x, ExpertOp.Router router, ExpertShape shape, int cols, int rows) {
+        Optional<Weight> bias = source.has(name + ".bias")
+                ? Optional.of(new Weight(name + ".bias", rows, shape.count()))
+                : Optional.empty();
+        Weight weight = new Weight(name + ".weight", cols, rows, shape.count());
+        return graph.expertLinear(name, x, router.chosen(), weight, bias);
+    }
+
+    /// {@return the normed last rows, which are also the output `hidden`, `[L, E]`}
+    ///
+    /// @param x `[T, E]`
+    public Value hidden(Value x) {
+        Value hidden = rmsNorm("output_norm", graph.selectRows("selected", x));
+        graph.output(Graph.HIDDEN, hidden);
+        return hidden;
+    }
+
+    /// {@return the logits, by `output.weight` or, without it, by the embedding, `[L, nVocab]`}
+    ///
+    /// @param hidden `[L, E]`
+    public Value logits(Value hidden) {
+        Weight head = source.has("output.weight")
+                ? new Weight("output.weight", config.embeddingLength(), config.vocabularySize())
+                : embeddingTable();
+        return graph.linear("logits", hidden, head, Optional.empty());
+    }
+
+    /// Ends the graph of a usual decoder: norm, then logits.
+    ///
+    /// @param x `[T, E]`
+    /// @return the graph
+    public Graph build(Value x) {
+        return graph.build(logits(hidden(x)));
+    }
+}
