@@ -16,6 +16,7 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.tools.gguf.Requantizer;
+import dev.tenon.platform.tools.gguf.SynthShape;
 import dev.tenon.platform.tools.gguf.TestFormats;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -125,6 +126,15 @@ class ToolCommandTests {
                 FAILED, run("synth", "llama-9", "-o", folder.resolve("x.gguf").toString()));
         assertEquals(ErrorCode.USAGE, failure.code());
         assertTrue(failure.getMessage().contains("qwen3-0.6b"), failure.getMessage());
+    }
+
+    @Test
+    void theHelpOfSynthNamesEachShape() {
+        String help = String.join(
+                " ", SynthCommand.class.getAnnotation(CommandLine.Command.class).description());
+        List<String> named = List.of(
+                help.substring(help.indexOf(": ") + 2).replaceAll("\\.$", "").split(", "));
+        assertEquals(SynthShape.presetNames(), named.stream().sorted().toList());
     }
 
     @Test

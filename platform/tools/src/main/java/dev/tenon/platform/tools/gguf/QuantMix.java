@@ -158,6 +158,9 @@ public final class QuantMix {
     }
 
     private String rule(String tensor, long cols, Model model, TensorType baseType) {
+        if (name.equals("MXFP4_MOE")) {
+            return tensor.contains("_exps.") ? "MXFP4" : base;
+        }
         if (tensor.equals("output.weight") || (!model.ownOutput() && tensor.equals("token_embd.weight"))) {
             return cols % baseType.blockSize() != 0 || base.equals("Q8_0") ? "Q8_0" : "Q6_K";
         }
@@ -272,6 +275,7 @@ public final class QuantMix {
         known.put("IQ4_NL", new Known("IQ4_NL", 25));
         known.put("IQ4_XS", new Known("IQ4_XS", 30));
         known.put("BF16", new Known("BF16", 32));
+        known.put("MXFP4_MOE", new Known("Q8_0", 38));
         return known;
     }
 

@@ -9,10 +9,7 @@ import dev.tenon.platform.core.gguf.TensorType;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -27,12 +24,6 @@ import java.util.function.Function;
 /// with blocks that are drawn from a pool, which the format's encoder made of such weights: valid
 /// and finite, random enough for timing, and much faster to make.
 public final class Synth {
-    private record Tensor(String name, List<Long> shape) {
-        long elements() {
-            return shape.stream().reduce(1L, Math::multiplyExact);
-        }
-    }
-
     private record PoolKey(TensorType type, long cols) {}
 
     /// Encoded blocks to draw from.
@@ -93,15 +84,16 @@ public final class Synth {
         GgufWriter writer =
                 GgufWriter.to(path).threads(threads).replaceExisting(replace).progress(progress);
         putMetadata(writer, shape, mix);
-        List<Tensor> tensors = tensors(shape);
-        boolean pooled = tensors.stream().mapToLong(Tensor::elements).sum() >= POOLED_FROM;
+        List<SynthTensors.Tensor> tensors = SynthTensors.of(shape);
+        boolean pooled =
+                tensors.stream().mapToLong(SynthTensors.Tensor::elements).sum() >= POOLED_FROM;
         ConcurrentMap<PoolKey, Pool> pools = new ConcurrentHashMap<>();
-        for (Tensor tensor : tensors) {
+        for (SynthTensors.Tensor tensor : tensors) {
             TensorType type = mix.choose(tensor.name(), tensor.shape(), model(shape), installed::writable);
             Quantizer encoder = installed.quantizer(type);
             GgufWriter.TensorWriter data;
-            if (tensor.name().equals("rope_freqs.weight")) {
-                float[] factors = ropeFactors(shape);
+            if (tensor.name().startsWith("rope_")) {
+                float[] factors = tensor.name().equals("rope_freqs.weight") ? ropeFactors(shape) : longFactors(tensor);
                 data = (target, first, rows) -> encoder.quantize(factors, 0, target, 0, factors.length);
             } else if (tensor.shape().size() == 1) {
                 data = vector(tensor, shape, encoder);
@@ -124,7 +116,7 @@ public final class Synth {
     public static long weightBytes(SynthShape shape, String formatOrMix, TensorTypes types) {
         QuantMix mix = QuantMix.of(formatOrMix);
         Function<String, Optional<TensorType>> byName = types::find;
-        return tensors(shape).stream()
+        return SynthTensors.of(shape).stream()
                 .mapToLong(tensor -> mix.choose(tensor.name(), tensor.shape(), model(shape), byName)
                         .bytesFor(tensor.elements()))
                 .sum();
@@ -132,43 +124,7 @@ public final class Synth {
 
     private static QuantMix.Model model(SynthShape shape) {
         return new QuantMix.Model(
-                shape.architecture(), shape.layers(), shape.heads(), shape.headsKv(), 0, !shape.tied());
-    }
-
-    private static List<Tensor> tensors(SynthShape shape) {
-        List<Tensor> all = new ArrayList<>();
-        long embedding = shape.embedding();
-        if (!shape.tied()) {
-            add(all, "output.weight", embedding, shape.vocabulary());
-        }
-        add(all, "output_norm.weight", embedding);
-        if (shape.ropeFactors()) {
-            add(all, "rope_freqs.weight", shape.headLength() / 2);
-        }
-        add(all, "token_embd.weight", embedding, shape.vocabulary());
-        for (int layer = 0; layer < shape.layers(); layer++) {
-            String prefix = "blk." + layer + ".";
-            add(all, prefix + "attn_norm.weight", embedding);
-            add(all, prefix + "attn_q.weight", embedding, shape.queryLength());
-            add(all, prefix + "attn_k.weight", embedding, shape.keyLength());
-            add(all, prefix + "attn_v.weight", embedding, shape.keyLength());
-            add(all, prefix + "attn_output.weight", shape.queryLength(), embedding);
-            if (shape.architecture().equals("qwen3")) {
-                add(all, prefix + "attn_q_norm.weight", shape.headLength());
-                add(all, prefix + "attn_k_norm.weight", shape.headLength());
-            }
-            add(all, prefix + "ffn_norm.weight", embedding);
-            add(all, prefix + "ffn_gate.weight", embedding, shape.feedForward());
-            add(all, prefix + "ffn_up.weight", embedding, shape.feedForward());
-            add(all, prefix + "ffn_down.weight", shape.feedForward(), embedding);
-        }
-        all.sort(Comparator.comparingInt((Tensor tensor) -> QuantMix.layer(tensor.name()))
-                .thenComparing(Tensor::name));
-        return all;
-    }
-
-    private static void add(List<Tensor> tensors, String name, long... shape) {
-        tensors.add(new Tensor(name, Arrays.stream(shape).boxed().toList()));
+                shape.architecture(), shape.layers(), shape.heads(), shape.headsKv(), shape.experts(), !shape.tied());
     }
 
     private static void putMetadata(GgufWriter writer, SynthShape shape, QuantMix mix) {
@@ -184,10 +140,18 @@ public final class Synth {
                 .put(arch + "attention.head_count_kv", GgufValue.ofUint32(shape.headsKv()))
                 .put(arch + "attention.key_length", GgufValue.ofUint32(shape.headLength()))
                 .put(arch + "attention.value_length", GgufValue.ofUint32(shape.headLength()))
-                .put(arch + "attention.layer_norm_rms_epsilon", GgufValue.of(shape.normEpsilon()))
+                .put(arch + SynthTensors.normEpsilonKey(shape.architecture()), GgufValue.of(shape.normEpsilon()))
                 .put(arch + "rope.freq_base", GgufValue.of(shape.ropeFreqBase()))
                 .put(arch + "rope.dimension_count", GgufValue.ofUint32(shape.headLength()))
                 .put(arch + "vocab_size", GgufValue.ofUint32(shape.vocabulary()));
+        if (shape.experts() > 0) {
+            writer.put(arch + "expert_count", GgufValue.ofUint32(shape.experts()))
+                    .put(arch + "expert_used_count", GgufValue.ofUint32(shape.expertsUsed()));
+            if (!shape.architecture().equals("olmoe")) {
+                writer.put(arch + "expert_feed_forward_length", GgufValue.ofUint32(shape.feedForward()));
+            }
+        }
+        shape.keys().forEach((key, value) -> writer.put(arch + key, value));
         SynthVocabulary.put(writer, shape);
         Requantizer.putFileType(writer, mix);
     }
@@ -212,20 +176,31 @@ public final class Synth {
         return factors;
     }
 
-    private static GgufWriter.TensorWriter vector(Tensor tensor, SynthShape shape, Quantizer encoder) {
+    /// Made-up factors in the order of real ones: 1 for short contexts, up to 32 for long ones.
+    private static float[] longFactors(SynthTensors.Tensor tensor) {
+        float[] factors = new float[Math.toIntExact(tensor.elements())];
+        float most = tensor.name().contains("long") ? 32 : 1;
+        for (int i = 0; i < factors.length; i++) {
+            factors[i] = (float) Math.pow(most, (double) i / factors.length);
+        }
+        return factors;
+    }
+
+    private static GgufWriter.TensorWriter vector(SynthTensors.Tensor tensor, SynthShape shape, Quantizer encoder) {
         int n = Math.toIntExact(tensor.shape().getFirst());
+        int mean = tensor.name().endsWith("_norm.weight") ? 1 : 0;
         return (target, first, rows) -> {
             float[] values = new float[n];
             Gauss gauss = new Gauss(seed(shape, tensor, 0));
             for (int i = 0; i < n; i++) {
-                values[i] = 1 + 0.02f * gauss.next();
+                values[i] = mean + 0.02f * gauss.next();
             }
             encoder.quantize(values, 0, target, 0, n);
         };
     }
 
     private static GgufWriter.TensorWriter encoded(
-            Tensor tensor, SynthShape shape, TensorType type, Quantizer encoder) {
+            SynthTensors.Tensor tensor, SynthShape shape, TensorType type, Quantizer encoder) {
         int cols = Math.toIntExact(tensor.shape().getFirst());
         long rowBytes = type.bytesFor(cols);
         float deviation = (float) (1 / Math.sqrt(cols));
@@ -257,7 +232,8 @@ public final class Synth {
         return new Pool((byte[]) bytes.heapBase().orElseThrow(), unitBytes, units);
     }
 
-    private static GgufWriter.TensorWriter drawn(Tensor tensor, SynthShape shape, TensorType type, Pool pool) {
+    private static GgufWriter.TensorWriter drawn(
+            SynthTensors.Tensor tensor, SynthShape shape, TensorType type, Pool pool) {
         long rowBytes = type.bytesFor(tensor.shape().getFirst());
         return (target, first, rows) -> {
             long units = rows * rowBytes / pool.unitBytes();
@@ -278,7 +254,7 @@ public final class Synth {
         };
     }
 
-    private static long seed(SynthShape shape, Tensor tensor, long row) {
+    private static long seed(SynthShape shape, SynthTensors.Tensor tensor, long row) {
         return (shape.seed() * 0x9E3779B97F4A7C15L + tensor.name().hashCode()) * 0xBF58476D1CE4E5B9L + row;
     }
 

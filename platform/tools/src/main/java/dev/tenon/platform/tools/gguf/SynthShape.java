@@ -2,22 +2,27 @@ package dev.tenon.platform.tools.gguf;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufValue;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
+import java.util.TreeSet;
 
 /// The hyperparameters of a model with random weights.
 ///
 /// @param name what `general.name` says
-/// @param architecture `llama` or `qwen3`; qwen3 has norms on query and key heads
+/// @param architecture `general.architecture`, one of those that [SynthTensors] knows
 /// @param layers number of layers
 /// @param embedding length of the residual stream
 /// @param heads attention heads
 /// @param headsKv key and value heads; divides `heads`
 /// @param headLength length of a query, key or value head; even
-/// @param feedForward length of the feed-forward layer
+/// @param feedForward length of the feed-forward layer; of an expert where there are experts
+/// @param experts number of experts, 0 for none
+/// @param expertsUsed how many experts a token uses
 /// @param vocabulary number of tokens, at least [#MIN_VOCABULARY]
 /// @param context longest context the model claims
 /// @param ropeFreqBase base of the rotation frequencies
@@ -25,6 +30,7 @@ import java.util.TreeMap;
 /// @param ropeFactors whether there is a `rope_freqs.weight`, as Llama 3.1 and later have it
 /// @param tied whether the embedding is the output matrix too
 /// @param seed where randomness starts; equal shapes give equal files
+/// @param keys further keys, without the architecture before them; they replace usual ones
 public record SynthShape(
         String name,
         String architecture,
@@ -34,23 +40,25 @@ public record SynthShape(
         int headsKv,
         int headLength,
         int feedForward,
+        int experts,
+        int expertsUsed,
         int vocabulary,
         int context,
         float ropeFreqBase,
         float normEpsilon,
         boolean ropeFactors,
         boolean tied,
-        long seed) {
+        long seed,
+        Map<String, GgufValue> keys) {
     /// Fewest tokens: 256 bytes and three special tokens.
     public static final int MIN_VOCABULARY = 259;
-
-    private static final Map<String, SynthShape> PRESETS = presets();
 
     /// Checks that the numbers match.
     public SynthShape {
         Objects.requireNonNull(name, "name");
-        if (!architecture.equals("llama") && !architecture.equals("qwen3")) {
-            throw argument("Architecture " + architecture + " cannot be generated; expected llama or qwen3.");
+        if (!SynthTensors.ARCHITECTURES.contains(architecture)) {
+            throw argument("Architecture " + architecture + " cannot be generated; expected one of "
+                    + String.join(", ", new TreeSet<>(SynthTensors.ARCHITECTURES)) + ".");
         }
         atLeast(1, "layers", layers);
         atLeast(1, "embedding", embedding);
@@ -58,6 +66,11 @@ public record SynthShape(
         atLeast(1, "headsKv", headsKv);
         atLeast(2, "headLength", headLength);
         atLeast(1, "feedForward", feedForward);
+        atLeast(0, "experts", experts);
+        atLeast(Math.min(experts, 1), "expertsUsed", expertsUsed);
+        if (expertsUsed > experts) {
+            throw argument("A token cannot use " + expertsUsed + " of " + experts + " experts.");
+        }
         atLeast(MIN_VOCABULARY, "vocabulary", vocabulary);
         atLeast(1, "context", context);
         if (heads % headsKv != 0) {
@@ -70,6 +83,7 @@ public record SynthShape(
             throw argument("ropeFreqBase is " + ropeFreqBase + " and normEpsilon " + normEpsilon
                     + "; expected positive numbers.");
         }
+        keys = Collections.unmodifiableMap(new LinkedHashMap<>(keys));
     }
 
     /// {@return a known shape}
@@ -77,19 +91,19 @@ public record SynthShape(
     /// @param preset one of [#presetNames()], upper or lower case
     /// @throws TenonException (`CLI-001`) if there is none of that name
     public static SynthShape preset(String preset) {
-        SynthShape shape = PRESETS.get(preset.toLowerCase(Locale.ROOT));
+        SynthShape shape = SynthPresets.ALL.get(preset.toLowerCase(Locale.ROOT));
         if (shape == null) {
             throw new TenonException(
                     ErrorCode.USAGE,
-                    "There is no shape named " + preset + "; expected one of " + String.join(", ", PRESETS.keySet())
-                            + ".");
+                    "There is no shape named " + preset + "; expected one of "
+                            + String.join(", ", SynthPresets.ALL.keySet()) + ".");
         }
         return shape;
     }
 
     /// {@return the names of the known shapes}
     public static List<String> presetNames() {
-        return List.copyOf(PRESETS.keySet());
+        return List.copyOf(SynthPresets.ALL.keySet());
     }
 
     /// {@return length of all query heads together}
@@ -116,6 +130,8 @@ public record SynthShape(
         private int headsKv;
         private int headLength;
         private int feedForward;
+        private int experts;
+        private int expertsUsed;
         private int vocabulary;
         private int context;
         private boolean tied;
@@ -129,6 +145,8 @@ public record SynthShape(
             headsKv = base.headsKv;
             headLength = base.headLength;
             feedForward = base.feedForward;
+            experts = base.experts;
+            expertsUsed = base.expertsUsed;
             vocabulary = base.vocabulary;
             context = base.context;
             tied = base.tied;
@@ -165,9 +183,19 @@ public record SynthShape(
 
         /// {@return this}
         ///
-        /// @param length length of the feed-forward layer
+        /// @param length length of the feed-forward layer, or of an expert
         public Builder feedForward(int length) {
             feedForward = length;
+            return this;
+        }
+
+        /// {@return this}
+        ///
+        /// @param count number of experts
+        /// @param used how many of them a token uses
+        public Builder experts(int count, int used) {
+            experts = count;
+            expertsUsed = used;
             return this;
         }
 
@@ -216,13 +244,16 @@ public record SynthShape(
                     headsKv,
                     headLength,
                     feedForward,
+                    experts,
+                    expertsUsed,
                     vocabulary,
                     context,
                     base.ropeFreqBase,
                     base.normEpsilon,
                     base.ropeFactors,
                     tied,
-                    seed);
+                    seed,
+                    base.keys);
         }
     }
 
@@ -234,41 +265,5 @@ public record SynthShape(
 
     private static TenonException argument(String text) {
         return new TenonException(ErrorCode.ARGUMENT, text);
-    }
-
-    private static Map<String, SynthShape> presets() {
-        Map<String, SynthShape> all = new TreeMap<>();
-        all.put("llama-3.2-1b", llama("llama-3.2-1b", 16, 2048, 32, 64, 8192, 131072, true));
-        all.put("llama-3.2-3b", llama("llama-3.2-3b", 28, 3072, 24, 128, 8192, 131072, true));
-        all.put("llama-3-8b", llama("llama-3-8b", 32, 4096, 32, 128, 14336, 8192, false));
-        all.put("qwen3-0.6b", qwen3("qwen3-0.6b", 28, 1024, 16, 3072));
-        all.put("qwen3-1.7b", qwen3("qwen3-1.7b", 28, 2048, 16, 6144));
-        all.put("qwen3-4b", qwen3("qwen3-4b", 36, 2560, 32, 9728));
-        return all;
-    }
-
-    private static SynthShape llama(
-            String name, int layers, int embedding, int heads, int headLength, int ff, int context, boolean small) {
-        return new SynthShape(
-                name,
-                "llama",
-                layers,
-                embedding,
-                heads,
-                8,
-                headLength,
-                ff,
-                128256,
-                context,
-                500000f,
-                1e-5f,
-                small,
-                small,
-                1);
-    }
-
-    private static SynthShape qwen3(String name, int layers, int embedding, int heads, int ff) {
-        return new SynthShape(
-                name, "qwen3", layers, embedding, heads, 8, 128, ff, 151936, 40960, 1000000f, 1e-6f, false, true, 1);
     }
 }

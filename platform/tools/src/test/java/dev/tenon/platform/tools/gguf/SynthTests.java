@@ -41,7 +41,20 @@ class SynthTests {
         assertWeights(596_049_920L, "qwen3-0.6b");
         assertWeights(1_720_574_976L, "qwen3-1.7b");
         assertWeights(4_022_468_096L, "qwen3-4b");
-        assertEquals(6, SynthShape.presetNames().size());
+        assertWeights(6_919_161_856L, "olmoe-1b-7b");
+        assertWeights(30_532_122_624L, "qwen3-30b-a3b");
+        assertWeights(999_885_952L, "gemma-3-1b");
+        assertWeights(2_614_341_888L, "gemma-2-2b");
+        assertWeights(3_836_021_760L + 2 * 48, "phi-4-mini");
+        assertWeights(3_821_079_552L, "phi-3-mini-4k");
+        assertWeights(494_032_768L, "qwen2.5-0.5b");
+        assertWeights(1_543_714_304L, "qwen2.5-1.5b");
+        assertWeights(7_615_616_512L, "qwen2.5-7b");
+        assertWeights(8_190_735_360L, "qwen3-8b");
+        assertWeights(7_248_023_552L, "mistral-7b-v0.3");
+        assertWeights(1_484_916_736L, "olmo-2-1b");
+        assertWeights(7_298_617_344L, "olmo-2-7b");
+        assertWeights(20_914_757_184L, "gpt-oss-20b");
     }
 
     @Test
@@ -50,6 +63,8 @@ class SynthTests {
         assertBytes(2.64e9, "llama-3.2-3b", "Q6_K");
         assertBytes(0.634e9, "qwen3-0.6b", "Q8_0");
         assertBytes(1.103e9, "qwen3-1.7b", "Q4_K_M");
+        assertBytes(4.21e9, "olmoe-1b-7b", "Q4_K_M");
+        assertBytes(12.1e9, "gpt-oss-20b", "MXFP4_MOE");
     }
 
     @Test
@@ -77,6 +92,54 @@ class SynthTests {
             assertEquals("\u010a", tokens['\n']);
             assertEquals("\u0143", tokens[0xad]);
             assertEquals("<|im_end|>", tokens[file.metadata().requiredInteger("tokenizer.ggml.eos_token_id")]);
+        }
+    }
+
+    @Test
+    void expertsAreMatricesOfThreeDimensionsInTheirOwnFormat() {
+        Path path = folder.resolve("oss.gguf");
+        SynthShape shape = SynthShape.preset("gpt-oss-20b").toBuilder()
+                .layers(1)
+                .embedding(64)
+                .heads(2, 1, 32)
+                .feedForward(96)
+                .experts(3, 2)
+                .vocabulary(300)
+                .build();
+        Synth.write(path, shape, "MXFP4_MOE", TestFormats.all(), ProgressListener.NONE);
+        try (GgufFile file = TestFiles.open(path)) {
+            assertEquals(List.of(64L, 96L, 3L), shape(file, "blk.0.ffn_gate_exps.weight"));
+            assertEquals(List.of(96L, 64L, 3L), shape(file, "blk.0.ffn_down_exps.weight"));
+            assertEquals(List.of(64L, 3L), shape(file, "blk.0.ffn_down_exps.bias"));
+            assertEquals(
+                    39, file.tensor("blk.0.ffn_up_exps.weight").orElseThrow().ggmlType());
+            assertEquals(
+                    0, file.tensor("blk.0.ffn_gate_inp.weight").orElseThrow().ggmlType());
+            assertEquals(8, file.tensor("blk.0.attn_q.weight").orElseThrow().ggmlType());
+            assertEquals(3, file.metadata().requiredInteger("gpt-oss.expert_count"));
+            assertEquals(2, file.metadata().requiredInteger("gpt-oss.expert_used_count"));
+            assertEquals(96, file.metadata().requiredInteger("gpt-oss.expert_feed_forward_length"));
+            assertEquals(38, file.metadata().requiredInteger("general.file_type"));
+        }
+    }
+
+    @Test
+    void everyShapeCanBeWritten() {
+        for (String name : SynthShape.presetNames()) {
+            SynthShape base = SynthShape.preset(name);
+            SynthShape shape = base.toBuilder()
+                    .layers(1)
+                    .embedding(64)
+                    .heads(2, 1, 128)
+                    .feedForward(64)
+                    .experts(Math.min(base.experts(), 4), Math.min(base.expertsUsed(), 2))
+                    .vocabulary(300)
+                    .build();
+            Path path = folder.resolve(name + ".gguf");
+            Synth.write(path, shape, "Q8_0", TestFormats.all(), ProgressListener.NONE);
+            try (GgufFile file = TestFiles.open(path)) {
+                assertEquals(base.architecture(), file.metadata().requiredString("general.architecture"));
+            }
         }
     }
 
@@ -158,6 +221,7 @@ class SynthTests {
         assertThrows(
                 TenonException.class, () -> TINY.toBuilder().vocabulary(258).build());
         assertThrows(TenonException.class, () -> TINY.toBuilder().layers(0).build());
+        assertThrows(TenonException.class, () -> TINY.toBuilder().experts(2, 3).build());
         assertEquals(
                 ErrorCode.USAGE,
                 assertThrows(TenonException.class, () -> SynthShape.preset("llama-9"))

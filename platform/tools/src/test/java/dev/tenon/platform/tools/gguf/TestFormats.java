@@ -15,7 +15,7 @@ public final class TestFormats {
 
     private TestFormats() {}
 
-    /// F16 and Q8_0 that encode truly, and Q4_K, Q5_K, Q6_K, Q5_0 that write zeros of the right size.
+    /// F16 and Q8_0 that encode truly, and Q4_K, Q5_K, Q6_K, Q5_0, MXFP4 that write zeros of the right size.
     public static List<QuantFormat> all() {
         return List.of(
                 new F16(),
@@ -23,7 +23,8 @@ public final class TestFormats {
                 new Zeros("Q4_K", 12, 256, 144),
                 new Zeros("Q5_K", 13, 256, 176),
                 new Zeros("Q6_K", 14, 256, 210),
-                new Zeros("Q5_0", 6, 32, 22));
+                new Zeros("Q5_0", 6, 32, 22),
+                new Zeros("MXFP4", 39, 32, 17));
     }
 
     record F16() implements QuantFormat, Quantizer {

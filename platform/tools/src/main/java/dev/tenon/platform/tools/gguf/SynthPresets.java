@@ -1,0 +1,192 @@
+package dev.tenon.platform.tools.gguf;
+
+import dev.tenon.api.gguf.GgufValue;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/// The shapes of published models, by name.
+final class SynthPresets {
+    /// All of them, in the order of their names.
+    static final Map<String, SynthShape> ALL = Collections.unmodifiableMap(all());
+
+    private SynthPresets() {}
+
+    private static Map<String, SynthShape> all() {
+        Map<String, SynthShape> all = new TreeMap<>();
+        llama(all);
+        qwen(all);
+        gemma(all);
+        experts(all);
+        others(all);
+        return all;
+    }
+
+    private static void llama(Map<String, SynthShape> all) {
+        Row llama = new Row("llama", 128256, 131072, 500000f, 1e-5f);
+        llama.put(all, "llama-3.2-1b", 16, 2048, 32, 8, 64, 8192, true, true);
+        llama.put(all, "llama-3.2-3b", 28, 3072, 24, 8, 128, 8192, true, true);
+        llama.context(8192).put(all, "llama-3-8b", 32, 4096, 32, 8, 128, 14336, false);
+        new Row("llama", 32768, 32768, 1e6f, 1e-5f).put(all, "mistral-7b-v0.3", 32, 4096, 32, 8, 128, 14336, false);
+    }
+
+    private static void qwen(Map<String, SynthShape> all) {
+        Row qwen2 = new Row("qwen2", 151936, 32768, 1e6f, 1e-6f);
+        qwen2.put(all, "qwen2.5-0.5b", 24, 896, 14, 2, 64, 4864, true);
+        qwen2.put(all, "qwen2.5-1.5b", 28, 1536, 12, 2, 128, 8960, true);
+        qwen2.put(all, "qwen2.5-3b", 36, 2048, 16, 2, 128, 11008, true);
+        Row large = new Row("qwen2", 152064, 32768, 1e6f, 1e-6f);
+        large.put(all, "qwen2.5-7b", 28, 3584, 28, 4, 128, 18944, false);
+        large.put(all, "qwen2.5-14b", 48, 5120, 40, 8, 128, 13824, false);
+        large.put(all, "qwen2.5-32b", 64, 5120, 40, 8, 128, 27648, false);
+        Row qwen3 = new Row("qwen3", 151936, 40960, 1e6f, 1e-6f);
+        qwen3.put(all, "qwen3-0.6b", 28, 1024, 16, 8, 128, 3072, true);
+        qwen3.put(all, "qwen3-1.7b", 28, 2048, 16, 8, 128, 6144, true);
+        qwen3.put(all, "qwen3-4b", 36, 2560, 32, 8, 128, 9728, true);
+        qwen3.put(all, "qwen3-8b", 36, 4096, 32, 8, 128, 12288, false);
+        qwen3.put(all, "qwen3-14b", 40, 5120, 40, 8, 128, 17408, false);
+    }
+
+    private static void gemma(Map<String, SynthShape> all) {
+        Row gemma2 = new Row("gemma2", 256000, 8192, 10000f, 1e-6f)
+                .with("attention.sliding_window", GgufValue.ofUint32(4096))
+                .with("attn_logit_softcapping", GgufValue.of(50f))
+                .with("final_logit_softcapping", GgufValue.of(30f));
+        gemma2.put(all, "gemma-2-2b", 26, 2304, 8, 4, 256, 9216, true);
+        gemma2.put(all, "gemma-2-9b", 42, 3584, 16, 8, 256, 14336, true);
+        Row small =
+                new Row("gemma3", 262144, 32768, 1e6f, 1e-6f).with("attention.sliding_window", GgufValue.ofUint32(512));
+        small.put(all, "gemma-3-270m", 18, 640, 4, 1, 256, 2048, true);
+        small.put(all, "gemma-3-1b", 26, 1152, 4, 1, 256, 6912, true);
+        Row large = new Row("gemma3", 262208, 131072, 1e6f, 1e-6f)
+                .with("attention.sliding_window", GgufValue.ofUint32(1024))
+                .with("rope.scaling.type", GgufValue.of("linear"))
+                .with("rope.scaling.factor", GgufValue.of(8f));
+        large.put(all, "gemma-3-4b", 34, 2560, 8, 4, 256, 10240, true);
+        large.put(all, "gemma-3-12b", 48, 3840, 16, 8, 256, 15360, true);
+        large.put(all, "gemma-3-27b", 62, 5376, 32, 16, 128, 21504, true);
+    }
+
+    private static void experts(Map<String, SynthShape> all) {
+        new Row("olmoe", 50304, 4096, 10000f, 1e-5f)
+                .experts(64, 8)
+                .put(all, "olmoe-1b-7b", 16, 2048, 16, 16, 128, 1024, false);
+        new Row("qwen3moe", 151936, 40960, 1e6f, 1e-6f)
+                .experts(128, 8)
+                .with("feed_forward_length", GgufValue.ofUint32(6144))
+                .put(all, "qwen3-30b-a3b", 48, 2048, 32, 4, 128, 768, false);
+        Row oss = new Row("gpt-oss", 201088, 131072, 150000f, 1e-5f)
+                .with("attention.sliding_window", GgufValue.ofUint32(128))
+                .with("rope.scaling.type", GgufValue.of("yarn"))
+                .with("rope.scaling.factor", GgufValue.of(32f))
+                .with("rope.scaling.original_context_length", GgufValue.ofUint32(4096));
+        oss.experts(32, 4).put(all, "gpt-oss-20b", 24, 2880, 64, 8, 64, 2880, false);
+        oss.experts(128, 4).put(all, "gpt-oss-120b", 36, 2880, 64, 8, 64, 2880, false);
+    }
+
+    private static void others(Map<String, SynthShape> all) {
+        new Row("phi3", 32064, 4096, 10000f, 1e-5f)
+                .with("attention.sliding_window", GgufValue.ofUint32(2047))
+                .put(all, "phi-3-mini-4k", 32, 3072, 32, 32, 96, 8192, false);
+        new Row("phi3", 200064, 131072, 10000f, 1e-5f)
+                .with("rope.dimension_count", GgufValue.ofUint32(96))
+                .with("rope.scaling.attn_factor", GgufValue.of((float) Math.sqrt(1 + Math.log(32) / Math.log(4096))))
+                .with("rope.scaling.original_context_length", GgufValue.ofUint32(4096))
+                .put(all, "phi-4-mini", 32, 3072, 24, 8, 128, 8192, true);
+        new Row("phi3", 100352, 16384, 250000f, 1e-5f).put(all, "phi-4", 40, 5120, 40, 10, 128, 17920, false);
+        Row olmo = new Row("olmo2", 100352, 4096, 500000f, 1e-6f);
+        olmo.put(all, "olmo-2-1b", 16, 2048, 16, 16, 128, 8192, false);
+        olmo.put(all, "olmo-2-7b", 32, 4096, 32, 32, 128, 11008, false);
+        new Row("smollm3", 128256, 65536, 5e6f, 1e-6f).put(all, "smollm3-3b", 36, 2048, 16, 4, 128, 11008, true);
+        new Row("cohere2", 256000, 132096, 50000f, 1e-5f)
+                .with("attention.sliding_window", GgufValue.ofUint32(4096))
+                .with("logit_scale", GgufValue.of(0.25f))
+                .put(all, "command-r7b", 32, 4096, 32, 8, 128, 14336, true);
+        Row granite = new Row("granite", 49159, 131072, 1e7f, 1e-5f)
+                .with("embedding_scale", GgufValue.of(12f))
+                .with("residual_scale", GgufValue.of(0.22f));
+        granite.with("attention.scale", GgufValue.of(0.015625f))
+                .with("logit_scale", GgufValue.of(8f))
+                .put(all, "granite-3.3-2b", 40, 2048, 32, 8, 64, 8192, true);
+        granite.with("attention.scale", GgufValue.of(0.0078125f))
+                .with("logit_scale", GgufValue.of(16f))
+                .put(all, "granite-3.3-8b", 40, 4096, 32, 8, 128, 12800, true);
+    }
+
+    /// What the models of a family have in common.
+    private record Row(
+            String architecture,
+            int vocabulary,
+            int context,
+            float ropeFreqBase,
+            float normEpsilon,
+            int experts,
+            int expertsUsed,
+            Map<String, GgufValue> keys) {
+        Row(String architecture, int vocabulary, int context, float ropeFreqBase, float normEpsilon) {
+            this(architecture, vocabulary, context, ropeFreqBase, normEpsilon, 0, 0, Map.of());
+        }
+
+        Row with(String key, GgufValue value) {
+            Map<String, GgufValue> more = new LinkedHashMap<>(keys);
+            more.put(key, value);
+            return new Row(architecture, vocabulary, context, ropeFreqBase, normEpsilon, experts, expertsUsed, more);
+        }
+
+        Row experts(int count, int used) {
+            return new Row(architecture, vocabulary, context, ropeFreqBase, normEpsilon, count, used, keys);
+        }
+
+        Row context(int length) {
+            return new Row(architecture, vocabulary, length, ropeFreqBase, normEpsilon, experts, expertsUsed, keys);
+        }
+
+        void put(
+                Map<String, SynthShape> all,
+                String name,
+                int layers,
+                int embedding,
+                int heads,
+                int headsKv,
+                int headLength,
+                int feedForward,
+                boolean tied) {
+            put(all, name, layers, embedding, heads, headsKv, headLength, feedForward, tied, false);
+        }
+
+        void put(
+                Map<String, SynthShape> all,
+                String name,
+                int layers,
+                int embedding,
+                int heads,
+                int headsKv,
+                int headLength,
+                int feedForward,
+                boolean tied,
+                boolean ropeFactors) {
+            all.put(
+                    name,
+                    new SynthShape(
+                            name,
+                            architecture,
+                            layers,
+                            embedding,
+                            heads,
+                            headsKv,
+                            headLength,
+                            feedForward,
+                            experts,
+                            expertsUsed,
+                            vocabulary,
+                            context,
+                            ropeFreqBase,
+                            normEpsilon,
+                            ropeFactors,
+                            tied,
+                            1,
+                            keys));
+        }
+    }
+}
