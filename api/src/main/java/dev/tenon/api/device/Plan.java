@@ -21,6 +21,11 @@ public interface Plan extends AutoCloseable {
     /// {@return the KV cache's memory}
     KvPages kvPages();
 
+    /// {@return the memory of the states of sequences; empty if the graph has no op with a state}
+    default Optional<StateSlots> states() {
+        return Optional.empty();
+    }
+
     /// {@return how the graph was compiled}
     PlanReport report();
 

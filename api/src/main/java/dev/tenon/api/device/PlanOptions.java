@@ -18,6 +18,7 @@ public final class PlanOptions {
     private final int maxBatchTokens;
     private final int maxSequences;
     private final int kvTokens;
+    private final int stateSlots;
     private final KvType keyType;
     private final KvType valueType;
     private final boolean fuse;
@@ -27,6 +28,7 @@ public final class PlanOptions {
         this.maxBatchTokens = builder.maxBatchTokens;
         this.maxSequences = builder.maxSequences;
         this.kvTokens = builder.kvTokens;
+        this.stateSlots = builder.stateSlots;
         this.keyType = builder.keyType;
         this.valueType = builder.valueType;
         this.fuse = builder.fuse;
@@ -46,6 +48,7 @@ public final class PlanOptions {
         Builder builder = new Builder(kvTokens);
         builder.maxBatchTokens = maxBatchTokens;
         builder.maxSequences = maxSequences;
+        builder.stateSlots = stateSlots;
         builder.keyType = keyType;
         builder.valueType = valueType;
         builder.fuse = fuse;
@@ -67,6 +70,12 @@ public final class PlanOptions {
     /// whole pages}
     public int kvTokens() {
         return kvTokens;
+    }
+
+    /// {@return how many slots there are for the states of sequences, where the graph has ops with a
+    /// state: sequences that are open at once, and copies of their states}
+    public int stateSlots() {
+        return stateSlots > 0 ? stateSlots : maxSequences;
     }
 
     /// {@return the element type of cached keys}
@@ -95,6 +104,7 @@ public final class PlanOptions {
         private final int kvTokens;
         private int maxBatchTokens = 512;
         private int maxSequences = 1;
+        private int stateSlots;
         private KvType keyType = KvType.F16;
         private KvType valueType = KvType.F16;
         private boolean fuse = true;
@@ -119,6 +129,18 @@ public final class PlanOptions {
         /// @return this
         public Builder maxSequences(int sequences) {
             this.maxSequences = sequences;
+            return this;
+        }
+
+        /// Sets the number of slots for states of sequences; as many as sequences in a step by default.
+        ///
+        /// @param slots how many, at least 1
+        /// @return this
+        public Builder stateSlots(int slots) {
+            if (slots < 1) {
+                throw new IllegalArgumentException("stateSlots " + slots + "; expected at least 1");
+            }
+            this.stateSlots = slots;
             return this;
         }
 

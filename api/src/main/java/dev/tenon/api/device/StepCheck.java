@@ -7,12 +7,23 @@ package dev.tenon.api.device;
 /// @param tokensPerPage positions that a page of the KV cache holds
 /// @param pageCount pages of the cache
 /// @param vocabularySize number of token ids
-public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, int vocabularySize) {
+/// @param stateSlots slots of the plan's [StateSlots]; 0 if it has none, and sequences need none
+public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, int vocabularySize, int stateSlots) {
+    /// A check for a plan without states.
+    ///
+    /// @param options limits of the plan
+    /// @param tokensPerPage positions that a page of the KV cache holds
+    /// @param pageCount pages of the cache
+    /// @param vocabularySize number of token ids
+    public StepCheck(PlanOptions options, int tokensPerPage, int pageCount, int vocabularySize) {
+        this(options, tokensPerPage, pageCount, vocabularySize, 0);
+    }
+
     /// Checks the input of a step.
     ///
     /// @param input the batch
     /// @throws IllegalArgumentException if anything is out of its range: the number of tokens or
-    ///     sequences, a token, a position, a page
+    ///     sequences, a token, a position, a page, a state slot
     public void check(StepInput input) {
         check(input, 1);
     }
@@ -35,6 +46,7 @@ public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, i
             checkToken(input, t);
             if (t == tokens - 1 || input.sequence(t + 1) != input.sequence(t)) {
                 checkPages(input, t, steps);
+                checkSlot(input, input.sequence(t));
             }
         }
     }
@@ -53,9 +65,31 @@ public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, i
         if (position < 0) {
             throw refusal("position " + position + " at index " + t + "; expected 0 or more");
         }
-        if (t > 0 && input.sequence(t - 1) == sequence && position <= input.position(t - 1)) {
+        boolean first = t == 0 || input.sequence(t - 1) != sequence;
+        if (!first && position <= input.position(t - 1)) {
             throw refusal("position " + position + " at index " + t + " follows position " + input.position(t - 1)
                     + " of the same sequence; expected ascending positions");
+        }
+        if (!first && stateSlots > 0 && position != input.position(t - 1) + 1) {
+            throw refusal("position " + position + " at index " + t + " follows position " + input.position(t - 1)
+                    + " of the same sequence; a model with states takes all positions, one after the other");
+        }
+    }
+
+    private void checkSlot(StepInput input, int sequence) {
+        if (stateSlots == 0) {
+            return;
+        }
+        int slot = input.stateSlot(sequence);
+        if (slot < 0 || slot >= stateSlots) {
+            throw refusal("sequence " + sequence + " has state slot " + slot + "; the plan has slots 0 to "
+                    + (stateSlots - 1));
+        }
+        for (int other = 0; other < sequence; other++) {
+            if (input.stateSlot(other) == slot) {
+                throw refusal("sequences " + other + " and " + sequence + " both have state slot " + slot
+                        + "; expected one each");
+            }
         }
     }
 

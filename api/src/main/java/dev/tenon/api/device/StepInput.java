@@ -10,6 +10,9 @@ import java.util.Objects;
 /// again for each step, so that a decode loop allocates nothing; arrays may be longer
 /// than what is in use. Not safe for several threads.
 public final class StepInput {
+    /// In place of a slot: the sequence has none.
+    public static final int NO_SLOT = -1;
+
     private int[] tokens = new int[16];
     private int[] positions = new int[16];
     private int[] sequences = new int[16];
@@ -19,6 +22,7 @@ public final class StepInput {
     private int logitRows;
     private int samplingCount;
     private int[][] pageTables = new int[4][0];
+    private int[] stateSlots = new int[4];
     private int sequenceCount;
 
     /// Creates an empty batch.
@@ -32,16 +36,27 @@ public final class StepInput {
         sequenceCount = 0;
     }
 
-    /// Begins the next sequence.
+    /// Begins the next sequence, which has no state slot.
     ///
     /// @param pageTable pages of the sequence: position `p` is in page
     ///     `pageTable[p / tokensPerPage]`; borrowed, not copied
     /// @return index of the sequence in this batch
     public int addSequence(int[] pageTable) {
+        return addSequence(pageTable, NO_SLOT);
+    }
+
+    /// Begins the next sequence.
+    ///
+    /// @param pageTable as above
+    /// @param stateSlot its slot of [Plan#states()]; [#NO_SLOT] where the plan has none
+    /// @return index of the sequence in this batch
+    public int addSequence(int[] pageTable, int stateSlot) {
         if (sequenceCount == pageTables.length) {
             pageTables = Arrays.copyOf(pageTables, 2 * sequenceCount);
+            stateSlots = Arrays.copyOf(stateSlots, 2 * sequenceCount);
         }
         pageTables[sequenceCount] = pageTable;
+        stateSlots[sequenceCount] = stateSlot;
         return sequenceCount++;
     }
 
@@ -142,5 +157,12 @@ public final class StepInput {
     /// @param sequence index in the batch
     public int[] pageTable(int sequence) {
         return pageTables[sequence];
+    }
+
+    /// {@return the state slot of a sequence; [#NO_SLOT] if it has none}
+    ///
+    /// @param sequence index in the batch
+    public int stateSlot(int sequence) {
+        return stateSlots[sequence];
     }
 }

@@ -115,6 +115,18 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
         return layers;
     }
 
+    /// {@return the ops with a state, in the order in which they run; those inside of a [CustomOp] are not
+    /// among them before it is expanded}
+    public List<StateOp> stateOps() {
+        List<StateOp> found = new ArrayList<>();
+        for (Op op : ops) {
+            if (op instanceof StateOp state) {
+                found.add(state);
+            }
+        }
+        return found;
+    }
+
     /// {@return the largest value id plus one}
     public int valueCount() {
         int max = -1;

@@ -243,6 +243,46 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [PartOp.GroupedRmsNorm].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, groups * length]`
+    /// @param weight `[groups, length]`
+    /// @param eps added to the mean square
+    /// @return `[T, groups * length]`
+    public Value groupedRmsNorm(String valueName, Value x, Weight weight, float eps) {
+        Value out = value(valueName, x.width());
+        add(new PartOp.GroupedRmsNorm(x, weight, eps, out));
+        return out;
+    }
+
+    /// Adds a [PartOp.Slice].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, groups * group]`
+    /// @param groups how many groups a row has
+    /// @param from first element of a group that is kept
+    /// @param length elements of a group that are kept
+    /// @return `[T, groups * length]`
+    public Value slice(String valueName, Value x, int groups, int from, int length) {
+        Value out = value(valueName, groups * length);
+        add(new PartOp.Slice(x, groups, from, out));
+        return out;
+    }
+
+    /// Adds a [StateOp.ShortConvolution].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, width]`
+    /// @param weight `[width, taps]`
+    /// @param bias `[width]` or empty
+    /// @return `[T, width]`
+    public Value shortConvolution(String valueName, Value x, Weight weight, Optional<Weight> bias) {
+        Value out = value(valueName, x.width());
+        add(new StateOp.ShortConvolution(x, weight, bias, out));
+        return out;
+    }
+
     /// Adds a [CoreOp.SwigluOai].
     ///
     /// @param valueName name of the result

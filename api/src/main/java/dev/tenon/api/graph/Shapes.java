@@ -29,6 +29,20 @@ final class Shapes {
                 out);
     }
 
+    /// Checks that a weight has one element for each of something: a vector, or a column of as many rows.
+    ///
+    /// @param kind kind of the op
+    /// @param weight the weight
+    /// @param count expected elements
+    /// @param out the op's result
+    static void elements(String kind, Weight weight, int count, Value out) {
+        check(
+                weight.elements() == count && (weight.isVector() || weight.cols() == 1),
+                kind,
+                "reads weight " + weight + "; expected " + count + " elements",
+                out);
+    }
+
     /// Checks a table of rows.
     ///
     /// @param kind kind of the op

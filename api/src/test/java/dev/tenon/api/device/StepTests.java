@@ -84,6 +84,33 @@ class StepTests {
                 })));
     }
 
+    @Test
+    void sequencesOfAPlanWithStatesHaveASlotEachAndLeaveNoPositionOut() {
+        StepCheck states = new StepCheck(PlanOptions.builder(12).maxSequences(2).build(), 4, 3, 10, 2);
+        assertDoesNotThrow(() -> states.check(slots(0, 0, 1)));
+        refused(states, "state slot 2", slots(2, 0, 1));
+        refused(states, "state slot -1", slots(StepInput.NO_SLOT, 0, 1));
+        refused(states, "both have state slot 1", slots(1, 0, 1));
+        refused(states, "takes all positions", slots(0, 0, 2));
+        assertDoesNotThrow(() -> check.check(slots(5, 0, 2)));
+    }
+
+    private static StepInput slots(int slot, int... positions) {
+        return input(in -> {
+            in.addSequence(new int[] {2, 0}, slot);
+            for (int position : positions) {
+                in.addToken(1, position, false);
+            }
+            in.addSequence(new int[] {1}, 1);
+            in.addToken(1, 0, true);
+        });
+    }
+
+    private static void refused(StepCheck states, String problem, StepInput input) {
+        var e = assertThrows(IllegalArgumentException.class, () -> states.check(input));
+        assertTrue(e.getMessage().contains(problem), e.getMessage());
+    }
+
     private static StepInput one(int token, int position, int[] pages) {
         return input(in -> {
             in.addSequence(pages);

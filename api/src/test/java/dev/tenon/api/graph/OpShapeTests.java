@@ -46,6 +46,41 @@ class OpShapeTests {
         return new ExpertOp.Router(X, params, chosen, new Value(2, "blk.3.out", params.used()));
     }
 
+    private static Op scan(int width, int heads, int groups, Weight a) {
+        Value xbc = new Value(5, "xbc", width);
+        Value step = new Value(6, "step", heads);
+        return new StateOp.SelectiveScan(xbc, step, a, vector(heads), vector(heads), groups, OUT);
+    }
+
+    private static Op delta(int width, int heads, int betas, int keyHeads, float eps) {
+        Value qkv = new Value(5, "qkv", width);
+        Value decay = new Value(6, "decay", heads);
+        Value beta = new Value(7, "beta", betas);
+        return new StateOp.GatedDeltaRule(
+                qkv, decay, beta, vector(heads), vector(heads), keyHeads, StateOp.KeyHeads.BLOCK, eps, OUT);
+    }
+
+    @Test
+    void opsWithAStateKnowItsSize() {
+        GraphBuilder b = new GraphBuilder("test");
+        Value x = b.embedding("x", new Weight("embd", 24, 9));
+        b.shortConvolution("conv", x, new Weight("w", 4, 24), NONE);
+        Value xbc = b.slice("xbc", x, 2, 1, 10);
+        Value four = b.slice("four", x, 4, 0, 1);
+        StateOp.SelectiveScan scan = new StateOp.SelectiveScan(
+                xbc, four, new Weight("a", 1, 4), vector(4), vector(4), 2, b.value("scan", 12));
+        b.add(scan);
+        StateOp.GatedDeltaRule delta = new StateOp.GatedDeltaRule(
+                xbc, four, four, vector(4), vector(4), 2, StateOp.KeyHeads.CYCLIC, 0, b.value("delta", 12));
+        b.add(delta);
+        List<StateOp> ops = b.build(delta.out()).stateOps();
+        assertEquals(
+                List.of(72L, 24L, 24L), ops.stream().map(StateOp::stateFloats).toList());
+        assertEquals(List.of(3, 2), List.of(scan.headLength(), scan.stateLength()));
+        assertEquals(List.of(2, 3), List.of(delta.keyLength(), delta.valueLength()));
+        assertEquals(1, delta.keyHead(3));
+    }
+
     @TestFactory
     Stream<DynamicTest> widthsThatDoNotFitAreRefused() {
         RouterParams two =
@@ -109,6 +144,40 @@ class OpShapeTests {
                 Map.entry("scale", List.of(() -> new CoreOp.Scale(Y, 2, OUT))),
                 Map.entry(
                         "soft_cap", List.of(() -> new CoreOp.SoftCap(Y, 2, OUT), () -> new CoreOp.SoftCap(X, 0, OUT))),
+                Map.entry(
+                        "grouped_rms_norm",
+                        List.of(
+                                () -> new PartOp.GroupedRmsNorm(Y, new Weight("w", 4, 3), 0, OUT),
+                                () -> new PartOp.GroupedRmsNorm(X, new Weight("w", 4, 2), 0, OUT),
+                                () -> new PartOp.GroupedRmsNorm(X, new Weight("w", 4, 3), -1, OUT))),
+                Map.entry(
+                        "slice",
+                        List.of(
+                                () -> new PartOp.Slice(X, 5, 0, OUT),
+                                () -> new PartOp.Slice(X, 2, 1, OUT),
+                                () -> new PartOp.Slice(X, 2, -1, OUT))),
+                Map.entry(
+                        "short_convolution",
+                        List.of(
+                                () -> new StateOp.ShortConvolution(Y, new Weight("w", 3, 12), NONE, OUT),
+                                () -> new StateOp.ShortConvolution(X, new Weight("w", 3, 8), NONE, OUT),
+                                () -> new StateOp.ShortConvolution(X, new Weight("w", 3, 12), some(8), OUT))),
+                Map.entry(
+                        "selective_scan",
+                        List.of(
+                                () -> scan(20, 4, 3, vector(4)),
+                                () -> scan(20, 5, 1, vector(5)),
+                                () -> scan(12, 4, 2, vector(4)),
+                                () -> scan(18, 4, 2, vector(4)),
+                                () -> scan(20, 4, 2, vector(3)))),
+                Map.entry(
+                        "gated_delta_rule",
+                        List.of(
+                                () -> delta(20, 4, 4, 3, 0),
+                                () -> delta(20, 4, 2, 2, 0),
+                                () -> delta(12, 4, 4, 2, 0),
+                                () -> delta(22, 4, 4, 2, 0),
+                                () -> delta(20, 4, 4, 2, -1))),
                 Map.entry("select_rows", List.of(() -> new CoreOp.SelectRows(Y, OUT))),
                 Map.entry("pool", List.of(() -> new CoreOp.Pool(Y, Pooling.MEAN, OUT))),
                 Map.entry(

@@ -1,0 +1,83 @@
+package dev.tenon.api.graph;
+
+import java.util.List;
+
+/// Ops on parts of a row, such as heads or groups of them. More of them may come.
+public interface PartOp extends Op {
+    /// {@return the value it defines}
+    Value out();
+
+    @Override
+    default List<Value> outputs() {
+        return List.of(out());
+    }
+
+    /// Keeps the same part of each group of a row: `out[t, g * length + i] = x[t, g * group + from + i]` with
+    /// `i` from 0 to `length - 1`, such as the queries of heads that hold a query and a gate.
+    ///
+    /// @param x `[T, groups * group]`
+    /// @param groups how many groups a row has
+    /// @param from first element of a group that is kept
+    /// @param out `[T, groups * length]`
+    record Slice(Value x, int groups, int from, Value out) implements PartOp {
+        /// Checks the widths.
+        public Slice {
+            boolean fits = groups > 0
+                    && x.width() % groups == 0
+                    && out.width() % groups == 0
+                    && from >= 0
+                    && from + (long) out.width() / groups <= x.width() / groups;
+            Shapes.check(fits, "slice", "keeps elements from " + from + " of " + groups + " groups of " + x, out);
+        }
+
+        /// {@return elements of a group that are kept}
+        public int length() {
+            return out.width() / groups;
+        }
+
+        @Override
+        public String kind() {
+            return "slice";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+    }
+
+    /// Root-mean-square norm over groups of a row, each with a weight of its own: group `g` is normed as by
+    /// [CoreOp.RmsNorm] with row `g` of the weight.
+    ///
+    /// @param x `[T, groups * length]`
+    /// @param weight `[groups, length]`
+    /// @param eps added to the mean square
+    /// @param out `[T, groups * length]`
+    record GroupedRmsNorm(Value x, Weight weight, float eps, Value out) implements PartOp {
+        /// Checks the widths.
+        public GroupedRmsNorm {
+            Shapes.sameWidth("grouped_rms_norm", out, x);
+            Shapes.check(
+                    weight.slices() == 1 && weight.elements() == out.width(),
+                    "grouped_rms_norm",
+                    "reads weight " + weight + "; expected a row for each group of the width",
+                    out);
+            Shapes.check(eps >= 0, "grouped_rms_norm", "has eps " + eps + "; expected at least 0", out);
+        }
+
+        @Override
+        public String kind() {
+            return "grouped_rms_norm";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of(weight);
+        }
+    }
+}
