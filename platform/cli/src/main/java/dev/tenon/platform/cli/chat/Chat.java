@@ -178,7 +178,7 @@ final class Chat {
 
     /// {@return counts and speed of the last answer}
     String stats() {
-        return last == null ? "No answer yet." : RunCommand.summary(last, model);
+        return last == null ? "No answer yet." : RunMetrics.summary(last, model);
     }
 
     Console console() {

@@ -8,12 +8,10 @@ import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
-import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;
@@ -54,6 +52,8 @@ public final class ChatCommand implements TenonCommand {
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
     Engine engine;
 
+    Talk.Opener terminal = TerminalChatInput::system;
+
     @Option(
             names = {"-sys", "--system-prompt"},
             paramLabel = "TEXT",
@@ -84,37 +84,11 @@ public final class ChatCommand implements TenonCommand {
     public Integer call() throws IOException {
         LoadRequest request = model.request(console);
         SamplingParams params = sampling.params(ModelDefaults.of(request.path()));
-        boolean interactive = console.inIsTerminal() && console.outIsTerminal();
         try (LoadedModel loaded = console.load(engine, request);
-                Session session = loaded.newSession();
-                ChatInput input = interactive
-                        ? new TerminalChatInput(
-                                TerminalChatInput.system(),
-                                historyFile(),
-                                ChatCommands.names(),
-                                "> ",
-                                console.errIsTerminal())
-                        : new PlainChatInput(console.in())) {
+                Session session = loaded.newSession()) {
             sampling.check(params, loaded);
-            if (interactive) {
-                console.note(loaded.config().name() + " on " + loaded.backend() + ", context " + loaded.contextLength()
-                        + ". /help lists the commands, Ctrl-D exits.");
-            }
             ChatSettings settings = new ChatSettings(loaded, params, predict, stop);
-            return new Chat(console, loaded, session, input, settings, system, interactive).talk();
-        }
-    }
-
-    private Path historyFile() {
-        Path file =
-                console.setting("chat.history").map(Path::of).orElseGet(() -> HistoryFile.standard(System.getenv()));
-        try {
-            HistoryFile.prepare(file);
-            return file;
-        } catch (IOException e) {
-            console.note("(messages are not kept for other chats: "
-                    + OutputFile.failed(file, e).getMessage() + ")");
-            return null;
+            return Talk.run(console, loaded, session, settings, system, terminal);
         }
     }
 }

@@ -4,6 +4,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Tokenizer;
@@ -35,6 +36,21 @@ final class Prompts {
         extra.put("bos_token", piece(tokenizer, tokenizer.bos()));
         extra.put("eos_token", piece(tokenizer, tokenizer.eos()));
         return template.render(messages, true, extra);
+    }
+
+    /// Refuses to chat with a model that continues texts.
+    ///
+    /// @param model has the template
+    /// @param name what the user calls it, or null for the configured one
+    /// @param answers whether it is to answer
+    /// @throws TenonException (`CLI-001`) if it has no template, or is not to answer
+    static void requireChat(LoadedModel model, String name, boolean answers) {
+        if (!answers || model.chatTemplate().isEmpty()) {
+            throw new TenonException(
+                    ErrorCode.USAGE,
+                    model.config().name() + " continues texts and does not chat. Give it a beginning: tenon run "
+                            + (name == null ? "" : name + " ") + "\"Once upon a time\"");
+        }
     }
 
     /// Encodes the text of a conversation, adding BOS only where the template has not written it.

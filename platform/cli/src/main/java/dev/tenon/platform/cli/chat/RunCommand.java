@@ -26,7 +26,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
@@ -45,11 +44,12 @@ import picocli.CommandLine.ParentCommand;
         sortOptions = false,
         description = {
             "Answers a question, or continues a prompt (-p, -f); with --chat it answers that, too.",
-            "Without any of them the prompt is read from standard input, unless that is a terminal."
+            "Without any of them the prompt is read from standard input; on a terminal a chat starts."
         },
         footerHeading = "%nExamples:%n",
         footer = {
             "  tenon run",
+            "  tenon run owner/repo",
             "  tenon run \"Once upon a time\"",
             "  tenon run owner/repo \"What is a tenon?\"",
             "  tenon run -p \"The fox said\" -n 100",
@@ -71,6 +71,8 @@ public final class RunCommand implements TenonCommand {
 
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
     Engine engine;
+
+    Talk.Opener terminal = TerminalChatInput::system;
 
     @Mixin
     private RunArguments arguments;
@@ -150,11 +152,18 @@ public final class RunCommand implements TenonCommand {
             OutputFile.checkStream(Path.of(jsonMetrics), true, inputs);
         }
         ModelDefaults defaults = ModelDefaults.of(request.path());
-        String text = given.question() != null ? given.question() : promptText(defaults);
+        boolean talks = given.question() == null && talks(defaults);
+        String text = given.question() != null || talks ? given.question() : promptText(defaults);
         SamplingParams params = sampling.params(defaults);
+        int limit = predict != null ? predict : defaults.integer("predict", -1);
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
             sampling.check(params, loaded);
+            if (talks) {
+                Prompts.requireChat(loaded, given.model(), defaults.answers() || mode.chat || system != null);
+                ChatSettings settings = new ChatSettings(loaded, params, limit, stop);
+                return Talk.run(console, loaded, session, settings, system == null ? "" : system, terminal);
+            }
             Prompts.checkLength(loaded, text);
             boolean answers = given.question() != null
                     && defaults.answers()
@@ -165,7 +174,6 @@ public final class RunCommand implements TenonCommand {
                 console.out().print(text);
                 console.out().flush();
             }
-            int limit = predict != null ? predict : defaults.integer("predict", -1);
             GenerationRequest generation = GenerationRequest.builder()
                     .prompt(tokens)
                     .sampling(params)
@@ -190,6 +198,18 @@ public final class RunCommand implements TenonCommand {
             report(loaded, usage, params, firstToken, inputs);
             return interrupted && usage.finish() == FinishReason.CANCELLED ? CliErrors.INTERRUPTED : 0;
         }
+    }
+
+    /// Whether a chat starts, as nothing says what to answer or to continue, and a person can be asked.
+    private boolean talks(ModelDefaults defaults) {
+        boolean chat = mode.chat || system != null;
+        return prompt == null
+                && file == null
+                && (chat || !mode.raw && defaults.text("prompt").isEmpty())
+                && !ignoreEos
+                && jsonMetrics == null
+                && console.inIsTerminal()
+                && console.outIsTerminal();
     }
 
     private String promptText(ModelDefaults defaults) throws IOException {
@@ -219,25 +239,8 @@ public final class RunCommand implements TenonCommand {
             RunMetrics.write(jsonMetrics, line, console.err(), inputs);
         }
         if (console.errIsTerminal()) {
-            console.note(summary(usage, loaded));
+            console.note(RunMetrics.summary(usage, loaded));
         }
-    }
-
-    /// {@return one line about speed, for people}
-    ///
-    /// @param usage what was counted
-    /// @param loaded what ran
-    static String summary(Usage usage, LoadedModel loaded) {
-        return String.format(
-                Locale.ROOT,
-                "%d tokens, %.1f tok/s; prompt %d tokens, %.1f tok/s; first token %.0f ms; load %.0f ms; %s",
-                usage.generatedTokens(),
-                usage.decodeTokensPerSecond(),
-                usage.promptTokens(),
-                usage.prefillTokensPerSecond(),
-                usage.prefillNanos() / 1e6,
-                loaded.loadNanos() / 1e6,
-                loaded.backend());
     }
 
     /// Prints text as it comes.

@@ -8,10 +8,28 @@ import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Locale;
 
-/// Counts and times of one run, as one JSON line.
+/// Counts and times of one run, for people and as one JSON line.
 final class RunMetrics {
     private RunMetrics() {}
+
+    /// {@return one line about speed, for people}
+    ///
+    /// @param usage what was counted
+    /// @param loaded what ran
+    static String summary(Usage usage, LoadedModel loaded) {
+        return String.format(
+                Locale.ROOT,
+                "%d tokens, %.1f tok/s; prompt %d tokens, %.1f tok/s; first token %.0f ms; load %.0f ms; %s",
+                usage.generatedTokens(),
+                usage.decodeTokensPerSecond(),
+                usage.promptTokens(),
+                usage.prefillTokensPerSecond(),
+                usage.prefillNanos() / 1e6,
+                loaded.loadNanos() / 1e6,
+                loaded.backend());
+    }
 
     /// {@return the line}
     ///
@@ -32,7 +50,7 @@ final class RunMetrics {
             json.writeNumberField("prompt_tokens", usage.promptTokens());
             json.writeNumberField("cached_tokens", usage.cachedTokens());
             json.writeNumberField("generated_tokens", usage.generatedTokens());
-            json.writeStringField("finish", usage.finish().name().toLowerCase(java.util.Locale.ROOT));
+            json.writeStringField("finish", usage.finish().name().toLowerCase(Locale.ROOT));
             json.writeNumberField("load_ms", millis(model.loadNanos()));
             json.writeNumberField("ttft_ms", millis(usage.prefillNanos()));
             json.writeNumberField("prefill_ms", millis(usage.prefillNanos()));

@@ -165,6 +165,48 @@ class RunCommandTests {
         assertEquals(pulled, cli.engine.loads.getLast().path());
     }
 
+    private void atATerminal() {
+        cli.inTerminal = true;
+        cli.outTerminal = true;
+        cli.typed = "Hi\r\u0004";
+    }
+
+    @Test
+    void withoutAQuestionAChatStartsOnATerminal() {
+        atATerminal();
+        TestCli.Result result = cli.run("run", "-m", cli.model.toString(), "-sys", "Be brief.", "-n", "7");
+        assertEquals(0, result.status(), result.err());
+        assertTrue(result.out().contains(" there"), result.out());
+        assertTrue(result.err().contains("/help lists the commands"), result.err());
+        assertEquals(1, cli.engine.requests.size());
+        assertTrue(chatOf(0).contains("Be brief.") && chatOf(0).contains("user\nHi<|im_end|>"), chatOf(0));
+        assertEquals(7, cli.engine.requests.getFirst().maxNewTokens());
+    }
+
+    @Test
+    void aModelThatContinuesSaysWhatToTypeOnATerminal() throws IOException {
+        atATerminal();
+        cli.engine.template = null;
+        TestCli.Result result = cli.run("run", cli.model.toString());
+        assertEquals(2, result.status(), result.err());
+        assertTrue(result.err().contains("tenon run " + cli.model + " \"Once upon a time\""), result.err());
+        assertTrue(result.err().endsWith("[CLI-001]\n"), result.err());
+        assertTrue(cli.engine.requests.isEmpty());
+        Files.writeString(folder.resolve("story.properties"), "prompt = Long ago\n");
+        assertEquals("Long ago there was a fox.\n", cli.run("run").out());
+    }
+
+    @Test
+    void noChatStartsWhereAPromptIsThere() {
+        atATerminal();
+        assertEquals("Once there was a fox.\n", cli.run("run", "-p", "Once").out());
+        assertEquals(" there was a fox.\n", cli.run("run", "Why?").out());
+        assertEquals(
+                "Once upon a time there was a fox.\n", cli.run("run", "--raw").out());
+        cli.outTerminal = false;
+        assertEquals("Once upon a time there was a fox.\n", cli.run("run").out());
+    }
+
     @Test
     void argumentsThatContradictAreRefused() {
         for (String[] args : new String[][] {

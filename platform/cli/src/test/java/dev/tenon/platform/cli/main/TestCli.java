@@ -3,6 +3,7 @@ package dev.tenon.platform.cli.main;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.chat.ChatCommand;
 import dev.tenon.platform.cli.chat.RunCommand;
+import dev.tenon.platform.cli.chat.TestTerminals;
 import dev.tenon.platform.cli.doctor.DevicesCommand;
 import dev.tenon.platform.cli.doctor.DoctorCommand;
 import dev.tenon.platform.cli.model.InspectCommand;
@@ -54,7 +55,10 @@ public final class TestCli {
     /// Standard output fails with this message, if there is one.
     public String outputFails;
     public boolean inTerminal;
+    public boolean outTerminal;
     public boolean errTerminal;
+    /// What is typed in a chat on a terminal.
+    public String typed = "";
 
     public TestCli(Path folder) {
         model = folder.resolve("story.gguf");
@@ -65,6 +69,7 @@ public final class TestCli {
         }
         settings.put("model", model.toString());
         settings.put("models", folder.resolve("models").toString());
+        settings.put("chat.history", folder.resolve("history").toString());
         add("run", RunCommand::new);
         add("chat", ChatCommand::new);
         add("inspect", InspectCommand::new);
@@ -121,6 +126,7 @@ public final class TestCli {
                 }
                 set(command, "pause", pause);
                 set(command, "stall", stall);
+                TestTerminals.type(command, typed);
                 return command;
             }
 
@@ -149,7 +155,8 @@ public final class TestCli {
                 onError.accept(new String(bytes, offset, length, StandardCharsets.UTF_8));
             }
         };
-        Streams streams = Streams.of(new ByteArrayInputStream(stdin), stdout, told, inTerminal, false, errTerminal);
+        Streams streams =
+                Streams.of(new ByteArrayInputStream(stdin), stdout, told, inTerminal, outTerminal, errTerminal);
         int status = new Cli(sources, streams, settings::get, "1.2.3", () -> ending).execute(args);
         return new Result(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
     }
