@@ -10,7 +10,7 @@ if not defined TENON_JAVA for %%I in (java.exe) do if not "%%~$PATH:I"=="" for %
 if not exist "%TENON_JAVA%\bin\java.exe" goto none
 findstr /r /c:"^JAVA_VERSION=.2[5-9]" /c:"^JAVA_VERSION=.[3-9][0-9]" "%TENON_JAVA%\release" >nul 2>&1 || goto none
 findstr /r /c:"^MODULES=.*jdk\.incubator\.vector" "%TENON_JAVA%\release" >nul 2>&1 || goto none
-"%TENON_JAVA%\bin\java.exe" "@%TENON_DIST%\lib\launcher.options" --add-modules jdk.incubator.vector -cp "%TENON_DIST%\lib\*" "-Dtenon.home=%TENON_DIST%" %TENON_JAVA_OPTS% dev.tenon.platform.launcher.Main %*
+"%TENON_JAVA%\bin\java.exe" "@%TENON_DIST%\lib\launcher.options" --add-exports java.base/jdk.internal.module=ALL-UNNAMED -Dtenon.vector=first -cp "%TENON_DIST%\lib\*" "-Dtenon.home=%TENON_DIST%" %TENON_JAVA_OPTS% dev.tenon.platform.launcher.Main %*
 exit /b %ERRORLEVEL%
 :none
 if not defined TENON_JAVA set "TENON_JAVA=java on the PATH"

@@ -51,7 +51,6 @@ class FaultsIT {
     private static final int LIMIT_MINUTES = 5;
     private static final int MESSAGE_LINES = 3;
     private static final String WITHOUT_C2 = "WARN CpuVectorBackend - the JIT compiler is not HotSpot's C2: ";
-    private static final String INCUBATOR = "WARNING: Using incubator modules: jdk.incubator.vector";
 
     /// `full` runs a command whose standard output is a full device, `closed` one whose reader has
     /// gone.
@@ -218,7 +217,7 @@ class FaultsIT {
             fail("it still ran after " + LIMIT_MINUTES + " minutes");
         }
         List<String> said = Files.readAllLines(err).stream()
-                .filter(line -> !line.equals(INCUBATOR) && !line.startsWith(WITHOUT_C2))
+                .filter(line -> !line.startsWith(WITHOUT_C2))
                 .toList();
         String all = String.join("\n", said);
         assertEquals(fault.status(), process.exitValue(), () -> "exit status; standard error: " + all);

@@ -91,10 +91,6 @@ class PullIT {
         }
     }
 
-    private static String said(Path err) throws IOException {
-        return Files.readString(err).replace("WARNING: Using incubator modules: jdk.incubator.vector\n", "");
-    }
-
     @Test
     void ofThreeProcessesOneDownloadsAndTwoWait() throws Exception {
         List<Path> errors = new ArrayList<>();
@@ -107,7 +103,7 @@ class PullIT {
         while (waiting < 2 && processes.stream().allMatch(Process::isAlive)) {
             waiting = 0;
             for (Path err : errors) {
-                waiting += said(err).contains("waiting for its end") ? 1 : 0;
+                waiting += Files.readString(err).contains("waiting for its end") ? 1 : 0;
             }
             Thread.onSpinWait();
         }
@@ -117,7 +113,7 @@ class PullIT {
             try (Deadline deadline = new Deadline(processes.get(i), LIMIT);
                     BufferedReader out = processes.get(i).inputReader(StandardCharsets.UTF_8)) {
                 assertEquals(models.resolve("m.gguf").toString(), out.readLine());
-                assertEquals(0, deadline.await(), said(errors.get(i)));
+                assertEquals(0, deadline.await(), Files.readString(errors.get(i)));
             }
         }
         assertEquals(1, requests.get());
@@ -136,9 +132,9 @@ class PullIT {
             }
             assertTrue(names().contains("m.gguf.lock"), names().toString());
             process.destroy();
-            assertEquals(143, deadline.await(), said(err));
+            assertEquals(143, deadline.await(), Files.readString(err));
         }
-        assertEquals("", said(err));
+        assertEquals("", Files.readString(err));
         assertEquals(List.of("m.gguf.part", "m.gguf.part.origin"), names(), "what can be resumed");
     }
 
@@ -149,9 +145,11 @@ class PullIT {
         Process process =
                 installation.startIn(err, "ulimit -f 100000 && exec \"$0\" \"$@\"", List.of("pull", url("/huge.gguf")));
         try (Deadline deadline = new Deadline(process, LIMIT)) {
-            assertEquals(1, deadline.await(), said(err));
+            assertEquals(1, deadline.await(), Files.readString(err));
         }
-        assertTrue(said(err).matches("tenon: .*/huge\\.gguf cannot be written: [^\\n]* \\[IO-001]\\n"), said(err));
+        assertTrue(
+                Files.readString(err).matches("tenon: .*/huge\\.gguf cannot be written: [^\\n]* \\[IO-001]\\n"),
+                Files.readString(err));
         assertEquals(1, requests.get());
     }
 }

@@ -30,9 +30,8 @@ final class ClassesAhead {
     /// @param system resolved bundles of the platform itself
     /// @param others the other resolved bundles
     static void begin(String command, List<Bundle> system, List<Bundle> others) {
-        String cache = System.getProperty("tenon.cache", "");
-        if (VectorModule.isFirst() && !cache.isEmpty() && !command.isEmpty()) {
-            Path list = Path.of(cache, LIST);
+        if (StartCache.isUsed() && !command.isEmpty()) {
+            Path list = Path.of(System.getProperty("tenon.cache"), LIST);
             List<Bundle> bundles = new ArrayList<>(system);
             bundles.addAll(others);
             Thread.ofPlatform().daemon().name("tenon-classes").start(() -> load(list, command, bundles));

@@ -7,9 +7,7 @@ import dev.tenon.platform.launcher.home.PlatformException;
 import dev.tenon.platform.launcher.log.LogProvider;
 import dev.tenon.platform.launcher.log.OwnLines;
 import java.io.ByteArrayInputStream;
-import java.io.FileOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicReference;
@@ -42,7 +40,7 @@ public final class Main {
     /// @param args the command line's arguments, passed on as they are
     public static void main(String[] args) {
         long begin = System.nanoTime();
-        takeTerminal(System.getProperty("tenon.stderr"));
+        OwnLines.take();
         LogProvider.select(); // before anything logs
         StartCache.survived();
         int code;
@@ -78,21 +76,6 @@ public final class Main {
                             + ". Tenon needs a 64-bit little-endian one, such as for x86-64 or AArch64.",
                     "ENV-001");
         }
-    }
-
-    /// Writes standard error to another descriptor: the start script's filter holds number 2; and keeps
-    /// messages out of texts.
-    private static void takeTerminal(String descriptor) {
-        if (descriptor != null) {
-            try {
-                String encoding = System.getProperty("stderr.encoding", "UTF-8");
-                System.setErr(new PrintStream(new FileOutputStream(descriptor, true), true, encoding));
-            } catch (IOException e) {
-                // Descriptor 2 reaches the terminal as well, through the filter.
-                System.err.println("tenon: " + descriptor + " cannot be opened: " + e.getMessage());
-            }
-        }
-        OwnLines.take(descriptor == null ? "/dev/fd/2" : descriptor);
     }
 
     /// Names the JDK's own parser: the component runtime would otherwise search all class loaders

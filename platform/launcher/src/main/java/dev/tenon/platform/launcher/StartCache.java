@@ -44,6 +44,9 @@ public final class StartCache {
     private static final Pattern LOADED =
             Pattern.compile("^.*\\] ([^ ]*) source: file:.*/bundles/(?:(?:system|extras)/)?([^/]*\\.jar)$");
 
+    /// System property of the script, set with a cache: the file that says that the JVM has not got to the launcher.
+    private static final String MARK = "tenon.mark";
+
     private static final String OPTIONS = "launcher.options";
 
     private static final AtomicBoolean REFRESHED = new AtomicBoolean();
@@ -61,9 +64,14 @@ public final class StartCache {
         made = folder.resolve("made-for");
     }
 
+    /// {@return whether the process was started with a cache}
+    static boolean isUsed() {
+        return System.getProperty(MARK) != null;
+    }
+
     /// Tells the script that the JVM got as far as the launcher with the cache, so that it is not damaged.
     static void survived() {
-        String mark = System.getProperty("tenon.mark");
+        String mark = System.getProperty(MARK);
         if (mark != null && !new File(mark).delete()) {
             log().debug("{} is not there", mark);
         }

@@ -7,31 +7,27 @@ import java.util.concurrent.FutureTask;
 
 /// Loads the Vector API's module into a JVM that was started without it.
 ///
-/// A JVM whose command line names an incubator module reads its start-up cache without linked
-/// classes and without the profiles of the recorded run. So the start script names the module only
-/// where there is no cache; with one it exports the JDK's own way of loading a module later to the
-/// launcher.
+/// A JVM whose command line names an incubator module says so in a line at each start, and reads its
+/// start-up cache without linked classes and without the profiles of the recorded run. So the start
+/// script does not name the module, but exports the JDK's own way of loading one later to the launcher.
 final class VectorModule {
     /// The module, and its only package.
     static final String NAME = "jdk.incubator.vector";
 
     /// System property of the start script: `first` loads the module before the framework starts,
     /// `last` when the command has run. The recording of a cache takes the latter, because a cache
-    /// cannot hold classes that depend on the module, and fails with the run where this JDK cannot
-    /// load it. Not set: the command line of the JVM decides.
+    /// cannot hold classes that depend on the module. Not set: the command line of the JVM decides.
     private static final String WHEN = "tenon.vector";
 
     private VectorModule() {}
 
-    /// {@return whether the module is not the command line's but comes later, so that the framework
-    /// does not see it}
+    /// {@return whether the module comes later, so that the framework does not see it}
     static boolean isLate() {
-        return System.getProperty(WHEN) != null;
+        return System.getProperty(WHEN) != null && !isThere();
     }
 
-    /// {@return whether the process was started with a cache, so that the module is loaded first}
-    static boolean isFirst() {
-        return "first".equals(System.getProperty(WHEN));
+    private static boolean isThere() {
+        return ModuleLayer.boot().findModule(NAME).isPresent();
     }
 
     /// Loads the module in a thread of its own if it is to be there first: nothing needs it before
@@ -39,7 +35,7 @@ final class VectorModule {
     ///
     /// @return waits for the module; throws the [PlatformException] of [#load]
     static Runnable loadBeside() {
-        if (!isFirst()) {
+        if (!isTime("first")) {
             return () -> {};
         }
         FutureTask<Void> task = new FutureTask<>(() -> load("first"), null);
@@ -56,12 +52,16 @@ final class VectorModule {
         };
     }
 
-    /// Loads the module if this is the time for it.
+    private static boolean isTime(String when) {
+        return when.equals(System.getProperty(WHEN)) && !isThere();
+    }
+
+    /// Loads the module if this is the time for it, and it is not there.
     ///
     /// @param when `first` or `last`
     /// @throws PlatformException if this JDK cannot
     static void load(String when) {
-        if (!when.equals(System.getProperty(WHEN))) {
+        if (!isTime(when)) {
             return;
         }
         try {

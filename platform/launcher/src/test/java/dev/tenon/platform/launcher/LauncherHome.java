@@ -18,8 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 /// bundles.
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 abstract class LauncherHome {
-    static final String INCUBATOR = "WARNING: Using incubator modules: jdk.incubator.vector";
-
     static final String CLI = """
             package fake;
             import java.util.*;
@@ -120,12 +118,7 @@ abstract class LauncherHome {
     Path home;
     Path temporary;
 
-    record Result(int code, List<String> out, List<String> err) {
-        /// Standard error without the JVM's own line.
-        List<String> messages() {
-            return err.stream().filter(line -> !line.equals(INCUBATOR)).toList();
-        }
-    }
+    record Result(int code, List<String> out, List<String> err) {}
 
     @BeforeEach
     void copyDistribution() throws IOException {

@@ -36,7 +36,7 @@ class LauncherIT extends LauncherHome {
     void argumentsAndExitCodePassThroughAndStandardOutputHoldsTheAnswerOnly() throws Exception {
         Result echo = run("echo", "a b", "", "*", "ü", "$x");
         assertEquals(List.of("echo|a b||*|ü|$x"), echo.out());
-        assertEquals(List.of(), echo.messages());
+        assertEquals(List.of(), echo.err());
         assertEquals(0, echo.code());
 
         assertEquals(7, run("exit", "7").code());
@@ -59,7 +59,7 @@ class LauncherIT extends LauncherHome {
         assertEquals(
                 List.of("tenon: unexpected java.lang.IllegalStateException: boom"
                         + " (TENON_LOG=debug shows the stack trace)"),
-                result.messages());
+                result.err());
         assertEquals(List.of(), result.out());
     }
 
@@ -67,7 +67,7 @@ class LauncherIT extends LauncherHome {
     void logGoesToStandardErrorFromWarningsUp() throws Exception {
         Result result = run("log");
 
-        assertEquals(List.of("WARN Cli - one 1"), result.messages());
+        assertEquals(List.of("WARN Cli - one 1"), result.err());
         assertEquals(List.of(), result.out());
     }
 
@@ -79,13 +79,11 @@ class LauncherIT extends LauncherHome {
         assertTrue(together.start().waitFor(10, TimeUnit.MINUTES), "the process does not end");
         assertEquals(
                 List.of("the princess was", "WARN Cli - one", "WARN Cli - two", " in the garden", "WARN Cli - three"),
-                Files.readAllLines(both).stream()
-                        .filter(line -> !line.equals(INCUBATOR))
-                        .toList());
+                Files.readAllLines(both));
 
         Result apart = run("text");
         assertEquals(List.of("the princess was in the garden"), apart.out());
-        assertEquals(List.of("WARN Cli - one", "WARN Cli - two", "WARN Cli - three"), apart.messages());
+        assertEquals(List.of("WARN Cli - one", "WARN Cli - two", "WARN Cli - three"), apart.err());
     }
 
     @Test
@@ -113,8 +111,8 @@ class LauncherIT extends LauncherHome {
         assertTrue(result.out().get(0).startsWith("bundles/aaa-text.jar was not installed: "), result::toString);
         assertTrue(contains(result.out(), "fake.unresolved 1.0.0 did not start: ", "no.such.thing"), result::toString);
         assertTrue(contains(result.out(), "fake.broken 1.0.0 did not start: ", "no driver"), result::toString);
-        assertEquals(3, result.messages().size(), result::toString);
-        assertTrue(result.messages().stream().allMatch(line -> line.startsWith("WARN Platform - ")), result::toString);
+        assertEquals(3, result.err().size(), result::toString);
+        assertTrue(result.err().stream().allMatch(line -> line.startsWith("WARN Platform - ")), result::toString);
     }
 
     @Test
@@ -127,7 +125,7 @@ class LauncherIT extends LauncherHome {
         Result result = run("echo");
 
         assertEquals(1, result.code());
-        String all = String.join("\n", result.messages());
+        String all = String.join("\n", result.err());
         assertTrue(all.contains("[ENV-003]") && all.contains("fake.cli 1.0.0 did not start"), all);
         assertTrue(all.contains("no.such.thing"), all);
         assertEquals(List.of(), result.out());
@@ -179,7 +177,7 @@ class LauncherIT extends LauncherHome {
         assertEquals("missing modified=0", out.readLine());
         process.outputWriter().close();
         Result result = finish(process);
-        assertEquals(List.of(), result.messages());
+        assertEquals(List.of(), result.err());
         assertEquals(0, result.code());
     }
 
@@ -193,7 +191,7 @@ class LauncherIT extends LauncherHome {
         assertEquals(List.of("active"), run("bundle", "fake.dropped").out());
         Result result = run("problems");
         assertTrue(contains(result.out(), "fake.unresolved 1.0.0 did not start: ", "no.such.thing"), result::toString);
-        assertTrue(contains(result.messages(), "fake.unresolved", "no.such.thing"), result::toString);
+        assertTrue(contains(result.err(), "fake.unresolved", "no.such.thing"), result::toString);
     }
 
     @Test
@@ -228,7 +226,7 @@ class LauncherIT extends LauncherHome {
         Result result = run("config");
 
         assertEquals(List.of("one null"), result.out(), result::toString);
-        assertEquals(List.of(), result.messages());
+        assertEquals(List.of(), result.err());
     }
 
     @Test
@@ -289,7 +287,7 @@ class LauncherIT extends LauncherHome {
         for (String locale : List.of("C", "POSIX", "xx_XX.UTF-8", "de_DE.ISO-8859-1", "C.UTF-8")) {
             Result result = finish(start(List.of(script, "echo", "Größe €"), "", "LC_ALL=" + locale));
             assertEquals(List.of("echo|Größe €"), result.out(), locale);
-            assertEquals(List.of(), result.messages(), locale);
+            assertEquals(List.of(), result.err(), locale);
         }
     }
 }

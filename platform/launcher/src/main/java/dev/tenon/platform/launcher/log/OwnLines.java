@@ -12,25 +12,21 @@ import java.nio.file.attribute.BasicFileAttributes;
 public final class OwnLines {
     private final PrintStream out;
     private final PrintStream err;
-    private final String descriptor;
     private volatile boolean inText;
     private volatile boolean inMessage;
     /// Whether both go to one place; asked when the first message comes in the middle of a line.
     private Boolean together;
 
-    private OwnLines(PrintStream out, PrintStream err, String descriptor) {
+    private OwnLines(PrintStream out, PrintStream err) {
         this.out = out;
         this.err = err;
-        this.descriptor = descriptor;
     }
 
     /// Takes over the standard streams of the process.
-    ///
-    /// @param descriptor the file that standard error is written to, such as `/dev/fd/2`
-    public static void take(String descriptor) {
+    public static void take() {
         PrintStream out = System.out;
         PrintStream err = System.err;
-        OwnLines lines = new OwnLines(out, err, descriptor);
+        OwnLines lines = new OwnLines(out, err);
         System.setOut(new PrintStream(lines.new Text(), false, out.charset()));
         System.setErr(new PrintStream(lines.new Messages(), true, err.charset()));
     }
@@ -41,7 +37,7 @@ public final class OwnLines {
                 Object text = Files.readAttributes(Path.of("/dev/fd/1"), BasicFileAttributes.class)
                         .fileKey();
                 together = text != null
-                        && text.equals(Files.readAttributes(Path.of(descriptor), BasicFileAttributes.class)
+                        && text.equals(Files.readAttributes(Path.of("/dev/fd/2"), BasicFileAttributes.class)
                                 .fileKey());
             } catch (IOException e) {
                 together = false; // no such files here: nothing is known
