@@ -1,0 +1,250 @@
+package dev.tenon.itest.golden;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Session.Rows;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.platform.core.Tenon;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+
+/// Every language model of the larger golden set whose architecture a bundle serves, through the engine: logits,
+/// and that chunks, neighbours and truncation do not change them.
+///
+/// With float32 activations the bound is that of float32; with machine code, which rounds activations to 8 bits,
+/// it follows what another implementation with such activations is off by.
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class GoldenFilesTests {
+    private static final double FLOAT_LIMIT = 1e-8;
+    private static final double QUANT_LIMIT = 1e-3;
+    /// Where a router's choice is closer than rounding, another expert may win.
+    private static final double ROUTING_LIMIT = 5e-3;
+
+    private static final double SAME_LIMIT = 1e-10;
+
+    private final Set<String> served = ServiceLoader.load(ModelArchitecture.class).stream()
+            .map(provider -> provider.get().id())
+            .collect(Collectors.toSet());
+    private Engine engine;
+
+    @BeforeAll
+    void start() {
+        engine = Tenon.standalone(Map.of());
+    }
+
+    @AfterAll
+    void stop() {
+        engine.close();
+    }
+
+    /// A file of the set and what is known of it.
+    ///
+    /// @param path the model
+    /// @param json sequences and their results
+    private record Golden(Path path, JsonNode json) {
+        String name() {
+            return path.getFileName().toString().replace(".gguf", "");
+        }
+
+        float[] truth() {
+            return GoldenData.floats(
+                    path.resolveSibling(json.get("files").get("f64").asText()));
+        }
+
+        List<JsonNode> sequences() {
+            return json.get("sequences").valueStream().toList();
+        }
+
+        int[] ids(String sequence) {
+            return sequences().stream()
+                    .filter(s -> s.get("name").asText().equals(sequence))
+                    .map(s -> GoldenData.ints(s.get("ids")))
+                    .findFirst()
+                    .orElseThrow();
+        }
+
+        LoadRequest.Builder request() {
+            return LoadRequest.of(path).toBuilder().keyType(KvType.F32).valueType(KvType.F32);
+        }
+    }
+
+    private static List<Golden> files() {
+        List<Golden> files = new ArrayList<>();
+        for (String folder : List.of("golden/models", "golden/models-more")) {
+            Optional<Path> found = GoldenData.shared(folder);
+            if (found.isEmpty()) {
+                continue;
+            }
+            try (Stream<Path> list = Files.list(found.get())) {
+                list.filter(p -> p.toString().endsWith(".gguf"))
+                        .sorted()
+                        .map(p -> new Golden(
+                                p, GoldenData.json(Path.of(p.toString().replace(".gguf", ".json")))))
+                        .filter(golden -> !golden.json().has("n_out"))
+                        .forEach(files::add);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return files;
+    }
+
+    /// One test a file, skipped with the reason where it cannot run.
+    private Stream<DynamicTest> each(Consumer<Golden> test) {
+        List<Golden> files = files();
+        if (files.isEmpty()) {
+            return Stream.of(DynamicTest.dynamicTest(
+                    "golden/models",
+                    () -> assumeTrue(false, "golden/models is not part of the project and not beside it")));
+        }
+        return files.stream()
+                .map(golden -> DynamicTest.dynamicTest(golden.name(), () -> {
+                    String architecture = golden.json().get("arch").asText();
+                    assumeTrue(served.contains(architecture), "no bundle serves " + architecture + " yet");
+                    test.accept(golden);
+                }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> logitsOfEverySequenceAreCloseToTheFloat64Truth() {
+        return each(golden -> {
+            float[] truth = golden.truth();
+            try (LoadedModel model = engine.load(golden.request().build())) {
+                for (JsonNode sequence : golden.sequences()) {
+                    float[] logits = GoldenContract.last(model, GoldenData.ints(sequence.get("ids")));
+                    double error =
+                            GoldenData.nmse(logits, truth, sequence.get("row").asInt() * logits.length);
+                    double limit = limit(model, sequence);
+                    String what = golden.name() + " " + sequence.get("name").asText();
+                    System.out.printf("%s NMSE %.3g (limit %.3g)%n", what, error, limit);
+                    assertTrue(error <= limit, what + ": NMSE " + error + " > " + limit);
+                }
+            }
+        });
+    }
+
+    private static double limit(LoadedModel model, JsonNode sequence) {
+        if (!rounds(model)) {
+            return FLOAT_LIMIT;
+        }
+        double other = sequence.get("nmse_native_vs_f64").asDouble();
+        return sequence.has("router_gap") ? Math.max(ROUTING_LIMIT, 3 * other) : Math.max(QUANT_LIMIT, 1.5 * other);
+    }
+
+    /// {@return whether kernels round activations, to 8 bits or to F16}
+    private static boolean rounds(LoadedModel model) {
+        return model.report().kernels().stream().anyMatch(step -> step.kernel().contains("avx"));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> greedyContinuationsAreThoseOfTheTruthWithFloatActivations() {
+        return each(golden -> {
+            try (LoadedModel model = engine.load(golden.request().build())) {
+                assumeTrue(!rounds(model), "the kernels round activations");
+                for (JsonNode sequence : golden.sequences()) {
+                    int stable = sequence.get("stable_f32").asInt();
+                    assertArrayEquals(
+                            Arrays.copyOf(GoldenData.ints(sequence.get("greedy")), stable),
+                            GoldenContract.greedy(model, GoldenData.ints(sequence.get("ids")), stable),
+                            golden.name() + " " + sequence.get("name"));
+                }
+            }
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> piecesOfAPromptGiveTheLogitsOfTheWhole() {
+        return each(golden -> {
+            int[] ids = golden.ids("len200");
+            try (LoadedModel model = engine.load(golden.request().build());
+                    Session session = model.newSession()) {
+                float[] whole = GoldenContract.last(model, ids);
+                float[][] got = new float[1][];
+                int at = 0;
+                for (int piece : new int[] {1, 63, 64, 72}) {
+                    int[] next = Arrays.copyOfRange(ids, at, at + piece);
+                    session.evaluate(next, Rows.LAST, (i, logits) -> got[0] = logits.clone());
+                    at += piece;
+                }
+                same(got[0], whole, golden.name() + " in pieces");
+            }
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> neighboursDoNotChangeTheLogits() {
+        return each(golden -> {
+            List<int[]> prompts = golden.sequences().stream()
+                    .map(s -> GoldenData.ints(s.get("ids")))
+                    .toList();
+            try (LoadedModel model = engine.load(golden.request()
+                            .maxSequences(prompts.size())
+                            .maxBatchTokens(64)
+                            .build());
+                    ExecutorService threads = Executors.newFixedThreadPool(prompts.size())) {
+                Function<int[], float[]> run = prompt -> GoldenContract.last(model, prompt);
+                List<float[]> alone = prompts.stream().map(run).toList();
+                List<Future<float[]>> together = prompts.stream()
+                        .map(prompt -> threads.submit(() -> run.apply(prompt)))
+                        .toList();
+                for (int i = 0; i < prompts.size(); i++) {
+                    same(together.get(i).get(), alone.get(i), golden.name() + " sequence " + i);
+                }
+            } catch (Exception e) {
+                throw new AssertionError(golden.name(), e);
+            }
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> tokensThatWereTakenBackLeaveNoTrace() {
+        return each(golden -> {
+            int[] ids = golden.ids("len33");
+            try (LoadedModel model = engine.load(golden.request().build());
+                    Session session = model.newSession()) {
+                float[] expected = GoldenContract.last(model, ids);
+                session.evaluate(Arrays.copyOf(ids, 20), Rows.NONE, (i, logits) -> {});
+                session.evaluate(new int[] {1, 2, 3}, Rows.NONE, (i, logits) -> {});
+                session.truncate(20);
+                float[][] got = new float[1][];
+                session.evaluate(
+                        Arrays.copyOfRange(ids, 20, ids.length), Rows.LAST, (i, logits) -> got[0] = logits.clone());
+                same(got[0], expected, golden.name() + " after tokens were taken back");
+            }
+        });
+    }
+
+    private static void same(float[] got, float[] expected, String what) {
+        double error = GoldenData.nmse(got, expected, 0);
+        assertTrue(error < SAME_LIMIT, what + ": NMSE " + error);
+    }
+}
