@@ -2,7 +2,7 @@ package dev.tenon.platform.core.text;
 
 import java.util.Arrays;
 
-/// Merges the bytes of a word: always the pair of neighbours with the lowest rank, the leftmost of equals.
+/// Merges the symbols of a word: always the pair of neighbours with the lowest rank, the leftmost of equals.
 ///
 /// Short words by scanning, long ones with a queue, in O(n log n). Reused from word to word by one thread.
 final class BpeMerger {
@@ -21,26 +21,43 @@ final class BpeMerger {
         this.merges = merges;
     }
 
-    /// Merges.
+    /// Merges bytes.
     ///
     /// @param bytes the word
     /// @param n how many bytes it has, at least 1
     /// @return how many symbols are left; [#symbol(int)]
     int merge(byte[] bytes, int n) {
-        if (symbols.length < n) {
-            symbols = new int[n];
-            ranks = new int[n];
-            results = new int[n];
-        }
+        reserve(n);
         for (int i = 0; i < n; i++) {
             symbols[i] = merges.byteSymbol(bytes[i]);
         }
         return n <= SHORT ? scan(n) : queue(n);
     }
 
+    /// Merges symbols.
+    ///
+    /// @param word the symbols that the word begins as, at least 1
+    /// @return how many symbols are left; [#symbol(int)]
+    int merge(IntList word) {
+        int n = word.size();
+        reserve(n);
+        for (int i = 0; i < n; i++) {
+            symbols[i] = word.get(i);
+        }
+        return n <= SHORT ? scan(n) : queue(n);
+    }
+
+    private void reserve(int n) {
+        if (symbols.length < n) {
+            symbols = new int[n];
+            ranks = new int[n];
+            results = new int[n];
+        }
+    }
+
     /// {@return a symbol that is left}
     ///
-    /// @param index 0 to the count that `merge` gave, exclusive
+    /// @param index 0 to the count that merging gave, exclusive
     int symbol(int index) {
         return symbols[index];
     }

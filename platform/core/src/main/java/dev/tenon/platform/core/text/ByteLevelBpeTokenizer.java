@@ -30,7 +30,7 @@ final class ByteLevelBpeTokenizer extends VocabularyTokenizer {
             name = "default";
         }
         PreTokenizers.Rules rules = PreTokenizers.of(name, metadata.source());
-        Vocabulary vocabulary = new Vocabulary(metadata, new Vocabulary.Defaults(rules.addBos(), -1, -1));
+        Vocabulary vocabulary = new Vocabulary(metadata, new Vocabulary.Defaults(rules.addBos(), -1, false, -1));
         return new ByteLevelBpeTokenizer(vocabulary, new MergeTable(metadata, vocabulary), rules);
     }
 

@@ -2,7 +2,6 @@ package dev.tenon.platform.core.text;
 
 import dev.tenon.api.gguf.GgufMetadata;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /// SentencePiece BPE, as Llama 2, Mistral and Gemma use it (`tokenizer.ggml.model` = `llama`):
 /// characters are merged by the score of the result, the highest first; characters without a token
@@ -14,7 +13,7 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
     private static final char BLANK = '\u2581';
 
     private final int[] order; // by id: lower is merged first
-    private final int[] byteIds = new int[256]; // -1 for a byte without token
+    private final ByteTokens byteTokens;
     private final int maxChars; // of any token
     private final int[] powers; // of 31, for hashes of parts of a text
     private final boolean spacePrefix;
@@ -26,31 +25,22 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
     /// @param metadata metadata with the `tokenizer.ggml.*` keys
     /// @throws dev.tenon.api.error.ModelFormatException if the vocabulary is missing or broken
     static SentencePieceTokenizer of(GgufMetadata metadata) {
-        return new SentencePieceTokenizer(metadata, new Vocabulary(metadata, new Vocabulary.Defaults(true, 1, 2)));
+        return new SentencePieceTokenizer(
+                metadata, new Vocabulary(metadata, new Vocabulary.Defaults(true, 1, false, 2)));
     }
 
     private SentencePieceTokenizer(GgufMetadata metadata, Vocabulary vocabulary) {
         super(vocabulary);
-        String key = "tokenizer.ggml.scores";
-        float[] scores = metadata.floats(key).orElse(null);
-        if (scores == null) {
-            throw metadata.missing(key);
-        }
-        if (scores.length != vocabulary.size()) {
-            throw Vocabulary.broken("Metadata key " + key + " in " + metadata.source() + " has " + scores.length
-                    + " entries; expected " + vocabulary.size() + ", one for each token");
-        }
+        float[] scores = vocabulary.scores(metadata);
         spacePrefix = metadata.bool("tokenizer.ggml.add_space_prefix").orElse(Boolean.TRUE);
-        Arrays.fill(byteIds, -1);
+        byteTokens = new ByteTokens(vocabulary);
         order = new int[scores.length];
         int longest = 1;
         boolean inner = false;
         for (int id = 0; id < scores.length; id++) {
             order[id] = order(scores[id]);
             String text = vocabulary.text(id);
-            if (vocabulary.type(id) == Vocabulary.BYTE) {
-                byteIds[byteOf(text, id)] = id;
-            } else if (vocabulary.isText(id)) {
+            if (vocabulary.isText(id)) {
                 longest = Math.max(longest, text.length());
                 inner |= hasInnerBlank(text);
             }
@@ -79,16 +69,6 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
         return false;
     }
 
-    private int byteOf(String text, int id) {
-        int high = text.length() == 6 ? Character.digit(text.charAt(3), 16) : -1;
-        int low = text.length() == 6 ? Character.digit(text.charAt(4), 16) : -1;
-        if (high < 0 || low < 0 || !text.startsWith("<0x") || text.charAt(5) != '>') {
-            throw Vocabulary.broken("Token " + id + " of " + vocabulary().source()
-                    + " is of type byte, but its text is \"" + text + "\"; expected a text such as <0x0A>");
-        }
-        return high << 4 | low;
-    }
-
     @Override
     Encoder encoder(String text, IntList out) {
         return new TextEncoder(text, out);
@@ -98,7 +78,7 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
     byte[] textBytes(int id) {
         String text = vocabulary().text(id);
         return vocabulary().type(id) == Vocabulary.BYTE
-                ? new byte[] {(byte) byteOf(text, id)}
+                ? new byte[] {byteTokens.value(id)}
                 : text.replace(BLANK, ' ').getBytes(StandardCharsets.UTF_8);
     }
 
@@ -178,7 +158,7 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
                 if (id >= 0) {
                     out.add(id);
                 } else {
-                    fallBack(start[i], end[i]);
+                    byteTokens.add(text.substring(start[i], end[i]), out);
                 }
             }
         }
@@ -224,27 +204,6 @@ final class SentencePieceTokenizer extends VocabularyTokenizer {
             int hash = hashes[to - base] - hashes[from - base] * powers[length];
             int id = vocabulary().table().find(text, from, to, hash);
             return id >= 0 && vocabulary().isText(id) ? id : -1;
-        }
-
-        /// Adds byte tokens for a character without token, or the unknown token if there is none for one
-        /// of its bytes.
-        private void fallBack(int from, int to) {
-            byte[] bytes = text.substring(from, to).getBytes(StandardCharsets.UTF_8);
-            boolean all = true;
-            for (byte b : bytes) {
-                all &= byteIds[b & 0xff] >= 0;
-            }
-            if (all) {
-                for (byte b : bytes) {
-                    out.add(byteIds[b & 0xff]);
-                }
-            } else if (vocabulary().unknown() >= 0) {
-                out.add(vocabulary().unknown());
-            } else {
-                throw Vocabulary.broken("The vocabulary of " + vocabulary().source() + " has no token for U+"
-                        + Integer.toHexString(text.codePointAt(from)).toUpperCase(java.util.Locale.ROOT)
-                        + ", none for its bytes and none for what is unknown");
-            }
         }
     }
 }

@@ -54,8 +54,9 @@ final class Vocabulary {
     ///
     /// @param addBos whether BOS is added
     /// @param bos BOS id if that token is a control token, or -1
+    /// @param addEos whether EOS is added
     /// @param eos EOS id if that token is a control token, or -1
-    record Defaults(boolean addBos, int bos, int eos) {}
+    record Defaults(boolean addBos, int bos, boolean addEos, int eos) {}
 
     private final String source;
     private final String[] texts;
@@ -114,7 +115,7 @@ final class Vocabulary {
         userDefined = new SpecialTokens(texts, always);
         special = new SpecialTokens(texts, all);
         addBos = adds(metadata, PREFIX + "add_bos_token", defaults.addBos, bos, PREFIX + "bos_token_id");
-        addEos = adds(metadata, PREFIX + "add_eos_token", false, eos, PREFIX + "eos_token_id");
+        addEos = adds(metadata, PREFIX + "add_eos_token", defaults.addEos, eos, PREFIX + "eos_token_id");
         findEnds(metadata);
     }
 
@@ -138,6 +139,23 @@ final class Vocabulary {
             result[id] = (byte) (given[id] == 0 ? NORMAL : given[id]);
         }
         return result;
+    }
+
+    /// {@return the score of each token}
+    ///
+    /// @param metadata metadata of the file
+    /// @throws ModelFormatException if they are missing, or not one for each token
+    float[] scores(GgufMetadata metadata) {
+        String key = PREFIX + "scores";
+        float[] scores = metadata.floats(key).orElse(null);
+        if (scores == null) {
+            throw metadata.missing(key);
+        }
+        if (scores.length != texts.length) {
+            throw broken("Metadata key " + key + " in " + source + " has " + scores.length + " entries; expected "
+                    + texts.length + ", one for each token");
+        }
+        return scores.clone();
     }
 
     private int id(GgufMetadata metadata, String key, int otherwise) {

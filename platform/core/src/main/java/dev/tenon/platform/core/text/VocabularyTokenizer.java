@@ -5,7 +5,7 @@ import dev.tenon.api.text.Tokenizer;
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalInt;
 
-/// What both kinds of tokenizer share: special tokens, BOS and EOS, decoding. Immutable and safe for any
+/// What all kinds of tokenizers share: special tokens, BOS and EOS, decoding. Immutable and safe for any
 /// thread.
 abstract class VocabularyTokenizer implements Tokenizer {
     private static final byte[] NO_BYTES = {};

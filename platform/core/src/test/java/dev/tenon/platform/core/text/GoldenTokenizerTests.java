@@ -101,24 +101,36 @@ class GoldenTokenizerTests {
         assertEquals(heldOut, tokenizer.decode(tokenizer.encode(heldOut, false, false)));
     }
 
-    @Test
-    void everyGoldenModelHasATokenizerThatEncodesItsTexts() throws IOException {
-        int texts = 0;
-        for (Path model : files(TextTestData.shared("golden/models"))) {
+    /// The reference's own tokens of two texts, for every model: kinds of tokenizers, pre-tokenizers, special
+    /// tokens. WordPiece drops case and accents, so that its ids do not give the text back.
+    @ParameterizedTest
+    @ValueSource(strings = {"models", "models-more"})
+    void everyGoldenModelHasATokenizerThatEncodesItsTexts(String folder) throws IOException {
+        int models = 0;
+        for (Path model : files(TextTestData.shared("golden/" + folder))) {
             Tokenizer tokenizer = TextTestData.tokenizer(model);
             String json = model.getFileName().toString().replace(".gguf", ".json");
+            int texts = 0;
             for (JsonNode sequence :
                     TextTestData.json(model.resolveSibling(json)).get("sequences")) {
                 if (sequence.has("text")) {
                     String text = sequence.get("text").asText();
                     int[] ids = TextTestData.ids(sequence.get("ids"));
                     assertIds(ids, tokenizer.encode(text, true, true), model + " " + text);
-                    assertEquals(text, tokenizer.decode(ids));
+                    if (!(tokenizer instanceof WordPieceTokenizer)) {
+                        assertEquals(text, tokenizer.decode(ids));
+                    }
                     texts++;
                 }
             }
+            assertEquals(2, texts, model + ": texts");
+            models++;
         }
-        assertTrue(texts >= 30, texts + " texts");
+        assertTrue(models >= 16, models + " models");
+    }
+
+    @Test
+    void theVocabulariesOfTheStoryModelsAreWhole() throws IOException {
         for (Path model : files(TextTestData.shared("models"))) {
             assertEquals(4096, TextTestData.tokenizer(model).vocabularySize());
         }

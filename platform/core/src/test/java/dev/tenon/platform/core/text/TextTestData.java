@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.api.text.TokenizerProvider;
@@ -20,7 +21,12 @@ import java.util.Random;
 
 /// Where the tests of this package find their data.
 public final class TextTestData {
-    static final List<TokenizerProvider> PROVIDERS = List.of(new ByteLevelBpeProvider(), new SentencePieceProvider());
+    static final List<TokenizerProvider> PROVIDERS = List.of(
+            new ByteLevelBpeProvider(),
+            new SentencePieceProvider(),
+            new WordPieceProvider(),
+            new RawBpeProvider(),
+            new UnigramProvider());
 
     private TextTestData() {}
 
@@ -30,6 +36,14 @@ public final class TextTestData {
 
     static Tokenizer tokenizer(Path file) {
         return Tokenizers.create(TestGguf.file(file), PROVIDERS);
+    }
+
+    /// {@return metadata of a vocabulary of a few tokens, all of them ordinary text}
+    static GgufMetadata vocabulary(String model, String... tokens) {
+        Map<String, GgufValue> values = new LinkedHashMap<>();
+        values.put("tokenizer.ggml.model", GgufValue.of(model));
+        values.put("tokenizer.ggml.tokens", new GgufValue(GgufType.ARRAY, GgufType.STRING, tokens));
+        return GgufMetadata.of("tiny.gguf", values);
     }
 
     /// {@return metadata with one key set or, with a null value, left out}

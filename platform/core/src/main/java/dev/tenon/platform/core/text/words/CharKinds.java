@@ -36,6 +36,19 @@ final class CharKinds {
         return codePoint < 128 ? ASCII[codePoint] : compute(codePoint);
     }
 
+    /// {@return the kind of a code point}
+    ///
+    /// @param marks whether marks count as letters
+    static int of(int codePoint, boolean marks) {
+        int kind = of(codePoint);
+        return marks && kind == OTHER && codePoint >= 128 && caseOf(codePoint) != 0 ? LETTER : kind;
+    }
+
+    /// {@return whether a code point is of the Han script}
+    static boolean isHan(int codePoint) {
+        return codePoint >= 0x2e80 && Character.UnicodeScript.of(codePoint) == Character.UnicodeScript.HAN;
+    }
+
     /// {@return whether a code point has the Unicode property White_Space; all that have are single chars}
     static boolean isWhiteSpace(int c) {
         return c == ' '

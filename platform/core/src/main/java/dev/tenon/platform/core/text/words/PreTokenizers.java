@@ -21,7 +21,7 @@ public final class PreTokenizers {
                     + "mpt, olmo, jais, exaone4, gigachat, jina-es, jina-de, jina-v1-en, jina-v2-es, jina-v2-de, "
                     + "jina-v2-code, roberta-bpe, a.x-4.0, mellum, trillion, granite-docling, smollm, starcoder, "
                     + "refact, command-r, codeshell, exaone, minerva-7b, tekken, gpt-4o, llama4, deepseek-llm, "
-                    + "deepseek-coder, deepseek-v3, hunyuan-dense, falcon";
+                    + "deepseek-coder, deepseek-v3, hunyuan-dense, falcon, modern-bert, qwen35, minimax-m2, kimi-k2";
 
     private PreTokenizers() {}
 
@@ -34,10 +34,10 @@ public final class PreTokenizers {
     public static Rules of(String name, String source) {
         return switch (name) {
             case "llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2" ->
-                new Rules(new WordScanner.Cl100k(3), true, true);
-            case "smaug-bpe", "dbrx", "glm4", "chatglm-bpe" -> rules(new WordScanner.Cl100k(3));
+                new Rules(new WordScanner.Cl100k(3, false), true, true);
+            case "smaug-bpe", "dbrx", "glm4", "chatglm-bpe" -> rules(new WordScanner.Cl100k(3, false));
             case "qwen2", "deepseek-r1-qwen", "megrez", "kormo", "stablelm2", "hunyuan", "grok-2" ->
-                rules(new WordScanner.Cl100k(1));
+                rules(new WordScanner.Cl100k(1, false));
             case "gpt-2",
                     "phi-2",
                     "mpt",
@@ -55,11 +55,14 @@ public final class PreTokenizers {
                     "a.x-4.0",
                     "mellum",
                     "trillion",
-                    "granite-docling" -> rules(new WordScanner.Gpt2());
+                    "granite-docling",
+                    "modern-bert" -> rules(new WordScanner.Gpt2());
             case "smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b" ->
                 rules(new WordScanner.SingleNumbers().then(new WordScanner.Gpt2()));
-            case "tekken" -> new Rules(new WordScanner.O200k(1, false), true, true);
-            case "gpt-4o", "llama4" -> rules(new WordScanner.O200k(3, true));
+            case "tekken" -> new Rules(new WordScanner.O200k(1, false, false), true, true);
+            case "gpt-4o", "llama4", "minimax-m2" -> rules(new WordScanner.O200k(3, true, false));
+            case "kimi-k2" -> rules(new WordScanner.O200k(3, true, true));
+            case "qwen35" -> rules(new WordScanner.Cl100k(1, true));
             case "deepseek-llm" -> rules(RegexSplitter.deepSeekLlm());
             case "deepseek-coder" -> rules(RegexSplitter.deepSeekCoder());
             case "deepseek-v3", "hunyuan-dense" -> rules(RegexSplitter.deepSeekV3());

@@ -26,6 +26,13 @@ abstract class WordScanner implements PreTokenizer {
 
     /// {@return where a run of one kind ends}
     static int run(String text, int at, int to, int kind) {
+        return run(text, at, to, kind, false);
+    }
+
+    /// {@return where a run of one kind ends}
+    ///
+    /// @param marks whether marks count as letters
+    static int run(String text, int at, int to, int kind, boolean marks) {
         int i = at;
         while (i < to) {
             char c = text.charAt(i);
@@ -36,7 +43,7 @@ abstract class WordScanner implements PreTokenizer {
                 i++;
             } else {
                 int codePoint = text.codePointAt(i);
-                if (CharKinds.of(codePoint) != kind) {
+                if (CharKinds.of(codePoint, marks) != kind) {
                     return i;
                 }
                 i += Character.charCount(codePoint);
@@ -81,10 +88,11 @@ abstract class WordScanner implements PreTokenizer {
     /// @param at first char
     /// @param to where the text ends
     /// @param slash whether `/` counts among the line ends
+    /// @param marks whether marks count as letters
     /// @return where it ends, or -1 if there is none here
-    static int symbols(String text, int at, int to, boolean slash) {
+    static int symbols(String text, int at, int to, boolean slash, boolean marks) {
         int start = text.charAt(at) == ' ' ? at + 1 : at;
-        int end = run(text, start, to, OTHER);
+        int end = run(text, start, to, OTHER, marks);
         if (end == start) {
             return -1;
         }
@@ -116,14 +124,17 @@ abstract class WordScanner implements PreTokenizer {
         }
     }
 
-    /// The rules of Llama 3 and Qwen 2, which differ in how many digits make a word
-    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)| [^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}|
-    /// ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
+    /// The rules of Llama 3, Qwen 2 and Qwen 3.5, which differ in how many digits make a word and in what
+    /// a letter is `(?i:'s|'t|'re|'ve|'m|'ll|'d)| [^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}|
+    /// ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, with `[\p{L}\p{M}]` for `\p{L}` of words
+    /// and symbols where marks count as letters.
     static final class Cl100k extends WordScanner {
         private final int digits;
+        private final boolean marks;
 
-        Cl100k(int digits) {
+        Cl100k(int digits, boolean marks) {
             this.digits = digits;
+            this.marks = marks;
         }
 
         @Override
@@ -135,38 +146,44 @@ abstract class WordScanner implements PreTokenizer {
                     return at + length;
                 }
             }
-            int kind = CharKinds.of(codePoint);
+            int kind = CharKinds.of(codePoint, marks);
             int next = at + Character.charCount(codePoint);
             if (kind == LETTER) {
-                return run(text, next, to, LETTER);
+                return run(text, next, to, LETTER, marks);
             }
             if (kind == NUMBER) {
                 return numbers(text, at, to, digits);
             }
-            if (kind != NEWLINE && next < to && CharKinds.of(text.codePointAt(next)) == LETTER) {
-                return run(text, next, to, LETTER);
+            if (kind != NEWLINE && next < to && CharKinds.of(text.codePointAt(next), marks) == LETTER) {
+                return run(text, next, to, LETTER, marks);
             }
-            int end = kind == OTHER || codePoint == ' ' ? symbols(text, at, to, false) : -1;
+            int end = kind == OTHER || codePoint == ' ' ? symbols(text, at, to, false, marks) : -1;
             return end > 0 ? end : spaceOrLines(text, at, to);
         }
     }
 
-    /// The rules of Tekken and GPT-4o, which cut a word in front of a capital:
+    /// The rules of Tekken, GPT-4o and Kimi K2, which cut a word in front of a capital:
     /// `[^\r\n\p{L}\p{N}]?U*L+|[^\r\n\p{L}\p{N}]?U+L*|\p{N}{1,digits}|
     /// ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+` with `U` and `L` as in [CharKinds#UPPER]
-    /// and [CharKinds#LOWER]; GPT-4o adds a contraction to the word.
+    /// and [CharKinds#LOWER]; GPT-4o and Kimi add a contraction to the word. For Kimi, runs of the Han script
+    /// are words of their own, `\p{Han}+`, and `/` is no line end.
     static final class O200k extends WordScanner {
         private final int digits;
         private final boolean contractions;
+        private final boolean han;
 
-        O200k(int digits, boolean contractions) {
+        O200k(int digits, boolean contractions, boolean han) {
             this.digits = digits;
             this.contractions = contractions;
+            this.han = han;
         }
 
         @Override
         int wordEnd(String text, int at, int to) {
             int codePoint = text.codePointAt(at);
+            if (han && CharKinds.isHan(codePoint)) {
+                return runOfHan(text, at, to);
+            }
             int kind = CharKinds.of(codePoint);
             if (kind == NUMBER) {
                 return numbers(text, at, to, digits);
@@ -177,7 +194,7 @@ abstract class WordScanner implements PreTokenizer {
                 end = capitalThenLower(text, at, to);
                 end = end > 0 ? end : capitals(text, at, to);
             } else if (kind != NEWLINE) {
-                boolean mark = CharKinds.caseOf(codePoint) != 0;
+                boolean mark = caseOf(codePoint) != 0;
                 end = capitalThenLower(text, next, to);
                 end = end > 0 || !mark ? end : capitalThenLower(text, at, to);
                 end = end > 0 ? end : capitals(text, next, to);
@@ -186,17 +203,29 @@ abstract class WordScanner implements PreTokenizer {
                 boolean apostrophe = contractions && end < to && text.charAt(end) == '\'';
                 return apostrophe ? end + CharKinds.contraction(text, end, to, true) : end;
             }
-            end = kind == OTHER || codePoint == ' ' ? symbols(text, at, to, true) : -1;
+            end = kind == OTHER || codePoint == ' ' ? symbols(text, at, to, !han, false) : -1;
             return end > 0 ? end : spaceOrLines(text, at, to);
         }
 
+        private int caseOf(int codePoint) {
+            return han && CharKinds.isHan(codePoint) ? 0 : CharKinds.caseOf(codePoint);
+        }
+
+        private static int runOfHan(String text, int at, int to) {
+            int i = at;
+            while (i < to && CharKinds.isHan(text.codePointAt(i))) {
+                i += Character.charCount(text.codePointAt(i));
+            }
+            return i;
+        }
+
         /// {@return the end of `U*L+`, or -1}
-        private static int capitalThenLower(String text, int at, int to) {
+        private int capitalThenLower(String text, int at, int to) {
             int i = at;
             int behindLower = -1;
             while (i < to) {
                 int codePoint = text.codePointAt(i);
-                int kind = CharKinds.caseOf(codePoint);
+                int kind = caseOf(codePoint);
                 if ((kind & CharKinds.UPPER) == 0) {
                     break;
                 }
@@ -208,16 +237,16 @@ abstract class WordScanner implements PreTokenizer {
         }
 
         /// {@return the end of `U+` where no lower case follows, or -1}
-        private static int capitals(String text, int at, int to) {
+        private int capitals(String text, int at, int to) {
             int end = runOf(text, at, to, CharKinds.UPPER);
             return end > at ? end : -1;
         }
 
-        private static int runOf(String text, int at, int to, int bit) {
+        private int runOf(String text, int at, int to, int bit) {
             int i = at;
             while (i < to) {
                 int codePoint = text.codePointAt(i);
-                if ((CharKinds.caseOf(codePoint) & bit) == 0) {
+                if ((caseOf(codePoint) & bit) == 0) {
                     break;
                 }
                 i += Character.charCount(codePoint);

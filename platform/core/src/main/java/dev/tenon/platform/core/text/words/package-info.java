@@ -1,2 +1,2 @@
-/// Pre-tokenizers: cut a text into the words that byte-level BPE merges, by the rules of each model.
+/// Words: cut a text into the parts that byte-level BPE merges or WordPiece cuts, by the rules of each model.
 package dev.tenon.platform.core.text.words;

@@ -106,6 +106,31 @@ class PreTokenizersTests {
     }
 
     @Test
+    void minimaxFollowsTheExpressionOfGpt4o() {
+        assertSame("minimax-m2", o200k("\\p{N}{1,3}", CONTRACTION + "?"));
+    }
+
+    @Test
+    void kimiFollowsItsExpression() {
+        String start = "[^\\r\\n\\p{L}\\p{N}]?";
+        String upper = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{IsHan}]]";
+        String lower = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{IsHan}]]";
+        assertSame(
+                "kimi-k2",
+                "\\p{IsHan}+|" + start + upper + "*" + lower + "+" + CONTRACTION + "?|" + start + upper + "+" + lower
+                        + "*" + CONTRACTION + "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" + TAIL);
+    }
+
+    @Test
+    void qwen35FollowsItsExpression() {
+        assertSame(
+                "qwen35",
+                CONTRACTION
+                        + "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*"
+                        + TAIL);
+    }
+
+    @Test
     void smollmFollowsItsExpressions() {
         assertSame("smollm", "\\p{N}", GPT2);
     }
@@ -150,6 +175,9 @@ class PreTokenizersTests {
                 "tekken|helloWorld HTMLParser|hello,World, HTMLParser",
                 "gpt-4o|it's HTTPServer|it's, HTTPServer",
                 "smollm|a 12|a, ,1,2",
+                "qwen35|e\u0301a 12|e\u0301a, ,1,2",
+                "kimi-k2|我们 go, 好吗|我们, go,,, ,好吗",
+                "modern-bert|I'LL pay 12345 now|I,',LL, pay, 12345, now",
             })
     void familiesDifferAsExpected(String name, String text, String expected) {
         assertEquals(expected, String.join(",", words(name, text)));
