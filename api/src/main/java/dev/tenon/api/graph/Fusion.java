@@ -74,7 +74,11 @@ public final class Fusion {
     }
 
     private void matchQkv(CoreOp.Attention attention) {
-        if (!(single(attention.q()) instanceof CoreOp.Rope qRope)
+        Op query = single(attention.q());
+        if (query instanceof PositionScale scale) {
+            query = single(scale.x());
+        }
+        if (!(query instanceof CoreOp.Rope qRope)
                 || !(single(attention.k()) instanceof CoreOp.Rope kRope)
                 || !(single(attention.v()) instanceof CoreOp.Linear v)
                 || !qRope.params().equals(kRope.params())) {

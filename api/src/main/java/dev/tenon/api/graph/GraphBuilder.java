@@ -256,6 +256,20 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [PositionScale].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, width]`
+    /// @param gain factor on the logarithm
+    /// @param offset added to positions
+    /// @param period positions after which the factor grows
+    /// @return `[T, width]`
+    public Value positionScale(String valueName, Value x, float gain, int offset, int period) {
+        Value out = value(valueName, x.width());
+        add(new PositionScale(x, gain, offset, period, out));
+        return out;
+    }
+
     /// Adds a [PartOp.Slice].
     ///
     /// @param valueName name of the result

@@ -178,6 +178,13 @@ class OpShapeTests {
                                 () -> delta(12, 4, 4, 2, 0),
                                 () -> delta(22, 4, 4, 2, 0),
                                 () -> delta(20, 4, 4, 2, -1))),
+                Map.entry(
+                        "position_scale",
+                        List.of(
+                                () -> new PositionScale(Y, 0.1f, 0, 8, OUT),
+                                () -> new PositionScale(X, Float.NaN, 0, 8, OUT),
+                                () -> new PositionScale(X, 0.1f, -1, 8, OUT),
+                                () -> new PositionScale(X, 0.1f, 0, 0, OUT))),
                 Map.entry("select_rows", List.of(() -> new CoreOp.SelectRows(Y, OUT))),
                 Map.entry("pool", List.of(() -> new CoreOp.Pool(Y, Pooling.MEAN, OUT))),
                 Map.entry(

@@ -18,6 +18,7 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -143,7 +144,7 @@ class KernelCoverageTests {
         Weight table = weights.putRandom("embd", 64, 64, TestWeights.F32, values);
         Value x = b.scale("scaled", b.embedding("embd", table), 2);
         Value logits = b.linear("logits", b.selectRows("last", x), table, Optional.empty());
-        return b.build(b.softCap("capped", logits, 30));
+        return b.build(b.positionScale("placed", b.softCap("capped", logits, 30), 0.1f, 0, 8));
     }
 
     private static Graph expertsAndEncoders(TestWeights weights) {
@@ -169,8 +170,9 @@ class KernelCoverageTests {
 
     /// {@return kinds of all ops of the api, from their names}
     private static Set<String> knownOps() {
-        return Stream.of(CoreOp.class, ExpertOp.class, FusedOp.class)
-                .flatMap(group -> Stream.of(group.getDeclaredClasses()))
+        Stream<Class<?>> grouped = Stream.of(CoreOp.class, ExpertOp.class, FusedOp.class)
+                .flatMap(group -> Stream.of(group.getDeclaredClasses()));
+        return Stream.concat(grouped, Stream.of(PositionScale.class))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))
                 .map(type -> type.getSimpleName()
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")

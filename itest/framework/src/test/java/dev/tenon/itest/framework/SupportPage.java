@@ -17,6 +17,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
@@ -226,6 +227,7 @@ final class SupportPage {
         ops.put("`swiglu_oai`", new CoreOp.SwigluOai(X, X, 1.702f, 7, Y));
         ops.put("`scale`", new CoreOp.Scale(X, 2, Y));
         ops.put("`soft_cap`", new CoreOp.SoftCap(X, 30, Y));
+        ops.put("`position_scale`", new PositionScale(X, 0.1f, 0, 8192, Y));
         ops.put("`select_rows`", new CoreOp.SelectRows(X, Y));
         for (Pooling pooling : Pooling.values()) {
             ops.put("`pool` " + pooling, new CoreOp.Pool(X, pooling, Y));

@@ -60,6 +60,7 @@ final class OptionalOpCases {
                     add(name, 1, width, (b, x) -> b.activate("a", b.scale("s", x, size), activation));
                 }
             }
+            add("position_scale width=" + width, 1, width, (b, x) -> b.positionScale("s", x, 0.5f, 1, 3));
             add("swiglu_oai width=" + width, 1, width, (b, x) -> {
                 Value gate = b.scale("gate", x, 5);
                 return b.swigluOai("glu", gate, b.scale("up", x, -6), 1.702f, 7);

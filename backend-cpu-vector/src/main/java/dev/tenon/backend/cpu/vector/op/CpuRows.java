@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.op;
 
+import dev.tenon.api.graph.PositionScale;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
 /// An op that computes one row after the other, each by one thread.
@@ -13,6 +14,20 @@ public record CpuRows(Activations out, Function function) implements CpuKernel {
         /// @param row index among the rows of the result
         /// @param scratch the thread's memory
         void row(StepContext c, int row, float[] scratch);
+    }
+
+    /// {@return rows times the factor of their position}
+    ///
+    /// @param op says which
+    /// @param x the rows
+    /// @param out result
+    public static CpuRows positionScale(PositionScale op, Activations x, Activations out) {
+        return new CpuRows(out, (c, row, scratch) -> {
+            float factor = op.factor(c.input().position(c.token(out.selected, row)));
+            for (int i = row * out.width; i < (row + 1) * out.width; i++) {
+                out.data[i] = x.data[i] * factor;
+            }
+        });
     }
 
     @Override

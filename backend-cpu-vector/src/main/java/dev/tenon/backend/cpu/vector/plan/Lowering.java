@@ -7,6 +7,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
@@ -26,6 +27,7 @@ import dev.tenon.backend.cpu.vector.op.CpuNorm;
 import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
 import dev.tenon.backend.cpu.vector.op.CpuNormQkvRope;
 import dev.tenon.backend.cpu.vector.op.CpuRope;
+import dev.tenon.backend.cpu.vector.op.CpuRows;
 import dev.tenon.backend.cpu.vector.op.CpuSelectRows;
 import dev.tenon.backend.cpu.vector.op.ElementDispatch;
 import dev.tenon.backend.cpu.vector.op.Packing;
@@ -144,6 +146,10 @@ final class Lowering {
             }
             case CoreOp.Scale s -> binary(s, s.x(), s.x(), s.out(), CpuElementwise.scale(s.factor()));
             case CoreOp.SoftCap s -> binary(s, s.x(), s.x(), s.out(), CpuElementwise.softCap(s.cap()));
+            case PositionScale s -> {
+                Activations x = pool.get(s.x());
+                add(s, s.out().name(), "f32.java", CpuRows.positionScale(s, x, pool.define(s.out(), x.selected)));
+            }
             case CoreOp.SelectRows s -> {
                 Activations x = pool.get(s.x());
                 add(s, s.out().name(), "f32.java", new CpuSelectRows(x, pool.define(s.out(), true)));

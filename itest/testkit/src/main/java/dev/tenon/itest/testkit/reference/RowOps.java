@@ -4,6 +4,7 @@ import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Weight;
@@ -28,6 +29,7 @@ final class RowOps {
     static boolean knows(Op op) {
         return op instanceof ExpertOp
                 || op instanceof ReferenceOp
+                || op instanceof PositionScale
                 || op instanceof CoreOp && !(op instanceof CoreOp.Attention) && !(op instanceof CoreOp.Pool);
     }
 
@@ -64,6 +66,10 @@ final class RowOps {
             case CoreOp.Scale s -> each(in[0], i -> s.factor() * in[0][i]);
             case CoreOp.SoftCap s -> each(in[0], i -> s.cap() * Math.tanh(in[0][i] / s.cap()));
             case CoreOp.SelectRows _ -> in[0];
+            case PositionScale s -> {
+                int steps = (position + s.offset()) / s.period();
+                yield each(in[0], i -> in[0][i] * (1 + s.gain() * Math.log(1 + steps)));
+            }
             case ExpertOp.ExpertLinear e -> experts.linear(e, in[0], in[1]);
             case ExpertOp.WeightedSum _ -> ExpertOps.weightedSum(in[0], in[1]);
             default -> throw new IllegalArgumentException("op " + op.kind() + " has no reference");

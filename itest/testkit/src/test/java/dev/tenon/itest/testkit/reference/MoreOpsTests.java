@@ -68,6 +68,16 @@ class MoreOpsTests {
     }
 
     @Test
+    void theFactorOfAPositionGrowsAtEachPeriod() {
+        double[][] rows =
+                run(b.positionScale("s", table(new float[] {2}, new float[] {2}, new float[] {2}), 0.5f, 1, 2), 3);
+        double second = 2 * (1 + 0.5 * Math.log(2));
+        assertArrayEquals(new double[] {2}, rows[0], 1e-12);
+        assertArrayEquals(new double[] {second}, rows[1], 1e-12);
+        assertArrayEquals(new double[] {second}, rows[2], 1e-12);
+    }
+
+    @Test
     void softmaxSharesAreThoseOfAllExpertsOrOfTheChosenOnes() {
         double sum = Math.exp(1) + Math.exp(3) + Math.exp(2) + Math.exp(0);
         chosen(

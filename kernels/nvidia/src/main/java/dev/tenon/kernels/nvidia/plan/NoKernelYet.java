@@ -4,6 +4,7 @@ import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.Weight;
 import java.util.Optional;
 
@@ -22,6 +23,7 @@ final class NoKernelYet {
         return switch (op) {
             case CoreOp.PositionEmbedding _, CoreOp.Repeat _, CoreOp.LayerNorm _, CoreOp.SwigluOai _, CoreOp.Pool _ ->
                 not("op " + op.kind());
+            case PositionScale _ -> not("op " + op.kind());
             case ExpertOp _ -> not("op " + op.kind());
             case CoreOp.Attention a when !a.params().causal() -> not("attention without a causal mask");
             case CoreOp.Attention a when a.params().sinks().isPresent() -> not("attention with sinks");

@@ -12,6 +12,7 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
@@ -63,6 +64,7 @@ class NoKernelYetTests {
                 Map.entry("op repeat", new CoreOp.Repeat(norm, Y)),
                 Map.entry("op layer_norm", new CoreOp.LayerNorm(X, norm, NONE, 0, Y)),
                 Map.entry("op swiglu_oai", new CoreOp.SwigluOai(X, X, 1.702f, 7, Y)),
+                Map.entry("op position_scale", new PositionScale(X, 0.1f, 0, 8, Y)),
                 Map.entry("op pool", new CoreOp.Pool(X, Pooling.MEAN, Y)),
                 Map.entry(
                         "op router",
