@@ -113,42 +113,47 @@ final class WeightUpload implements AutoCloseable {
 
     private void upload(DeviceWeight weight, Weights weights) {
         DeviceFormat format = weight.format();
-        MemorySegment data = weights.data(weight.tensor());
-        if (format.transcoded()) {
-            transcode(weight, weights.format(weight.tensor()), data);
-        } else if (format.repacked()) {
-            repack(weight, data);
-        } else {
-            long base = memory.address(weight.buffer());
-            for (long from = 0; from < weight.bytes(); from += pieceBytes) {
-                long bytes = Math.min(pieceBytes, weight.bytes() - from);
-                copy(data, from, nextPinned(), bytes);
-                send(base + from, bytes);
+        for (DeviceWeight.Run run : weight.runs(weights)) {
+            if (format.transcoded()) {
+                transcode(weight, weights.format(weight.tensor()), run);
+            } else if (format.repacked()) {
+                repack(weight, run);
+            } else {
+                MemorySegment data = run.data();
+                long base = memory.address(weight.buffer()) + run.firstRow() * format.bytes(weight.cols());
+                for (long from = 0; from < data.byteSize(); from += pieceBytes) {
+                    long bytes = Math.min(pieceBytes, data.byteSize() - from);
+                    copy(data, from, nextPinned(), bytes);
+                    send(base + from, bytes);
+                }
             }
         }
         uploaded += weight.bytes();
     }
 
-    private void repack(DeviceWeight weight, MemorySegment data) {
+    private void repack(DeviceWeight weight, DeviceWeight.Run run) {
         int blockBytes = weight.format().blockBytes();
+        long rowBlocks = weight.cols() / weight.format().blockSize();
+        long all = run.rows() * rowBlocks;
         long blocksAtOnce = pieceBytes / blockBytes;
-        for (long first = 0; first < weight.blocks(); first += blocksAtOnce) {
-            long blocks = Math.min(blocksAtOnce, weight.blocks() - first);
-            copy(data, first * blockBytes, nextPinned(), blocks * blockBytes);
+        for (long first = 0; first < all; first += blocksAtOnce) {
+            long blocks = Math.min(blocksAtOnce, all - first);
+            copy(run.data(), first * blockBytes, nextPinned(), blocks * blockBytes);
             long at = staging.address() + turn * pieceBytes;
             context.binding().copyToDevice(at, pinned[turn].memory().address(), blocks * blockBytes, context.stream());
-            launcher.launch(weight.repack(at, first, blocks), context.stream(), false);
+            launcher.launch(weight.repack(at, run.firstRow() * rowBlocks + first, blocks), context.stream(), false);
             sent();
         }
     }
 
-    private void transcode(DeviceWeight weight, QuantFormat format, MemorySegment data) {
+    private void transcode(DeviceWeight weight, QuantFormat format, DeviceWeight.Run run) {
         long rowBytes = 2L * weight.cols();
+        long base = memory.address(weight.buffer()) + run.firstRow() * rowBytes;
         int rowsAtOnce = (int) Math.max(1, pieceBytes / rowBytes);
-        for (int first = 0; first < weight.rows(); first += rowsAtOnce) {
-            int rows = Math.min(rowsAtOnce, weight.rows() - first);
-            weight.decode(format, data, first, rows, nextPinned());
-            send(memory.address(weight.buffer()) + first * rowBytes, rows * rowBytes);
+        for (int first = 0; first < run.rows(); first += rowsAtOnce) {
+            int rows = Math.min(rowsAtOnce, run.rows() - first);
+            weight.decode(format, run.data(), first, rows, nextPinned());
+            send(base + first * rowBytes, rows * rowBytes);
         }
     }
 

@@ -308,11 +308,12 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     for (int i = threadIdx.x; i < group * valueLength; i += THREADS) {
         const int g = i / valueLength;
         const int e = i % valueLength;
-        float maximum = NOTHING;
+        const float sink = shape.sink(part.head + g, part.piece);
+        float maximum = sink;
         for (int w = 0; w < WARPS; w++) {
             maximum = fmaxf(maximum, maxima[w][g]);
         }
-        float weight = 0.f;
+        float weight = exp2f(sink - maximum);
         float sum = 0.f;
         for (int w = 0; w < WARPS; w++) {
             const float factor = exp2f(maxima[w][g] - maximum);
@@ -346,12 +347,13 @@ constexpr bool ON_TENSOR_CORES<KvF32> = false;
             const float* q, const float* k, const float* v, const float* qNorm, const float* kNorm, float eps,         \
             const float* table, const int* positions, const int* sequences, const int* pages, int maxPages,            \
             u8* kCache, u8* vCache, float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength,  \
-            int valueLength, int ropeDim, int pairing, float scale, int window, float softCap) {                       \
+            int valueLength, int ropeDim, int pairing, float scale, int window, float softCap, const float* sinks,     \
+            const int* lasts) {                                                                                        \
         const bool fused = k != nullptr;                                                                               \
         const HeadInput query{fused ? qNorm : nullptr, eps, fused ? table : nullptr, ropeDim, pairing};                \
         const HeadInput key{kNorm, eps, table, ropeDim, pairing};                                                      \
         const KvCache cache{kCache, vCache, pages, maxPages, kvHeads};                                                 \
-        const Shape shape{heads, keyLength, valueLength, scale, window, softCap};                                      \
+        const Shape shape{heads, keyLength, valueLength, scale, window, softCap, sinks, lasts};                        \
         if constexpr (D > 0 && ON_TENSOR_CORES<Keys> && ON_TENSOR_CORES<Values>) {                                     \
             attentionTensor<Keys, Values, D, DEEP>(                                                                    \
                     q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);                  \

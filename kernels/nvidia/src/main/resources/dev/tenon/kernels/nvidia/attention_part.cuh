@@ -23,6 +23,14 @@ struct Shape {
     float scale;
     int window;
     float softCap;
+    const float* sinks; // [heads], one more score of each head, which has no value; or null
+    const int* lasts;   // [T], the last position of each row's sequence that is in the step, if rows see what follows
+                        // them: all, or, as what precedes them, half a window; null: causal
+
+    // the score of a head's sink times log2(e), for the piece that takes it
+    DEVICE float sink(int head, int piece) const {
+        return sinks != nullptr && piece == 0 ? sinks[head] * LOG2_E : NOTHING;
+    }
 };
 
 // What a block does: some query heads of one kv head, for one row of the step, over one piece of its sequence.
@@ -74,8 +82,12 @@ struct Part {
         while (fused && rows <= t && sequences[t - rows] == sequence) {
             rows++;
         }
-        low = shape.window > 0 ? max(0, position + 1 - shape.window) : 0;
-        const int cached = position + 1 - rows;
+        const int before = shape.lasts != nullptr ? shape.window / 2 : shape.window - 1;
+        low = shape.window > 0 ? max(0, position - before) : 0;
+        int cached = position + 1 - rows;
+        if (shape.lasts != nullptr) { // not fused
+            cached = (shape.window > 0 ? min(shape.lasts[t], position + before) : shape.lasts[t]) + 1;
+        }
         const int length = max(0, cached - low);
         // pieces are multiples of 16 long, and none is empty
         pieces = 1;

@@ -87,7 +87,8 @@ template <int D> struct CacheQ8_0 {
 
 template <class Keys, class Values, int D>
 DEVICE void attention(const float* q, const int4* tiles, const int* pages, int maxPages, const u8* kCache,
-                      const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window, float softCap) {
+                      const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window, float softCap,
+                      const float* sinks, const int* lasts) {
     extern __shared__ __align__(128) u8 shared[];
     constexpr u32 PAGE_BYTES = PAGE_TOKENS * D * 2;
     const float LOG2E = 1.4426950408889634f;
@@ -103,8 +104,12 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
     int firstRow = tile.x, rowCount = tile.y, firstPosition = tile.w;
     if (rowCount == 0) return;
     const int* table = pages + (i64)tile.z * maxPages;
+    // How many positions a row sees before and after its own; of an encoder's rows, half a window each.
+    int before = window <= 0 ? 1 << 30 : lasts != nullptr ? window / 2 : window - 1;
+    int after = lasts == nullptr ? 0 : window > 0 ? window / 2 : 1 << 30;
     int lastPosition = firstPosition + rowCount - 1;
-    int firstPage = window > 0 ? max(0, firstPosition - window + 1) / PAGE_TOKENS : 0;
+    if (lasts != nullptr) lastPosition += min(after, lasts[firstRow] - lastPosition);
+    int firstPage = max(0, firstPosition - before) / PAGE_TOKENS;
     int endPage = lastPosition / PAGE_TOKENS + 1;
 
     auto stagePage = [&](int page) {
@@ -143,6 +148,13 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
     float o[D / 8][4] = {};
     float greatest[2] = {-1e30f, -1e30f};
     float sum[2] = {0, 0};
+    if (sinks != nullptr) { // a score without a value
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            greatest[i] = sinks[headOf[i]] * LOG2E;
+            sum[i] = (lane & 3) == 0 ? 1 : 0;
+        }
+    }
     for (int page = firstPage; page < endPage; page++) {
         copiesWait<0>();
         __syncthreads();
@@ -169,7 +181,8 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
                 for (int e = 0; e < 4; e++) s[j][e] = softCap * LOG2E * tanhf(s[j][e] / softCap);
         }
         int start = page * PAGE_TOKENS;
-        bool whole = start + PAGE_TOKENS - 1 <= firstPosition && (window <= 0 || start > lastPosition - window);
+        bool whole = start + PAGE_TOKENS - 1 <= min(firstPosition + after, lastPosition)
+                     && start >= firstPosition + rowCount - 1 - before;
         if (!whole) {
 #pragma unroll
             for (int j = 0; j < PAGE_TOKENS / 8; j++)
@@ -177,7 +190,7 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
                 for (int e = 0; e < 4; e++) {
                     int own = firstPosition + tokenOf[e >> 1];
                     int other = start + j * 8 + (lane & 3) * 2 + (e & 1);
-                    if (other > own || (window > 0 && other <= own - window)) s[j][e] = -1e30f;
+                    if (other > min(own + after, lastPosition) || other < own - before) s[j][e] = -1e30f;
                 }
         }
 
@@ -239,9 +252,9 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
     extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS)                                                  \
         attention_prefill_##NAME##_d##D(const float* q, const int4* tiles, const int* pages, int maxPages,           \
              const u8* kCache, const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window,          \
-             float softCap) {                                                                                        \
+             float softCap, const float* sinks, const int* lasts) {                                                  \
         attention<KEYS<D>, VALUES<D>, D>(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,      \
-                                         window, softCap);                                                           \
+                                         window, softCap, sinks, lasts);                                             \
     }
 #define TENON_ATTENTION_ENTRY(NAME, KEYS, VALUES, D) TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)
 

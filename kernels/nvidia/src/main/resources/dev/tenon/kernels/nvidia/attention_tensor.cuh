@@ -414,12 +414,13 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
     struct alignas(4 * OWN) Elements { // of a lane: lane * OWN and those behind it
         float v[OWN];
     };
-    float maximum = NOTHING;
+    const float sink = shape.sink(part.head + g, part.piece);
+    float maximum = sink;
 #pragma unroll
     for (int w = 0; w < WARPS; w++) {
         maximum = fmaxf(maximum, maxima[w][g]);
     }
-    float weight = 0.f;
+    float weight = powerOfTwo(sink - maximum);
     Elements sum = {};
 #pragma unroll
     for (int w = 0; w < WARPS; w++) {

@@ -207,6 +207,12 @@ DEVICE float activated(float x, int activation) {
             return __fdividef(x, 1.f + __expf(-x));
         case 1: // GELU_TANH
             return 0.5f * x * (1.f + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+        case 3: // RELU_SQUARED
+            return x > 0.f ? x * x : 0.f;
+        case 4: // SIGMOID
+            return __fdividef(1.f, 1.f + __expf(-x));
+        case 5: // TANH
+            return tanhf(x);
         default: // RELU
             return fmaxf(x, 0.f);
     }

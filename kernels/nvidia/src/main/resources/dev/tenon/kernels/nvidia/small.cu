@@ -18,8 +18,50 @@ extern "C" __global__ void rms_norm(const float* x, const float* weight, float e
     }
 }
 
-// table[t][i] = (cos, sin) of position[t] * frequency[i], the angle in double precision; a block a token
-extern "C" __global__ void rope_table(const int* positions, const double* frequency, float* table, int pairs) {
+// out = residual + x / sqrt(mean(x^2) + eps) * weight; a block a row
+extern "C" __global__ void rms_norm_add(
+        const float* x, const float* weight, float eps, const float* residual, float* out, int width) {
+    __shared__ float scratch[32];
+    launchDependents();
+    waitForInputs();
+    const i64 row = (i64) blockIdx.x * width;
+    float squares = 0.f;
+    for (int i = threadIdx.x; i < width; i += blockDim.x) {
+        squares += x[row + i] * x[row + i];
+    }
+    const float factor = rsqrtf(sumOverBlock(squares, scratch) / width + eps);
+    for (int i = threadIdx.x; i < width; i += blockDim.x) {
+        out[row + i] = residual[row + i] + x[row + i] * factor * weight[i];
+    }
+}
+
+// out = (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * weight + bias, which may be null; a block a group
+extern "C" __global__ void layer_norm(
+        const float* x, const float* weight, const float* bias, float eps, float* out, int group) {
+    __shared__ float scratch[2][32];
+    launchDependents();
+    waitForInputs();
+    const float* from = x + (i64) blockIdx.x * group;
+    float* to = out + (i64) blockIdx.x * group;
+    float sum = 0.f;
+    for (int i = threadIdx.x; i < group; i += blockDim.x) {
+        sum += from[i];
+    }
+    const float mean = sumOverBlock(sum, scratch[0]) / group;
+    float squares = 0.f;
+    for (int i = threadIdx.x; i < group; i += blockDim.x) {
+        squares += (from[i] - mean) * (from[i] - mean);
+    }
+    const float factor = rsqrtf(sumOverBlock(squares, scratch[1]) / group + eps);
+    for (int i = threadIdx.x; i < group; i += blockDim.x) {
+        const float normed = (from[i] - mean) * factor * weight[i];
+        to[i] = bias != nullptr ? normed + bias[i] : normed;
+    }
+}
+
+// table[t][i] = magnitude * (cos, sin) of position[t] * frequency[i], the angle in double precision; a block a token
+extern "C" __global__ void rope_table(
+        const int* positions, const double* frequency, float* table, int pairs, float magnitude) {
     launchDependents();
     waitForInputs();
     for (int i = threadIdx.x; i < pairs; i += blockDim.x) {
@@ -27,8 +69,8 @@ extern "C" __global__ void rope_table(const int* positions, const double* freque
         double cosine;
         sincos(positions[blockIdx.x] * frequency[i], &sine, &cosine);
         float* to = table + 2 * ((i64) blockIdx.x * pairs + i);
-        to[0] = (float) cosine;
-        to[1] = (float) sine;
+        to[0] = (float) cosine * magnitude;
+        to[1] = (float) sine * magnitude;
     }
 }
 
@@ -85,6 +127,21 @@ extern "C" __global__ void activate(const float* x, int activation, float* out, 
     forEach(n, out, [&](i64 i) { return activated(x[i], activation); });
 }
 
+// out = a / (1 + exp(-alpha a)) * (b + 1), a = min(gate, limit), b = up within +- limit
+extern "C" __global__ void swiglu_oai(
+        const float* gate, const float* up, float alpha, float limit, float* out, i64 n) {
+    forEach(n, out, [&](i64 i) {
+        const float a = fminf(gate[i], limit);
+        const float b = fmaxf(-limit, fminf(up[i], limit));
+        return __fdividef(a, 1.f + __expf(-alpha * a)) * (b + 1.f);
+    });
+}
+
+// out[t] = row
+extern "C" __global__ void repeat(const float* row, int width, float* out, i64 n) {
+    forEach(n, out, [&](i64 i) { return row[i % width]; });
+}
+
 // out[l] = x[rows[l]]; a block a row
 extern "C" __global__ void select_rows(const float* x, const int* rows, float* out, int width) {
     launchDependents();
@@ -92,6 +149,38 @@ extern "C" __global__ void select_rows(const float* x, const int* rows, float* o
     waitForInputs();
     for (int i = threadIdx.x; i < width; i += blockDim.x) {
         out[(i64) blockIdx.x * width + i] = x[row * width + i];
+    }
+}
+
+// out[l] = the mean (or, with `first`, the first) of the rows of x that belong to the sequence of row rows[l], among
+// all `count` rows of the step; a block a row (x) and some columns (y)
+extern "C" __global__ void pool(
+        const float* x, const int* rows, const int* sequences, float* out, int width, int count, int first) {
+    __shared__ int range[2]; // of the sequence's rows
+    launchDependents();
+    if (threadIdx.x == 0) {
+        range[0] = count;
+        range[1] = 0;
+    }
+    __syncthreads();
+    const int sequence = sequences[rows[blockIdx.x]];
+    for (int t = threadIdx.x; t < count; t += blockDim.x) {
+        if (sequences[t] == sequence) {
+            atomicMin(&range[0], t);
+            atomicMax(&range[1], t + 1);
+        }
+    }
+    __syncthreads();
+    const int from = range[0];
+    const int end = first ? from + 1 : range[1];
+    waitForInputs();
+    for (int i = blockIdx.y * blockDim.x + threadIdx.x; i < width; i += gridDim.y * blockDim.x) {
+        float sum = 0.f;
+#pragma unroll 4
+        for (int t = from; t < end; t++) {
+            sum += x[(i64) t * width + i];
+        }
+        out[(i64) blockIdx.x * width + i] = sum / (end - from);
     }
 }
 

@@ -53,23 +53,31 @@ record WeightUpload(PlanMemory memory, Launcher launcher, NvAllocator allocator)
     }
 
     private void upload(DeviceWeight weight, Weights weights, NvAllocator.Buffer staging) {
-        MemorySegment data = weights.data(weight.tensor());
-        if (weight.format().transcoded()) {
-            weight.decode(weights.format(weight.tensor()), data, 0, weight.rows(), memory.host(weight.buffer()));
-        } else if (weight.format().repacked()) {
-            repack(weight, data, staging);
-        } else {
-            MemorySegment.copy(data, 0, memory.host(weight.buffer()), 0, weight.bytes());
+        for (DeviceWeight.Run run : weight.runs(weights)) {
+            if (weight.format().repacked()) {
+                repack(weight, run, staging);
+                continue;
+            }
+            long from = run.firstRow() * weight.format().bytes(weight.cols());
+            MemorySegment target = memory.host(weight.buffer()).asSlice(from);
+            if (weight.format().transcoded()) {
+                weight.decode(weights.format(weight.tensor()), run.data(), 0, run.rows(), target);
+            } else {
+                MemorySegment.copy(run.data(), 0, target, 0, run.data().byteSize());
+            }
         }
     }
 
-    private void repack(DeviceWeight weight, MemorySegment data, NvAllocator.Buffer staging) {
+    private void repack(DeviceWeight weight, DeviceWeight.Run run, NvAllocator.Buffer staging) {
         int blockBytes = weight.format().blockBytes();
+        long rowBlocks = weight.cols() / weight.format().blockSize();
+        long all = run.rows() * rowBlocks;
         long blocksAtOnce = staging.sizeBytes() / blockBytes;
-        for (long first = 0; first < weight.blocks(); first += blocksAtOnce) {
-            long blocks = Math.min(blocksAtOnce, weight.blocks() - first);
-            MemorySegment.copy(data, first * blockBytes, staging.memory(), 0, blocks * blockBytes);
-            launcher.device().await(launcher.launch(weight.repack(staging.va(), first, blocks)));
+        for (long first = 0; first < all; first += blocksAtOnce) {
+            long blocks = Math.min(blocksAtOnce, all - first);
+            MemorySegment.copy(run.data(), first * blockBytes, staging.memory(), 0, blocks * blockBytes);
+            launcher.device()
+                    .await(launcher.launch(weight.repack(staging.va(), run.firstRow() * rowBlocks + first, blocks)));
         }
     }
 }

@@ -20,6 +20,7 @@ import dev.tenon.kernels.nvidia.step.StepShape;
 /// @param cache element types of the cache
 /// @param keys the layer's keys
 /// @param values the layer's values
+/// @param sinks the score of each head's sink, or null address
 /// @param pages the page tables
 /// @param maxPages entries of a page table
 /// @param maxContext positions that a sequence can have
@@ -34,6 +35,7 @@ public record AttentionLaunches(
         CacheTypes cache,
         KvBuffer keys,
         KvBuffer values,
+        Argument.Address sinks,
         BufferSpec pages,
         int maxPages,
         long maxContext,
@@ -89,7 +91,7 @@ public record AttentionLaunches(
 
     public void emit(Emission e) {
         int rows = e.rows(q);
-        if (rows <= StepShape.FEW && heads != null) {
+        if (rows <= StepShape.FEW && fused()) {
             attend(e, true);
             return;
         }
@@ -99,6 +101,11 @@ public record AttentionLaunches(
         } else {
             attend(e, false);
         }
+    }
+
+    /// Whether few rows are appended by the kernel that attends, which sees no row after its own.
+    private boolean fused() {
+        return heads != null && op.params().causal();
     }
 
     /// Writes keys and values to the cache; raw queries become final in place.
@@ -136,7 +143,7 @@ public record AttentionLaunches(
     /// {@return the first position from which on the step should be [StepShape#deep]; none if there is no
     ///     other kernel for such}
     public int deepFrom(DeviceTraits traits) {
-        if (heads == null
+        if (!fused()
                 || !onTensorCores()
                 || !traits.programmaticLaunch()
                 || traits.multiprocessors() / groups() > DEEP_PIECES) {
@@ -192,7 +199,9 @@ public record AttentionLaunches(
                 raw ? pairing() : 0,
                 op.params().scale(),
                 op.params().slidingWindow(),
-                op.params().softCap());
+                op.params().softCap(),
+                sinks,
+                lasts(e));
     }
 
     private void attendTiles(Emission e) {
@@ -216,7 +225,13 @@ public record AttentionLaunches(
                 op.headCountKv(),
                 op.params().scale(),
                 op.params().slidingWindow(),
-                op.params().softCap());
+                op.params().softCap(),
+                sinks,
+                lasts(e));
+    }
+
+    private Argument.Address lasts(Emission e) {
+        return op.params().causal() ? Argument.Address.NULL : e.stepAt(e.layout.lasts());
     }
 
     /// As many pieces as there is room for blocks: on tensor cores one on each multiprocessor where

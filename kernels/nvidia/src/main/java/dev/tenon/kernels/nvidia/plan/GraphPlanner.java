@@ -7,9 +7,11 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
@@ -29,6 +31,7 @@ import dev.tenon.kernels.nvidia.launch.Scratch;
 import dev.tenon.kernels.nvidia.launch.Slot;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.Buckets;
+import dev.tenon.kernels.nvidia.step.StepLayout;
 import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import java.util.ArrayList;
@@ -36,6 +39,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 
 /// Plans a graph: gives every weight, activation and cache layer its memory, and every op the
 /// kernels that run it.
@@ -69,7 +73,9 @@ public final class GraphPlanner {
     private final int pageCount;
     private final ValuePool<Slot> pool;
     private final int tileRows;
+    private final int maxLogitRows;
     private int vocabularySize = Integer.MAX_VALUE;
+    private int positions = Integer.MAX_VALUE;
     private int deepFrom = Integer.MAX_VALUE;
 
     private GraphPlanner(PlanRequest request) {
@@ -86,6 +92,10 @@ public final class GraphPlanner {
         this.pages = buffers.add(
                 BufferSpec.Kind.PAGES, "page tables", Math.multiplyExact(4L * options.maxSequences(), pageCount));
         this.pool = new ValuePool<>(this.graph.ops(), List.of(this.graph.output()), this::slot);
+        // Pooling needs the whole step's input, which only its first run has.
+        this.maxLogitRows = this.graph.ops().stream().anyMatch(CoreOp.Pool.class::isInstance)
+                ? Buckets.of(options.maxBatchTokens())
+                : StepLimits.maxLogitRows(options);
         this.tileRows = this.graph.attentionLayers().stream()
                 .mapToInt(a -> AttentionLaunches.tileRows(a, traits))
                 .filter(r -> r > 0)
@@ -118,10 +128,12 @@ public final class GraphPlanner {
                 options,
                 pageCount,
                 vocabularySize,
+                positions,
+                graph.attentionLayers().stream().allMatch(a -> a.params().causal()),
                 tileRows,
                 deepFrom,
                 output.selected,
-                StepLimits.maxLogitRows(options));
+                maxLogitRows);
         LaunchPlan plan = new LaunchPlan(limits, traits, ops, output, scratch, step);
         for (StepShape shape : limits.largest()) {
             plan.launches(shape, buffers::grow);
@@ -131,24 +143,35 @@ public final class GraphPlanner {
     }
 
     private Slot slot(String purpose, int width, boolean selected) {
-        long rows = selected ? StepLimits.maxLogitRows(options) : Buckets.of(options.maxBatchTokens());
+        long rows = selected ? maxLogitRows : Buckets.of(options.maxBatchTokens());
         long bytes = Math.multiplyExact(rows * Float.BYTES, (long) width);
         return new Slot(buffers.add(BufferSpec.Kind.ACTIVATION, purpose, bytes), width, selected);
     }
 
     private void lower(Op op) {
         switch (op) {
-            case CoreOp.Embedding e -> embedding(e);
+            case CoreOp.Embedding e -> {
+                vocabularySize = Math.min(vocabularySize, e.table().rows());
+                lookUp(e, e.table(), e.out(), StepLayout::tokens);
+            }
+            case CoreOp.PositionEmbedding e -> {
+                positions = Math.min(positions, e.table().rows());
+                lookUp(e, e.table(), e.out(), StepLayout::positions);
+            }
+            case CoreOp.Repeat r -> repeat(r);
             case CoreOp.RmsNorm n -> norm(n);
+            case CoreOp.LayerNorm n -> layerNorm(n);
             case CoreOp.Linear l -> linear(l, l, null, l.out());
             case CoreOp.Rope r -> rope(r);
             case CoreOp.Attention a -> attention(a);
             case CoreOp.Add a -> binary(a, "add", a.a(), a.b(), a.out());
             case CoreOp.Multiply m -> binary(m, "multiply", m.a(), m.b(), m.out());
             case CoreOp.Activate a -> unary(a, "activate", a.x(), KernelCodes.of(a.activation()), a.out());
+            case CoreOp.SwigluOai s -> swigluOai(s);
             case CoreOp.Scale s -> unary(s, "scale", s.x(), s.factor(), s.out());
             case CoreOp.SoftCap s -> unary(s, "soft_cap", s.x(), s.cap(), s.out());
             case CoreOp.SelectRows s -> selectRows(s);
+            case CoreOp.Pool p -> pool(p);
             case FusedOp.NormQkvRope f -> normQkvRope(f);
             case FusedOp.NormGateUp f -> normGateUp(f);
             case FusedOp.LinearAdd f ->
@@ -169,13 +192,13 @@ public final class GraphPlanner {
         ops.add(new PlannedOp(op.kind(), name, kernel, level, selected, bytes, emitter));
     }
 
-    private void embedding(CoreOp.Embedding e) {
-        DeviceWeight table = weights.matrix(e.table());
-        vocabularySize = Math.min(vocabularySize, table.rows());
-        Slot out = pool.define(e.out(), false);
+    /// Rows of a table, by a number of each token.
+    private void lookUp(Op op, Weight of, Value outValue, ToLongFunction<StepLayout> numbers) {
+        DeviceWeight table = weights.matrix(of);
+        Slot out = pool.define(outValue, false);
         String entry = "embedding_" + table.format().id();
         KernelModule module = new KernelModule("embedding.cu", table.format().macros());
-        add(e, table.tensor(), entry, level(table), false, table.format().bytes(table.cols()), to -> {
+        add(op, table.tensor(), entry, level(table), false, table.format().bytes(table.cols()), to -> {
             to.launch(
                     module,
                     entry,
@@ -186,9 +209,17 @@ public final class GraphPlanner {
                     0,
                     table.at(),
                     (long) table.rows(),
-                    to.stepAt(to.layout.tokens()),
+                    to.stepAt(numbers.applyAsLong(to.layout)),
                     to.out(out),
                     table.cols());
+        });
+    }
+
+    private void repeat(CoreOp.Repeat r) {
+        BufferSpec row = weights.floats(r.row());
+        Slot out = pool.define(r.out(), false);
+        add(r, r.row().name(), "repeat", Support.Level.FAST, false, row.bytes(), to -> {
+            to.elementwise("repeat", (long) to.rows(out) * out.width, row.at(0), out.width, to.out(out));
         });
     }
 
@@ -213,7 +244,7 @@ public final class GraphPlanner {
             pool.share(n.out(), x);
             return;
         }
-        BufferSpec weight = weights.vector(n.weight());
+        BufferSpec weight = weights.floats(n.weight());
         Slot out = pool.define(n.out(), x.selected);
         int group = n.weight().cols();
         add(n, n.weight().name(), "rms_norm", Support.Level.FAST, x.selected, weight.bytes(), to -> {
@@ -235,12 +266,36 @@ public final class GraphPlanner {
         });
     }
 
+    private void layerNorm(CoreOp.LayerNorm n) {
+        Slot x = pool.get(n.x());
+        BufferSpec weight = weights.floats(n.weight());
+        Argument.Address bias = n.bias().map(b -> weights.floats(b).at(0)).orElse(Argument.Address.NULL);
+        Slot out = pool.define(n.out(), x.selected);
+        int group = n.weight().cols();
+        add(n, n.weight().name(), "layer_norm", Support.Level.FAST, x.selected, weight.bytes(), to -> {
+            to.launch(
+                    Emission.SMALL,
+                    "layer_norm",
+                    to.rows(x) * (x.width / group),
+                    1,
+                    1,
+                    group <= 128 ? 32 : 256,
+                    0,
+                    to.at(x),
+                    weight.at(0),
+                    bias,
+                    n.eps(),
+                    to.out(out),
+                    group);
+        });
+    }
+
     private Norm normOf(CoreOp.RmsNorm n) {
-        return n == null ? null : new Norm(weights.vector(n.weight()).at(0), n.eps());
+        return n == null ? null : new Norm(weights.floats(n.weight()).at(0), n.eps());
     }
 
     private Argument.Address bias(CoreOp.Linear l) {
-        return l.bias().map(b -> weights.vector(b).at(0)).orElse(Argument.Address.NULL);
+        return l.bias().map(b -> weights.floats(b).at(0)).orElse(Argument.Address.NULL);
     }
 
     private long bytes(CoreOp.Linear l) {
@@ -306,7 +361,8 @@ public final class GraphPlanner {
                             to.stepAt(to.layout.positions()),
                             frequency.at(0),
                             table.at(0),
-                            pairs)));
+                            pairs,
+                            params.attentionFactor())));
             return table;
         });
     }
@@ -365,6 +421,7 @@ public final class GraphPlanner {
                 types,
                 keys,
                 values,
+                a.params().sinks().map(s -> weights.floats(s).at(0)).orElse(Argument.Address.NULL),
                 pages,
                 pageCount,
                 context,
@@ -394,6 +451,44 @@ public final class GraphPlanner {
         Slot out = pool.define(outValue, in.selected);
         add(op, outValue.name(), entry, Support.Level.FAST, in.selected, 0, to -> {
             to.elementwise(entry, (long) to.rows(out) * out.width, to.at(in), parameter, to.out(out));
+        });
+    }
+
+    private void swigluOai(CoreOp.SwigluOai s) {
+        Slot gate = pool.get(s.gate());
+        Slot up = pool.get(s.up());
+        Slot out = pool.define(s.out(), gate.selected);
+        add(s, s.out().name(), "swiglu_oai", Support.Level.FAST, gate.selected, 0, to -> {
+            to.elementwise(
+                    "swiglu_oai",
+                    (long) to.rows(out) * out.width,
+                    to.at(gate),
+                    to.at(up),
+                    s.alpha(),
+                    s.limit(),
+                    to.out(out));
+        });
+    }
+
+    private void pool(CoreOp.Pool p) {
+        Slot x = pool.get(p.x());
+        Slot out = pool.define(p.out(), true);
+        add(p, p.out().name(), "pool", Support.Level.FAST, true, 0, to -> {
+            to.launch(
+                    Emission.SMALL,
+                    "pool",
+                    to.rows(out),
+                    (x.width + 255) / 256,
+                    1,
+                    256,
+                    0,
+                    to.at(x),
+                    to.stepAt(to.layout.logitRows()),
+                    to.stepAt(to.layout.sequences()),
+                    to.out(out),
+                    x.width,
+                    to.rows(x),
+                    p.pooling() == Pooling.CLS ? 1 : 0);
         });
     }
 
@@ -433,8 +528,8 @@ public final class GraphPlanner {
         heads.put(
                 f.qRope().out().id(),
                 new AttentionLaunches.Heads(
-                        f.qNorm().map(n -> weights.vector(n.weight()).at(0)).orElse(Argument.Address.NULL),
-                        f.kNorm().map(n -> weights.vector(n.weight()).at(0)).orElse(Argument.Address.NULL),
+                        f.qNorm().map(n -> weights.floats(n.weight()).at(0)).orElse(Argument.Address.NULL),
+                        f.kNorm().map(n -> weights.floats(n.weight()).at(0)).orElse(Argument.Address.NULL),
                         any.map(CoreOp.RmsNorm::eps).orElse(0f),
                         table,
                         f.qRope().params()));

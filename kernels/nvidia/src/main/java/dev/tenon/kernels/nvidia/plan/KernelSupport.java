@@ -133,15 +133,20 @@ public final class KernelSupport {
         return switch (op) {
             case CoreOp.Linear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
             case CoreOp.Embedding embedding -> matrix(embedding.kind(), embedding.table(), weights, fragments);
+            case CoreOp.PositionEmbedding embedding -> matrix("embedding", embedding.table(), weights, fragments);
             case CoreOp.Attention a -> attention(a);
-            case CoreOp.RmsNorm _,
+            case CoreOp.Repeat _,
+                    CoreOp.RmsNorm _,
+                    CoreOp.LayerNorm _,
                     CoreOp.Rope _,
                     CoreOp.Add _,
                     CoreOp.Multiply _,
                     CoreOp.Activate _,
+                    CoreOp.SwigluOai _,
                     CoreOp.Scale _,
                     CoreOp.SoftCap _,
-                    CoreOp.SelectRows _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
+                    CoreOp.SelectRows _,
+                    CoreOp.Pool _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
             case CustomOp custom -> GraphSupport.of(custom, isFused(custom), inner -> of(inner, weights, fragments));
             default -> GraphSupport.unknown(op);
         };

@@ -1,6 +1,7 @@
 package dev.tenon.kernels.nvidia.plan;
 
 import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.Weight;
 import java.util.Optional;
 
@@ -9,10 +10,16 @@ final class RopeTables {
     private RopeTables() {}
 
     /// What two rotations share if their tables are the same.
-    record Key(int ropeDim, float freqBase, float freqScale, Optional<Weight> freqFactors) {}
+    record Key(
+            int ropeDim,
+            float freqBase,
+            float freqScale,
+            Optional<Weight> freqFactors,
+            Optional<Yarn> yarn,
+            float attentionFactor) {}
 
     static Key key(RopeParams p) {
-        return new Key(p.ropeDim(), p.freqBase(), p.freqScale(), p.freqFactors());
+        return new Key(p.ropeDim(), p.freqBase(), p.freqScale(), p.freqFactors(), p.yarn(), p.attentionFactor());
     }
 
     /// {@return the angle of each pair at position 1}
@@ -22,8 +29,7 @@ final class RopeTables {
     static double[] frequencies(RopeParams p, float[] factors) {
         double[] frequencies = new double[p.ropeDim() / 2];
         for (int i = 0; i < frequencies.length; i++) {
-            double frequency = p.freqScale() * Math.pow(p.freqBase(), -2.0 * i / p.ropeDim());
-            frequencies[i] = factors == null ? frequency : frequency / factors[i];
+            frequencies[i] = factors == null ? p.frequency(i) : p.frequency(i) / factors[i];
         }
         return frequencies;
     }

@@ -27,8 +27,7 @@ final class WeightList {
     private final Weights weights;
     private final Map<String, CudaFragment> fragments;
     private final BufferList buffers;
-    private final Map<String, DeviceWeight> matrices = new LinkedHashMap<>();
-    private final Map<String, BufferSpec> vectors = new HashMap<>();
+    private final Map<Weight, DeviceWeight> matrices = new LinkedHashMap<>();
     private final Map<Weight, BufferSpec> decoded = new HashMap<>();
     private final List<Constant> constants = new ArrayList<>();
 
@@ -40,54 +39,33 @@ final class WeightList {
 
     /// {@return a matrix on the device; the same for each use of it}
     DeviceWeight matrix(Weight weight) {
-        return matrices.computeIfAbsent(weight.name(), name -> {
-            QuantFormat format = weights.format(name);
-            checkedBytes(weight, format);
+        return matrices.computeIfAbsent(weight, w -> {
+            QuantFormat format = weights.format(w.name());
+            checkedBytes(w, format);
             DeviceFormat device = DeviceFormat.of(format, fragments);
-            BufferSpec buffer = buffers.add(
-                    BufferSpec.Kind.WEIGHT, name, device.bytes((long) weight.rows() * weight.cols()) + SPARE_BYTES);
-            return new DeviceWeight(buffer, name, device, weight.rows(), weight.cols());
+            long rows = Math.multiplyExact(w.rows(), w.slices());
+            BufferSpec buffer =
+                    buffers.add(BufferSpec.Kind.WEIGHT, w.name(), device.bytes(rows * w.cols()) + SPARE_BYTES);
+            return new DeviceWeight(buffer, w, device);
         });
     }
 
-    /// {@return a vector in float32; the same for each use of it}
-    BufferSpec vector(Weight weight) {
-        BufferSpec known = vectors.get(weight.name());
-        if (known == null) {
-            MemorySegment data = MemorySegment.ofArray(values(weight));
-            known = buffers.add(BufferSpec.Kind.CONSTANT, weight.name(), data.byteSize());
-            constants.add(new Constant(known, data));
-            vectors.put(weight.name(), known);
-        }
-        return known;
-    }
-
-    /// {@return a weight of any shape in float32, for an op that a bundle defines; the same for each use of it}
+    /// {@return a weight of any shape in float32; the same for each use of it}
     BufferSpec floats(Weight weight) {
-        BufferSpec known = decoded.get(weight);
-        if (known == null) {
-            QuantFormat format = weights.format(weight.name());
-            Weight tensor = weight.tensor();
-            checkedBytes(
-                    new Weight(tensor.name(), tensor.cols(), Math.multiplyExact(tensor.rows(), tensor.slices())),
-                    format);
-            MemorySegment rows =
-                    weights.data(weight.name()).asSlice(format.bytesFor(weight.cols()) * weight.firstRow());
-            MemorySegment data = MemorySegment.ofArray(new OpWeight(weight, format, rows).decode());
-            known = buffers.add(BufferSpec.Kind.CONSTANT, weight.name(), data.byteSize());
-            constants.add(new Constant(known, data));
-            decoded.put(weight, known);
-        }
-        return known;
+        return decoded.computeIfAbsent(weight, w -> {
+            MemorySegment data = MemorySegment.ofArray(values(w));
+            BufferSpec buffer = buffers.add(BufferSpec.Kind.CONSTANT, w.name(), data.byteSize());
+            constants.add(new Constant(buffer, data));
+            return buffer;
+        });
     }
 
-    /// {@return a vector's values}
+    /// {@return a weight's values}
     float[] values(Weight weight) {
         QuantFormat format = weights.format(weight.name());
         checkedBytes(weight, format);
-        float[] values = new float[Math.multiplyExact(weight.cols(), weight.rows())];
-        format.dequantize(weights.data(weight.name()), 0, values, 0, values.length);
-        return values;
+        MemorySegment rows = weights.data(weight.name()).asSlice(format.bytesFor(weight.cols()) * weight.firstRow());
+        return new OpWeight(weight, format, rows).decode();
     }
 
     /// {@return numbers that the host has computed}
@@ -105,13 +83,14 @@ final class WeightList {
                     "tensor " + weight.name() + " has rows of " + weight.cols() + " elements; " + format.id()
                             + " needs a multiple of " + format.blockSize() + "; get an undamaged file");
         }
-        long needed = Math.multiplyExact(format.bytesFor(weight.cols()), (long) weight.rows());
+        Weight tensor = weight.tensor();
+        long needed = Math.multiplyExact(format.bytesFor(tensor.cols()), (long) tensor.rows() * tensor.slices());
         long there = weights.data(weight.name()).byteSize();
         if (there < needed) {
             throw new ModelFormatException(
                     ErrorCode.MODEL_TENSOR_SHAPE,
-                    "tensor " + weight.name() + " holds " + there + " bytes; its shape [" + weight.cols() + ", "
-                            + weight.rows() + "] needs " + needed + "; get an undamaged file");
+                    "tensor " + weight.name() + " holds " + there + " bytes; " + tensor + " needs " + needed
+                            + "; get an undamaged file");
         }
     }
 

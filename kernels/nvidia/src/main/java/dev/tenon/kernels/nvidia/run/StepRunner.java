@@ -68,6 +68,7 @@ public final class StepRunner {
         turn.begin("run");
         try {
             check.check(input);
+            limits.checkPositions(input, 1);
             result.begin(input);
             if (input.tokenCount() > 0) {
                 device.begin();
@@ -132,6 +133,7 @@ public final class StepRunner {
     /// @throws IllegalArgumentException if the input is anything else
     public Step first(StepInput input, List<TokenSampling> choices, int steps) {
         check.check(input, steps);
+        limits.checkPositions(input, steps);
         StepShape shape = limits.sampling(input, choices, steps);
         result.begin(NOTHING);
         device.begin();

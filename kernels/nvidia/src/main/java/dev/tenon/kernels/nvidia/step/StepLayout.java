@@ -17,8 +17,10 @@ public final class StepLayout {
     private final StepShape shape;
     private final int tileRows;
     private final int tileCount;
+    private final boolean hasLasts;
     private final long positions;
     private final long sequences;
+    private final long lasts;
     private final long tokens;
     private final long tiles;
     private final long choices;
@@ -30,15 +32,18 @@ public final class StepLayout {
     /// @param shape sizes
     /// @param tileRows rows of an attention tile; 0 if there is no attention
     /// @param maxSequences most sequences in a step
-    public StepLayout(StepShape shape, int tileRows, int maxSequences) {
+    /// @param hasLasts whether [#lasts] is there
+    public StepLayout(StepShape shape, int tileRows, int maxSequences, boolean hasLasts) {
         this.shape = shape;
         this.tileRows = tileRows;
+        this.hasLasts = hasLasts;
         boolean tiled = tileRows > 0 && shape.rows() > StepShape.FEW && !shape.decode();
         tileCount = tiled ? (shape.rows() + tileRows - 1) / tileRows + Math.min(maxSequences, shape.rows()) : 0;
         tokens = aligned(shape.logitRows());
         positions = tokens + aligned(shape.rows());
         sequences = positions + aligned(shape.rows());
-        tiles = sequences + aligned(shape.rows());
+        lasts = sequences + aligned(shape.rows());
+        tiles = lasts + (hasLasts ? aligned(shape.rows()) : 0);
         choices = tiles + 16L * tileCount;
         int choosing = shape.candidates() > 0 ? shape.logitRows() : 0;
         steps = choices + (long) CHOICE_BYTES * choosing;
@@ -67,6 +72,12 @@ public final class StepLayout {
     /// {@return offset of `sequences[rows]`}
     public long sequences() {
         return sequences;
+    }
+
+    /// {@return offset of `lasts[rows]`, the last position of each row's sequence in the step; there for rows
+    ///     that see what follows them}
+    public long lasts() {
+        return lasts;
     }
 
     /// {@return offset of `tiles[tileCount][4]`: first row, rows, sequence, first position}
@@ -118,8 +129,20 @@ public final class StepLayout {
             }
             put(target, 0, l, row);
         }
+        if (hasLasts) {
+            writeLasts(input, count, target);
+        }
         if (tileCount > 0) {
             writeTiles(input, target);
+        }
+    }
+
+    private void writeLasts(StepInput input, int count, MemorySegment target) {
+        for (int t = shape.rows() - 1, last = 0; t >= 0; t--) {
+            if (t < count && (t == count - 1 || input.sequence(t) != input.sequence(t + 1))) {
+                last = input.position(t);
+            }
+            put(target, lasts, t, last);
         }
     }
 

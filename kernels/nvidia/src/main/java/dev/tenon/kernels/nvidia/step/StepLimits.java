@@ -13,6 +13,8 @@ import java.util.List;
 /// @param options limits of the plan
 /// @param pageCount pages of the cache, and entries of a page table
 /// @param vocabularySize number of token ids that all embeddings know
+/// @param positions number of positions that all tables of positions know; [Integer#MAX_VALUE] without one
+/// @param causal whether no row sees what follows it
 /// @param tileRows rows of an attention tile; 0 if attention takes no tiles
 /// @param deepFrom first position from which steps are [StepShape#deep]; [Integer#MAX_VALUE] for none
 /// @param logitsSelected whether the logits have a row for each token that wants them; otherwise they have
@@ -23,6 +25,8 @@ public record StepLimits(
         PlanOptions options,
         int pageCount,
         int vocabularySize,
+        int positions,
+        boolean causal,
         int tileRows,
         int deepFrom,
         boolean logitsSelected,
@@ -39,18 +43,32 @@ public record StepLimits(
         return new StepCheck(options, KvBuffer.TOKENS, pageCount, vocabularySize);
     }
 
+    /// Checks that tables of positions have a vector for each token of some steps.
+    ///
+    /// @param input the first step
+    /// @param steps how many, each of one position further than the one before
+    /// @throws IllegalArgumentException if one has none
+    public void checkPositions(StepInput input, int steps) {
+        for (int t = 0; positions < Integer.MAX_VALUE && t < input.tokenCount(); t++) {
+            if ((long) input.position(t) + steps - 1 >= positions) {
+                throw new IllegalArgumentException("position " + (input.position(t) + steps - 1L) + " at index " + t
+                        + "; the model has vectors for positions 0 to " + (positions - 1));
+            }
+        }
+    }
+
     /// {@return most rows that want logits in a step in which the device samples tokens: there is memory for
     ///     the candidates of one row of each sequence; 0 if it cannot, because logits have a row for each
-    ///     token}
+    ///     token, or because it does not write what the next step's rows see after them}
     public int maxSampledRows() {
-        return logitsSelected ? Math.min(Buckets.of(options.maxSequences()), maxLogitRows) : 0;
+        return logitsSelected && causal ? Math.min(Buckets.of(options.maxSequences()), maxLogitRows) : 0;
     }
 
     /// {@return where the input of a step lies}
     ///
     /// @param shape the step's sizes
     public StepLayout layout(StepShape shape) {
-        return new StepLayout(shape, tileRows, options.maxSequences());
+        return new StepLayout(shape, tileRows, options.maxSequences(), !causal);
     }
 
     /// {@return the shape of a step whose tokens the host samples}

@@ -11,6 +11,7 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.quant.formats.BF16Format;
@@ -113,6 +114,10 @@ public final class TestGraphs implements Weights {
                 KernelSupport.libraries(List.of(offered)),
                 traits,
                 schedule));
+    }
+
+    DeviceFormat deviceFormat(String id) {
+        return DeviceFormat.of(named(id), Map.of());
     }
 
     Weight matrix(String name, int cols, int rows, String format) {

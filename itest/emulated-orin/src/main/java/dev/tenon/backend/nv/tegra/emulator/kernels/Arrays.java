@@ -59,6 +59,9 @@ final class Arrays {
         return switch (activation) {
             case 0 -> (float) (x / (1 + Math.exp(-x)));
             case 1 -> (float) (0.5 * x * (1 + Math.tanh(0.7978845608 * (x + 0.044715 * x * x * x))));
+            case 3 -> Math.max(x, 0) * Math.max(x, 0);
+            case 4 -> (float) (1 / (1 + Math.exp(-x)));
+            case 5 -> (float) Math.tanh(x);
             default -> Math.max(x, 0);
         };
     }

@@ -14,7 +14,11 @@ import java.util.stream.IntStream;
 /// @param scale of scores
 /// @param window positions that a token sees; 0 for all
 /// @param softCap limit of scores; 0 for none
-record Attention(KvCache keys, KvCache values, int heads, float scale, int window, float softCap) {
+/// @param sinks one more score of each head, or null
+/// @param lasts the last position of each row's sequence in the step, for rows that see what follows them; or
+///     null
+record Attention(
+        KvCache keys, KvCache values, int heads, float scale, int window, float softCap, float[] sinks, int[] lasts) {
     /// `rope_append_T(q, k, v, qNorm, kNorm, eps, table, positions, sequences, pages, maxPages, kCache,
     /// vCache, heads, kvHeads, keyLength, valueLength, ropeDim, pairing)`.
     static void ropeAppend(KernelLaunch launch, String type) {
@@ -31,7 +35,9 @@ record Attention(KvCache keys, KvCache values, int heads, float scale, int windo
                 heads,
                 1,
                 0,
-                0);
+                0,
+                null,
+                null);
         int[] positions = ints(launch, launch.longParameter(7), rows);
         int[] sequences = ints(launch, launch.longParameter(8), rows);
         long table = launch.longParameter(6);
@@ -79,7 +85,7 @@ record Attention(KvCache keys, KvCache values, int heads, float scale, int windo
 
     /// `attention_T_dN(q, k, v, qNorm, kNorm, eps, table, positions, sequences, pages, maxPages, kCache,
     /// vCache, out, partial, counters, heads, kvHeads, keyLength, valueLength, ropeDim, pairing, scale,
-    /// window, softCap)`: with k, queries and keys are raw, and the rows are appended first.
+    /// window, softCap, sinks, lasts)`: with k, queries and keys are raw, and the rows are appended first.
     static void attend(KernelLaunch launch, String type) {
         int rows = launch.geometry().gridZ();
         int kvHeads = launch.intParameter(17);
@@ -94,7 +100,9 @@ record Attention(KvCache keys, KvCache values, int heads, float scale, int windo
                 heads,
                 launch.floatParameter(22),
                 launch.intParameter(23),
-                launch.floatParameter(24));
+                launch.floatParameter(24),
+                floats(launch, launch.longParameter(25), heads),
+                lasts(launch, 26, rows));
         int[] positions = ints(launch, launch.longParameter(7), rows);
         int[] sequences = ints(launch, launch.longParameter(8), rows);
         float[] q = floats(launch, launch.longParameter(0), (long) rows * heads * keyLength);
@@ -110,14 +118,14 @@ record Attention(KvCache keys, KvCache values, int heads, float scale, int windo
         IntStream.range(0, rows * heads).parallel().forEach(i -> {
             int t = i / heads;
             if (sequences[t] >= 0) {
-                attention.row(q, i * keyLength, sequences[t], positions[t], i % heads, out, i * valueLength);
+                attention.row(t, q, i * keyLength, sequences[t], positions[t], i % heads, out, i * valueLength);
             }
         });
         Arrays.write(launch, launch.longParameter(13), out);
     }
 
     /// `attention_prefill_T_dN(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,
-    /// window, softCap)`: a block a tile and kv head; a tile is first row, rows, sequence, first
+    /// window, softCap, sinks, lasts)`: a block a tile and kv head; a tile is first row, rows, sequence, first
     /// position.
     static void attendTiles(KernelLaunch launch, String type, int length) {
         int count = launch.geometry().gridX();
@@ -132,7 +140,9 @@ record Attention(KvCache keys, KvCache values, int heads, float scale, int windo
                 heads,
                 launch.floatParameter(9),
                 launch.intParameter(10),
-                launch.floatParameter(11));
+                launch.floatParameter(11),
+                floats(launch, launch.longParameter(12), heads),
+                lasts(launch, 13, rowsOf(tiles)));
         for (int i = 0; i < count; i++) {
             int first = tiles[4 * i];
             int rows = tiles[4 * i + 1];
@@ -143,20 +153,45 @@ record Attention(KvCache keys, KvCache values, int heads, float scale, int windo
             float[] out = new float[q.length];
             IntStream.range(0, rows * heads)
                     .parallel()
-                    .forEach(r ->
-                            attention.row(q, r * length, sequence, position + r / heads, r % heads, out, r * length));
+                    .forEach(r -> attention.row(
+                            first + r / heads,
+                            q,
+                            r * length,
+                            sequence,
+                            position + r / heads,
+                            r % heads,
+                            out,
+                            r * length));
             Arrays.writeF16s(launch, launch.longParameter(6) + 2 * offset, out);
         }
     }
 
-    /// One query head of one token.
-    private void row(float[] q, int from, int sequence, int position, int head, float[] out, int to) {
+    private static int[] lasts(KernelLaunch launch, int parameter, int rows) {
+        long va = launch.longParameter(parameter);
+        return va == 0 ? null : ints(launch, va, rows);
+    }
+
+    private static int rowsOf(int[] tiles) {
+        int rows = 0;
+        for (int i = 0; i < tiles.length; i += 4) {
+            rows = Math.max(rows, tiles[i] + tiles[i + 1]);
+        }
+        return rows;
+    }
+
+    /// One query head of row t of the step.
+    private void row(int t, float[] q, int from, int sequence, int position, int head, float[] out, int to) {
         int kvHead = head / (heads / keys.heads());
-        int low = window > 0 ? Math.max(0, position + 1 - window) : 0;
-        double[] scores = new double[position + 1 - low];
+        int before = lasts == null ? window - 1 : window / 2;
+        int low = window > 0 ? Math.max(0, position - before) : 0;
+        int last = position;
+        if (lasts != null) {
+            last = window > 0 ? Math.min(lasts[t], position + before) : lasts[t];
+        }
+        double[] scores = new double[last + 1 - low];
         float[] key = new float[keys.length()];
-        double greatest = Double.NEGATIVE_INFINITY;
-        for (int p = low; p <= position; p++) {
+        double greatest = sinks == null ? Double.NEGATIVE_INFINITY : sinks[head];
+        for (int p = low; p <= last; p++) {
             keys.read(sequence, p, kvHead, key);
             double score = 0;
             for (int i = 0; i < key.length; i++) {
@@ -168,8 +203,8 @@ record Attention(KvCache keys, KvCache values, int heads, float scale, int windo
         }
         double[] sums = new double[values.length()];
         float[] value = new float[values.length()];
-        double total = 0;
-        for (int p = low; p <= position; p++) {
+        double total = sinks == null ? 0 : Math.exp(sinks[head] - greatest);
+        for (int p = low; p <= last; p++) {
             double weight = Math.exp(scores[p - low] - greatest);
             total += weight;
             values.read(sequence, p, kvHead, value);

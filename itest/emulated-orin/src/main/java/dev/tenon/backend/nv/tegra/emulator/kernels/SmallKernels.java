@@ -32,6 +32,97 @@ final class SmallKernels {
         write(launch, launch.longParameter(3), x);
     }
 
+    /// `rms_norm_add(x, weight, eps, residual, out, width)`: a block a row.
+    static void rmsNormAdd(KernelLaunch launch) {
+        int width = launch.intParameter(5);
+        int rows = launch.geometry().gridX();
+        float[] x = floats(launch, launch.longParameter(0), (long) rows * width);
+        float[] weight = floats(launch, launch.longParameter(1), width);
+        float[] residual = floats(launch, launch.longParameter(3), x.length);
+        for (int r = 0; r < rows; r++) {
+            Arrays.norm(x, r * width, width, weight, launch.floatParameter(2), x, r * width);
+        }
+        for (int i = 0; i < x.length; i++) {
+            x[i] += residual[i];
+        }
+        write(launch, launch.longParameter(4), x);
+    }
+
+    /// `layer_norm(x, weight, bias, eps, out, group)`: a block a group.
+    static void layerNorm(KernelLaunch launch) {
+        int group = launch.intParameter(5);
+        float[] x =
+                floats(launch, launch.longParameter(0), (long) launch.geometry().gridX() * group);
+        float[] weight = floats(launch, launch.longParameter(1), group);
+        float[] bias = floats(launch, launch.longParameter(2), group);
+        for (int from = 0; from < x.length; from += group) {
+            double mean = 0;
+            for (int i = from; i < from + group; i++) {
+                mean += x[i] / (double) group;
+            }
+            double variance = 0;
+            for (int i = from; i < from + group; i++) {
+                variance += (x[i] - mean) * (x[i] - mean) / group;
+            }
+            double factor = 1 / Math.sqrt(variance + launch.floatParameter(3));
+            for (int i = 0; i < group; i++) {
+                x[from + i] = (float) ((x[from + i] - mean) * factor * weight[i] + (bias == null ? 0 : bias[i]));
+            }
+        }
+        write(launch, launch.longParameter(4), x);
+    }
+
+    /// `repeat(row, width, out, n)`.
+    static void repeat(KernelLaunch launch) {
+        float[] row = floats(launch, launch.longParameter(0), launch.intParameter(1));
+        float[] out = new float[(int) launch.longParameter(3)];
+        for (int i = 0; i < out.length; i++) {
+            out[i] = row[i % row.length];
+        }
+        write(launch, launch.longParameter(2), out);
+    }
+
+    /// `swiglu_oai(gate, up, alpha, limit, out, n)`.
+    static void swigluOai(KernelLaunch launch) {
+        float alpha = launch.floatParameter(2);
+        float limit = launch.floatParameter(3);
+        float[] gate = floats(launch, launch.longParameter(0), launch.longParameter(5));
+        float[] up = floats(launch, launch.longParameter(1), launch.longParameter(5));
+        for (int i = 0; i < gate.length; i++) {
+            float a = Math.min(gate[i], limit);
+            gate[i] = (float) (a / (1 + Math.exp(-alpha * a)) * (Math.clamp(up[i], -limit, limit) + 1));
+        }
+        write(launch, launch.longParameter(4), gate);
+    }
+
+    /// `pool(x, rows, sequences, out, width, count, first)`: the mean or the first row of a sequence; a block
+    /// a row and 256 columns.
+    static void pool(KernelLaunch launch) {
+        int width = launch.intParameter(4);
+        int count = launch.intParameter(5);
+        int wanted = launch.geometry().gridX();
+        int[] rows = Arrays.ints(launch, launch.longParameter(1), wanted);
+        int[] sequences = Arrays.ints(launch, launch.longParameter(2), count);
+        float[] x = floats(launch, launch.longParameter(0), (long) count * width);
+        float[] out = new float[wanted * width];
+        for (int l = 0; l < wanted; l++) {
+            int taken = 0;
+            double[] sums = new double[width];
+            for (int t = 0; t < count; t++) {
+                if (sequences[t] == sequences[rows[l]] && (taken == 0 || launch.intParameter(6) == 0)) {
+                    taken++;
+                    for (int i = 0; i < width; i++) {
+                        sums[i] += x[t * width + i];
+                    }
+                }
+            }
+            for (int i = 0; i < width; i++) {
+                out[l * width + i] = (float) (sums[i] / taken);
+            }
+        }
+        write(launch, launch.longParameter(3), out);
+    }
+
     /// `norm_f16(x, weight, eps, out, width)`: a block a row.
     static void normF16(KernelLaunch launch) {
         int width = launch.intParameter(4);
@@ -66,18 +157,19 @@ final class SmallKernels {
         Arrays.writeF16s(launch, launch.longParameter(3), gate);
     }
 
-    /// `rope_table(positions, frequency, table, pairs)`: cosine and sine; a block a token.
+    /// `rope_table(positions, frequency, table, pairs, magnitude)`: cosine and sine; a block a token.
     static void ropeTable(KernelLaunch launch) {
         int pairs = launch.intParameter(3);
         int rows = launch.geometry().gridX();
+        float magnitude = launch.floatParameter(4);
         int[] positions = Arrays.ints(launch, launch.longParameter(0), rows);
         double[] frequency = launch.memory(launch.longParameter(1), 8L * pairs).toArray(Arrays.DOUBLE);
         float[] table = new float[2 * rows * pairs];
         for (int t = 0; t < rows; t++) {
             for (int i = 0; i < pairs; i++) {
                 double angle = positions[t] * frequency[i];
-                table[2 * (t * pairs + i)] = (float) Math.cos(angle);
-                table[2 * (t * pairs + i) + 1] = (float) Math.sin(angle);
+                table[2 * (t * pairs + i)] = (float) Math.cos(angle) * magnitude;
+                table[2 * (t * pairs + i) + 1] = (float) Math.sin(angle) * magnitude;
             }
         }
         write(launch, launch.longParameter(2), table);
