@@ -176,6 +176,7 @@ final class SupportPage {
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")
                         .toLowerCase(Locale.ROOT))
                 .collect(Collectors.toCollection(TreeSet::new));
+        kinds.add("position_scale"); // stands alone
         assertEquals(kinds, ops.values().stream().map(Op::kind).collect(Collectors.toCollection(TreeSet::new)));
         ops.put("an op that a bundle defines, without a kernel", new Own());
         Weights weights = new OneFormat(formats.get("F32"));
