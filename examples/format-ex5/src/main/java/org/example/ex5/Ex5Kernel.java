@@ -2,6 +2,7 @@ package org.example.ex5;
 
 import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
@@ -87,38 +88,43 @@ final class Ex5Kernel implements PackedKernel {
             int outOffset,
             int outStride,
             MemorySegment scratch) {
+        long w = Memory.at(weights, firstRow * rowBytes, rows * rowBytes);
+        long x = Memory.at(packed, 0, tokens * packedBytes(n));
+        long s = Memory.at(scratch, 0, scratchBytes(n, tokens));
         for (int r = 0; r < rows; r += Tiles.ROWS) {
             int count = Math.min(Tiles.ROWS, rows - r);
-            Tiles.clear(scratch, tokens);
+            Tiles.clear(scratch, s, tokens);
             for (int from = 0; from < n; from += Tiles.SPAN) {
                 int length = Math.min(Tiles.SPAN, n - from);
                 long span = (long) from / Ex5Format.SIZE * Ex5Format.BYTES;
                 for (int i = 0; i < count; i++) {
-                    decode(weights, (firstRow + r + i) * rowBytes + span, length, scratch, i * Tiles.ROW);
+                    decode(weights, w + (r + i) * rowBytes + span, length, scratch, s + i * Tiles.ROW);
                 }
-                Tiles.multiply(scratch, packed, packedBytes(n), tokens, from, length);
+                Tiles.multiply(scratch, s, packed, x + 4L * from, packedBytes(n), tokens, length);
             }
-            Tiles.store(scratch, tokens, count, out.array(), outOffset + r, outStride);
+            Tiles.store(scratch, s, tokens, count, out.array(), outOffset + r, outStride);
         }
     }
 
     /// Decodes blocks to float32.
     ///
     /// @param weights holds the blocks
-    /// @param at where the first begins
+    /// @param at where the first begins, from [Memory#at]
     /// @param n elements, whole blocks
-    /// @param target receives the values
-    /// @param to where the first goes
-    private static void decode(MemorySegment weights, long at, int n, MemorySegment target, long to) {
-        long block = at;
-        long o = to;
+    /// @param scratch receives the values
+    /// @param to where the first goes, from [Memory#at]
+    private static void decode(MemorySegment weights, long at, int n, MemorySegment scratch, long to) {
+        MemorySegment blocks = Memory.base(weights);
+        MemorySegment target = Memory.base(scratch);
+        long block = at & Memory.ADDRESS;
+        long o = to & Memory.ADDRESS;
         for (int left = n; left > 0; left -= Ex5Format.SIZE) {
-            float d = Ex5Format.scale(weights, block);
+            float d = Ex5Format.scale(blocks, block);
             FloatVector scale = FloatVector.broadcast(F, d);
             FloatVector offset = FloatVector.broadcast(F, -16 * d);
             for (int i = 0; i < Ex5Format.SIZE; i += LANES) {
                 ByteVector bytes =
-                        ByteVector.fromMemorySegment(B, weights, block + Ex5Format.LEVELS + window(i), LE);
+                        ByteVector.fromMemorySegment(B, blocks, block + Ex5Format.LEVELS + window(i), LE);
                 ShortVector levels = ByteVector.fromArray(B, PLACES, 2 * i)
                         .selectFrom(bytes)
                         .reinterpretAsShorts()

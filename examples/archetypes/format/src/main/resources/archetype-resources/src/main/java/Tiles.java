@@ -1,6 +1,7 @@
 package ${package};
 
 import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
+import dev.tenon.api.kernel.cpu.Memory;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
@@ -44,9 +45,15 @@ final class Tiles {
     }
 
     /// Sets all sums to 0.
-    static void clear(MemorySegment scratch, int tokens) {
+    ///
+    /// @param scratch scratch memory
+    /// @param at where it begins, from [Memory#at]
+    /// @param tokens number of tokens
+    static void clear(MemorySegment scratch, long at, int tokens) {
+        MemorySegment memory = Memory.base(scratch);
+        long sums = (at & Memory.ADDRESS) + SUMS;
         for (int i = 0; i < tokens * ROWS; i++) {
-            FloatVector.zero(F).intoMemorySegment(scratch, SUMS + (long) i * VECTOR, LE);
+            FloatVector.zero(F).intoMemorySegment(memory, sums + (long) i * VECTOR, LE);
         }
     }
 
@@ -54,22 +61,22 @@ final class Tiles {
     /// are meaningless.
     ///
     /// @param scratch holds the decoded span of each row, [#ROW] bytes apart
-    /// @param x activation rows in float32
-    /// @param apart bytes from one of them to the next
+    /// @param w where they begin, from [Memory#at]
+    /// @param x where the span of the first activation row begins in memory outside of the heap, from [Memory#at]
+    /// @param apart bytes from one row to the next
     /// @param tokens how many there are
-    /// @param from the span's first element
     /// @param n elements of the span, a multiple of [#LANES]
-    static void multiply(MemorySegment scratch, MemorySegment x, long apart, int tokens, int from, int n) {
-        long at = 4L * from;
-        long sums = SUMS;
+    static void multiply(MemorySegment scratch, long w, MemorySegment packed, long x, long apart, int tokens, int n) {
+        long at = x;
+        long sums = w + SUMS;
         int t = 0;
         for (; t + TOKENS <= tokens; t += TOKENS) {
-            four(scratch, sums, x, at, apart, n);
+            four(scratch, w, sums, packed, at, apart, n);
             at += TOKENS * apart;
             sums += TOKENS * ROWS * VECTOR;
         }
         for (; t < tokens; t++) {
-            one(scratch, sums, x, at, n);
+            one(scratch, w, sums, packed, at, n);
             at += apart;
             sums += ROWS * VECTOR;
         }
@@ -78,104 +85,121 @@ final class Tiles {
     /// Writes the sums of all tokens.
     ///
     /// @param scratch holds the sums
+    /// @param at where it begins, from [Memory#at]
     /// @param tokens number of tokens
     /// @param rows number of weight rows, at most [#ROWS]
     /// @param out receives them
-    /// @param at index of the first
+    /// @param to index of the first
     /// @param stride elements from one token to the next
-    static void store(MemorySegment scratch, int tokens, int rows, float[] out, int at, int stride) {
+    static void store(MemorySegment scratch, long at, int tokens, int rows, float[] out, int to, int stride) {
+        MemorySegment memory = Memory.base(scratch);
+        long sums = (at & Memory.ADDRESS) + SUMS;
         for (int t = 0; t < tokens; t++) {
             for (int r = 0; r < rows; r++) {
-                long from = SUMS + ((long) t * ROWS + r) * VECTOR;
-                FloatVector sum = FloatVector.fromMemorySegment(QUARTER, scratch, from, LE);
+                long from = sums + ((long) t * ROWS + r) * VECTOR;
+                FloatVector sum = FloatVector.fromMemorySegment(QUARTER, memory, from, LE);
                 for (int i = QUARTER.vectorByteSize(); i < VECTOR; i += QUARTER.vectorByteSize()) {
-                    sum = sum.add(FloatVector.fromMemorySegment(QUARTER, scratch, from + i, LE));
+                    sum = sum.add(FloatVector.fromMemorySegment(QUARTER, memory, from + i, LE));
                 }
-                out[at + t * stride + r] = sum.lane(0) + sum.lane(2) + (sum.lane(1) + sum.lane(3));
+                out[to + t * stride + r] = sum.lane(0) + sum.lane(2) + (sum.lane(1) + sum.lane(3));
             }
         }
     }
 
     /// Four rows, one token.
-    private static void one(MemorySegment scratch, long sums, MemorySegment x, long at, int n) {
-        FloatVector a0 = FloatVector.fromMemorySegment(F, scratch, sums, LE);
-        FloatVector a1 = FloatVector.fromMemorySegment(F, scratch, sums + VECTOR, LE);
-        FloatVector a2 = FloatVector.fromMemorySegment(F, scratch, sums + 2 * VECTOR, LE);
-        FloatVector a3 = FloatVector.fromMemorySegment(F, scratch, sums + 3 * VECTOR, LE);
+    private static void one(MemorySegment scratch, long w, long s, MemorySegment packed, long at, int n) {
+        MemorySegment memory = Memory.base(scratch);
+        MemorySegment tokens = Memory.base(packed);
+        long rows = w & Memory.ADDRESS;
+        long sums = s & Memory.ADDRESS;
+        long x = at & Memory.ADDRESS;
+        FloatVector a0 = FloatVector.fromMemorySegment(F, memory, sums, LE);
+        FloatVector a1 = FloatVector.fromMemorySegment(F, memory, sums + VECTOR, LE);
+        FloatVector a2 = FloatVector.fromMemorySegment(F, memory, sums + 2 * VECTOR, LE);
+        FloatVector a3 = FloatVector.fromMemorySegment(F, memory, sums + 3 * VECTOR, LE);
         for (int i = 0; i < n; i += LANES) {
             long o = 4L * i;
-            FloatVector v = FloatVector.fromMemorySegment(F, x, at + o, LE);
-            a0 = FloatVector.fromMemorySegment(F, scratch, o, LE).fma(v, a0);
-            a1 = FloatVector.fromMemorySegment(F, scratch, o + ROW, LE).fma(v, a1);
-            a2 = FloatVector.fromMemorySegment(F, scratch, o + 2 * ROW, LE).fma(v, a2);
-            a3 = FloatVector.fromMemorySegment(F, scratch, o + 3 * ROW, LE).fma(v, a3);
+            FloatVector v = FloatVector.fromMemorySegment(F, tokens, x + o, LE);
+            a0 = FloatVector.fromMemorySegment(F, memory, rows + o, LE).fma(v, a0);
+            a1 = FloatVector.fromMemorySegment(F, memory, rows + o + ROW, LE).fma(v, a1);
+            a2 = FloatVector.fromMemorySegment(F, memory, rows + o + 2 * ROW, LE).fma(v, a2);
+            a3 = FloatVector.fromMemorySegment(F, memory, rows + o + 3 * ROW, LE).fma(v, a3);
         }
-        a0.intoMemorySegment(scratch, sums, LE);
-        a1.intoMemorySegment(scratch, sums + VECTOR, LE);
-        a2.intoMemorySegment(scratch, sums + 2 * VECTOR, LE);
-        a3.intoMemorySegment(scratch, sums + 3 * VECTOR, LE);
+        a0.intoMemorySegment(memory, sums, LE);
+        a1.intoMemorySegment(memory, sums + VECTOR, LE);
+        a2.intoMemorySegment(memory, sums + 2 * VECTOR, LE);
+        a3.intoMemorySegment(memory, sums + 3 * VECTOR, LE);
     }
 
     /// Four rows, four tokens: eight loads feed sixteen fused multiply-adds.
-    private static void four(MemorySegment scratch, long sums, MemorySegment x, long at, long apart, int n) {
-        FloatVector a00 = FloatVector.fromMemorySegment(F, scratch, sums, LE);
-        FloatVector a01 = FloatVector.fromMemorySegment(F, scratch, sums + VECTOR, LE);
-        FloatVector a02 = FloatVector.fromMemorySegment(F, scratch, sums + 2 * VECTOR, LE);
-        FloatVector a03 = FloatVector.fromMemorySegment(F, scratch, sums + 3 * VECTOR, LE);
-        FloatVector a10 = FloatVector.fromMemorySegment(F, scratch, sums + 4 * VECTOR, LE);
-        FloatVector a11 = FloatVector.fromMemorySegment(F, scratch, sums + 5 * VECTOR, LE);
-        FloatVector a12 = FloatVector.fromMemorySegment(F, scratch, sums + 6 * VECTOR, LE);
-        FloatVector a13 = FloatVector.fromMemorySegment(F, scratch, sums + 7 * VECTOR, LE);
-        FloatVector a20 = FloatVector.fromMemorySegment(F, scratch, sums + 8 * VECTOR, LE);
-        FloatVector a21 = FloatVector.fromMemorySegment(F, scratch, sums + 9 * VECTOR, LE);
-        FloatVector a22 = FloatVector.fromMemorySegment(F, scratch, sums + 10 * VECTOR, LE);
-        FloatVector a23 = FloatVector.fromMemorySegment(F, scratch, sums + 11 * VECTOR, LE);
-        FloatVector a30 = FloatVector.fromMemorySegment(F, scratch, sums + 12 * VECTOR, LE);
-        FloatVector a31 = FloatVector.fromMemorySegment(F, scratch, sums + 13 * VECTOR, LE);
-        FloatVector a32 = FloatVector.fromMemorySegment(F, scratch, sums + 14 * VECTOR, LE);
-        FloatVector a33 = FloatVector.fromMemorySegment(F, scratch, sums + 15 * VECTOR, LE);
+    private static void four(
+            MemorySegment scratch, long w, long s, MemorySegment packed, long at, long apart, int n) {
+        MemorySegment memory = Memory.base(scratch);
+        MemorySegment tokens = Memory.base(packed);
+        long rows = w & Memory.ADDRESS;
+        long sums = s & Memory.ADDRESS;
+        long x = at & Memory.ADDRESS;
+        long x1 = at + apart & Memory.ADDRESS;
+        long x2 = at + 2 * apart & Memory.ADDRESS;
+        long x3 = at + 3 * apart & Memory.ADDRESS;
+        FloatVector a00 = FloatVector.fromMemorySegment(F, memory, sums, LE);
+        FloatVector a01 = FloatVector.fromMemorySegment(F, memory, sums + VECTOR, LE);
+        FloatVector a02 = FloatVector.fromMemorySegment(F, memory, sums + 2 * VECTOR, LE);
+        FloatVector a03 = FloatVector.fromMemorySegment(F, memory, sums + 3 * VECTOR, LE);
+        FloatVector a10 = FloatVector.fromMemorySegment(F, memory, sums + 4 * VECTOR, LE);
+        FloatVector a11 = FloatVector.fromMemorySegment(F, memory, sums + 5 * VECTOR, LE);
+        FloatVector a12 = FloatVector.fromMemorySegment(F, memory, sums + 6 * VECTOR, LE);
+        FloatVector a13 = FloatVector.fromMemorySegment(F, memory, sums + 7 * VECTOR, LE);
+        FloatVector a20 = FloatVector.fromMemorySegment(F, memory, sums + 8 * VECTOR, LE);
+        FloatVector a21 = FloatVector.fromMemorySegment(F, memory, sums + 9 * VECTOR, LE);
+        FloatVector a22 = FloatVector.fromMemorySegment(F, memory, sums + 10 * VECTOR, LE);
+        FloatVector a23 = FloatVector.fromMemorySegment(F, memory, sums + 11 * VECTOR, LE);
+        FloatVector a30 = FloatVector.fromMemorySegment(F, memory, sums + 12 * VECTOR, LE);
+        FloatVector a31 = FloatVector.fromMemorySegment(F, memory, sums + 13 * VECTOR, LE);
+        FloatVector a32 = FloatVector.fromMemorySegment(F, memory, sums + 14 * VECTOR, LE);
+        FloatVector a33 = FloatVector.fromMemorySegment(F, memory, sums + 15 * VECTOR, LE);
         for (int i = 0; i < n; i += LANES) {
             long o = 4L * i;
-            FloatVector w0 = FloatVector.fromMemorySegment(F, scratch, o, LE);
-            FloatVector w1 = FloatVector.fromMemorySegment(F, scratch, o + ROW, LE);
-            FloatVector w2 = FloatVector.fromMemorySegment(F, scratch, o + 2 * ROW, LE);
-            FloatVector w3 = FloatVector.fromMemorySegment(F, scratch, o + 3 * ROW, LE);
-            FloatVector v = FloatVector.fromMemorySegment(F, x, at + o, LE);
+            FloatVector w0 = FloatVector.fromMemorySegment(F, memory, rows + o, LE);
+            FloatVector w1 = FloatVector.fromMemorySegment(F, memory, rows + o + ROW, LE);
+            FloatVector w2 = FloatVector.fromMemorySegment(F, memory, rows + o + 2 * ROW, LE);
+            FloatVector w3 = FloatVector.fromMemorySegment(F, memory, rows + o + 3 * ROW, LE);
+            FloatVector v = FloatVector.fromMemorySegment(F, tokens, x + o, LE);
             a00 = w0.fma(v, a00);
             a01 = w1.fma(v, a01);
             a02 = w2.fma(v, a02);
             a03 = w3.fma(v, a03);
-            v = FloatVector.fromMemorySegment(F, x, at + apart + o, LE);
+            v = FloatVector.fromMemorySegment(F, tokens, x1 + o, LE);
             a10 = w0.fma(v, a10);
             a11 = w1.fma(v, a11);
             a12 = w2.fma(v, a12);
             a13 = w3.fma(v, a13);
-            v = FloatVector.fromMemorySegment(F, x, at + 2 * apart + o, LE);
+            v = FloatVector.fromMemorySegment(F, tokens, x2 + o, LE);
             a20 = w0.fma(v, a20);
             a21 = w1.fma(v, a21);
             a22 = w2.fma(v, a22);
             a23 = w3.fma(v, a23);
-            v = FloatVector.fromMemorySegment(F, x, at + 3 * apart + o, LE);
+            v = FloatVector.fromMemorySegment(F, tokens, x3 + o, LE);
             a30 = w0.fma(v, a30);
             a31 = w1.fma(v, a31);
             a32 = w2.fma(v, a32);
             a33 = w3.fma(v, a33);
         }
-        a00.intoMemorySegment(scratch, sums, LE);
-        a01.intoMemorySegment(scratch, sums + VECTOR, LE);
-        a02.intoMemorySegment(scratch, sums + 2 * VECTOR, LE);
-        a03.intoMemorySegment(scratch, sums + 3 * VECTOR, LE);
-        a10.intoMemorySegment(scratch, sums + 4 * VECTOR, LE);
-        a11.intoMemorySegment(scratch, sums + 5 * VECTOR, LE);
-        a12.intoMemorySegment(scratch, sums + 6 * VECTOR, LE);
-        a13.intoMemorySegment(scratch, sums + 7 * VECTOR, LE);
-        a20.intoMemorySegment(scratch, sums + 8 * VECTOR, LE);
-        a21.intoMemorySegment(scratch, sums + 9 * VECTOR, LE);
-        a22.intoMemorySegment(scratch, sums + 10 * VECTOR, LE);
-        a23.intoMemorySegment(scratch, sums + 11 * VECTOR, LE);
-        a30.intoMemorySegment(scratch, sums + 12 * VECTOR, LE);
-        a31.intoMemorySegment(scratch, sums + 13 * VECTOR, LE);
-        a32.intoMemorySegment(scratch, sums + 14 * VECTOR, LE);
-        a33.intoMemorySegment(scratch, sums + 15 * VECTOR, LE);
+        a00.intoMemorySegment(memory, sums, LE);
+        a01.intoMemorySegment(memory, sums + VECTOR, LE);
+        a02.intoMemorySegment(memory, sums + 2 * VECTOR, LE);
+        a03.intoMemorySegment(memory, sums + 3 * VECTOR, LE);
+        a10.intoMemorySegment(memory, sums + 4 * VECTOR, LE);
+        a11.intoMemorySegment(memory, sums + 5 * VECTOR, LE);
+        a12.intoMemorySegment(memory, sums + 6 * VECTOR, LE);
+        a13.intoMemorySegment(memory, sums + 7 * VECTOR, LE);
+        a20.intoMemorySegment(memory, sums + 8 * VECTOR, LE);
+        a21.intoMemorySegment(memory, sums + 9 * VECTOR, LE);
+        a22.intoMemorySegment(memory, sums + 10 * VECTOR, LE);
+        a23.intoMemorySegment(memory, sums + 11 * VECTOR, LE);
+        a30.intoMemorySegment(memory, sums + 12 * VECTOR, LE);
+        a31.intoMemorySegment(memory, sums + 13 * VECTOR, LE);
+        a32.intoMemorySegment(memory, sums + 14 * VECTOR, LE);
+        a33.intoMemorySegment(memory, sums + 15 * VECTOR, LE);
     }
 }

@@ -3,7 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
-import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Strands;
 import java.lang.foreign.MemorySegment;

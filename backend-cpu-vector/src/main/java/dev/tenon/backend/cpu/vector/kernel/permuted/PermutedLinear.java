@@ -3,8 +3,8 @@ package dev.tenon.backend.cpu.vector.kernel.permuted;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.api.kernel.cpu.PackedKernel;
-import dev.tenon.backend.cpu.vector.kernel.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;

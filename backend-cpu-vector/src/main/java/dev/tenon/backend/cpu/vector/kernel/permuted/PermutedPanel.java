@@ -6,7 +6,7 @@ import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.LANE_B
 import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.VECTOR;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
-import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Strands;
 import java.lang.foreign.MemorySegment;

@@ -7,7 +7,7 @@ import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.LANE_B
 import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedPanel.TOKENS;
 import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedPanel.WIDTH;
 
-import dev.tenon.backend.cpu.vector.kernel.Memory;
+import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,18 +1,17 @@
-package dev.tenon.backend.cpu.vector.kernel;
+package dev.tenon.api.kernel.cpu;
 
-import dev.tenon.api.kernel.cpu.ForceInline;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
-/// Access to weights without a check at each load.
+/// Access to memory outside of the heap without a check at each load: weights, packed activations, scratch.
 ///
 /// A load from a segment that the JIT compiler knows nothing about checks its bounds and its
 /// scope, and a kernel with several such loads exceeds what C2 inlines. One segment over all of
 /// memory is a constant: no check is left. So a range is checked once, by [#at], and kernels
 /// read it at absolute addresses.
 ///
-/// Where native access is not enabled, or for memory on the heap, nothing changes but the
-/// speed: offsets then are relative to the segment itself.
+/// Where native access is not enabled, nothing changes but the speed: offsets then are relative to the segment
+/// itself.
 @ForceInline
 public final class Memory {
     /// Bits that an address may have. `address & ADDRESS` tells C2 that a load near it lies in
