@@ -58,7 +58,7 @@ public final class CpuCompiler implements Compiler {
         KernelSet selected = new KernelSet(kernels.vector(), warming, request.kernels());
         Graph graph = request.graph().expanded(op -> !OpSupport.isFused(op));
         List<Issue> issues = new ArrayList<>(cacheIssues(graph, options));
-        graph = options.fuse() ? Fusion.fuse(graph) : graph.expanded();
+        graph = options.fuse() ? Fusion.fuse(graph, OpSupport::isFused) : graph.expanded();
         issues.addAll(GraphSupport.refusals(graph, new OpSupport(request.weights(), selected)::of));
         if (!issues.isEmpty()) {
             throw new UnsupportedModelException(
