@@ -1,5 +1,6 @@
 package dev.tenon.kernels.nvidia;
 
+import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
@@ -31,6 +32,11 @@ public record DeviceWeight(BufferSpec buffer, Weight weight, DeviceFormat format
     /// {@return the name of the tensor in the file}
     public String tensor() {
         return weight.name();
+    }
+
+    /// {@return whether its format has kernels of its own}
+    public Support.Level level() {
+        return format.transcoded() ? Support.Level.GENERIC : Support.Level.FAST;
     }
 
     /// {@return rows, of all slices}

@@ -7,11 +7,9 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
-import dev.tenon.api.graph.Weight;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
@@ -29,17 +27,16 @@ import dev.tenon.kernels.nvidia.launch.LinearLaunches.Product;
 import dev.tenon.kernels.nvidia.launch.PlannedOp;
 import dev.tenon.kernels.nvidia.launch.Scratch;
 import dev.tenon.kernels.nvidia.launch.Slot;
-import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.Buckets;
-import dev.tenon.kernels.nvidia.step.StepLayout;
 import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
 /// Plans a graph: gives every weight, activation and cache layer its memory, and every op the
 /// kernels that run it.
@@ -67,6 +64,7 @@ public final class GraphPlanner {
     private final Map<Integer, AttentionLaunches.Heads> heads = new HashMap<>();
     private final Map<RopeTables.Key, BufferSpec> ropes = new HashMap<>();
     private final OwnOps ownOps;
+    private final RowOps rowOps;
     private final Scratch scratch;
     private final BufferSpec step;
     private final BufferSpec pages;
@@ -74,8 +72,6 @@ public final class GraphPlanner {
     private final ValuePool<Slot> pool;
     private final int tileRows;
     private final int maxLogitRows;
-    private int vocabularySize = Integer.MAX_VALUE;
-    private int positions = Integer.MAX_VALUE;
     private int deepFrom = Integer.MAX_VALUE;
 
     private GraphPlanner(PlanRequest request) {
@@ -96,6 +92,7 @@ public final class GraphPlanner {
         this.maxLogitRows = this.graph.ops().stream().anyMatch(CoreOp.Pool.class::isInstance)
                 ? Buckets.of(options.maxBatchTokens())
                 : StepLimits.maxLogitRows(options);
+        this.rowOps = new RowOps(pool, weights, this.graph.output());
         this.tileRows = this.graph.attentionLayers().stream()
                 .mapToInt(a -> AttentionLaunches.tileRows(a, traits))
                 .filter(r -> r > 0)
@@ -127,8 +124,8 @@ public final class GraphPlanner {
         StepLimits limits = new StepLimits(
                 options,
                 pageCount,
-                vocabularySize,
-                positions,
+                tableRows(CoreOp.Embedding.class),
+                tableRows(CoreOp.PositionEmbedding.class),
                 graph.attentionLayers().stream().allMatch(a -> a.params().causal()),
                 tileRows,
                 deepFrom,
@@ -142,6 +139,15 @@ public final class GraphPlanner {
         return new PlannedGraph(plan, pages, buffers.list(), weights, cache, ownOps.texts());
     }
 
+    /// The rows that all tables of a kind have.
+    private int tableRows(Class<? extends Op> kind) {
+        return graph.ops().stream()
+                .filter(kind::isInstance)
+                .mapToInt(op -> op.weights().getFirst().rows())
+                .min()
+                .orElse(Integer.MAX_VALUE);
+    }
+
     private Slot slot(String purpose, int width, boolean selected) {
         long rows = selected ? maxLogitRows : Buckets.of(options.maxBatchTokens());
         long bytes = Math.multiplyExact(rows * Float.BYTES, (long) width);
@@ -150,34 +156,16 @@ public final class GraphPlanner {
 
     private void lower(Op op) {
         switch (op) {
-            case CoreOp.Embedding e -> {
-                vocabularySize = Math.min(vocabularySize, e.table().rows());
-                lookUp(e, e.table(), e.out(), StepLayout::tokens);
-            }
-            case CoreOp.PositionEmbedding e -> {
-                positions = Math.min(positions, e.table().rows());
-                lookUp(e, e.table(), e.out(), StepLayout::positions);
-            }
-            case CoreOp.Repeat r -> repeat(r);
             case CoreOp.RmsNorm n -> norm(n);
-            case CoreOp.LayerNorm n -> layerNorm(n);
             case CoreOp.Linear l -> linear(l, l, null, l.out());
             case CoreOp.Rope r -> rope(r);
             case CoreOp.Attention a -> attention(a);
-            case CoreOp.Add a -> binary(a, "add", a.a(), a.b(), a.out());
-            case CoreOp.Multiply m -> binary(m, "multiply", m.a(), m.b(), m.out());
-            case CoreOp.Activate a -> unary(a, "activate", a.x(), KernelCodes.of(a.activation()), a.out());
-            case CoreOp.SwigluOai s -> swigluOai(s);
-            case CoreOp.Scale s -> unary(s, "scale", s.x(), s.factor(), s.out());
-            case CoreOp.SoftCap s -> unary(s, "soft_cap", s.x(), s.cap(), s.out());
-            case CoreOp.SelectRows s -> selectRows(s);
-            case CoreOp.Pool p -> pool(p);
             case FusedOp.NormQkvRope f -> normQkvRope(f);
             case FusedOp.NormGateUp f -> normGateUp(f);
             case FusedOp.LinearAdd f ->
                 linear(f, f.linear(), f.residual(), f.add().out());
             case ReferenceOp own -> ops.add(ownOps.plan(own, pool, weights));
-            default -> throw new IllegalStateException("op " + op.kind() + " passed the check but has no kernel");
+            default -> ops.add(rowOps.plan(op));
         }
     }
 
@@ -192,44 +180,11 @@ public final class GraphPlanner {
         ops.add(new PlannedOp(op.kind(), name, kernel, level, selected, bytes, emitter));
     }
 
-    /// Rows of a table, by a number of each token.
-    private void lookUp(Op op, Weight of, Value outValue, ToLongFunction<StepLayout> numbers) {
-        DeviceWeight table = weights.matrix(of);
-        Slot out = pool.define(outValue, false);
-        String entry = "embedding_" + table.format().id();
-        KernelModule module = new KernelModule("embedding.cu", table.format().macros());
-        add(op, table.tensor(), entry, level(table), false, table.format().bytes(table.cols()), to -> {
-            to.launch(
-                    module,
-                    entry,
-                    to.rows(out),
-                    1,
-                    1,
-                    256,
-                    0,
-                    table.at(),
-                    (long) table.rows(),
-                    to.stepAt(numbers.applyAsLong(to.layout)),
-                    to.out(out),
-                    table.cols());
-        });
-    }
-
-    private void repeat(CoreOp.Repeat r) {
-        BufferSpec row = weights.floats(r.row());
-        Slot out = pool.define(r.out(), false);
-        add(r, r.row().name(), "repeat", Support.Level.FAST, false, row.bytes(), to -> {
-            to.elementwise("repeat", (long) to.rows(out) * out.width, row.at(0), out.width, to.out(out));
-        });
-    }
-
     private static Support.Level level(DeviceWeight... weights) {
-        for (DeviceWeight weight : weights) {
-            if (weight.format().transcoded()) {
-                return Support.Level.GENERIC;
-            }
-        }
-        return Support.Level.FAST;
+        return Stream.of(weights)
+                .map(DeviceWeight::level)
+                .max(Comparator.naturalOrder())
+                .orElseThrow();
     }
 
     private void norm(CoreOp.RmsNorm n) {
@@ -263,30 +218,6 @@ public final class GraphPlanner {
                     to.out(out),
                     group,
                     groups);
-        });
-    }
-
-    private void layerNorm(CoreOp.LayerNorm n) {
-        Slot x = pool.get(n.x());
-        BufferSpec weight = weights.floats(n.weight());
-        Argument.Address bias = n.bias().map(b -> weights.floats(b).at(0)).orElse(Argument.Address.NULL);
-        Slot out = pool.define(n.out(), x.selected);
-        int group = n.weight().cols();
-        add(n, n.weight().name(), "layer_norm", Support.Level.FAST, x.selected, weight.bytes(), to -> {
-            to.launch(
-                    Emission.SMALL,
-                    "layer_norm",
-                    to.rows(x) * (x.width / group),
-                    1,
-                    1,
-                    group <= 128 ? 32 : 256,
-                    0,
-                    to.at(x),
-                    weight.at(0),
-                    bias,
-                    n.eps(),
-                    to.out(out),
-                    group);
         });
     }
 
@@ -435,86 +366,6 @@ public final class GraphPlanner {
                 buffers.add(BufferSpec.Kind.KV, purpose, Math.multiplyExact(pageBytes, (long) pageCount)), pageBytes);
         cache.add(made);
         return made;
-    }
-
-    private void binary(Op op, String entry, Value a, Value b, Value outValue) {
-        Slot left = pool.get(a);
-        Slot right = pool.get(b);
-        Slot out = pool.define(outValue, left.selected);
-        add(op, outValue.name(), entry, Support.Level.FAST, left.selected, 0, to -> {
-            to.elementwise(entry, (long) to.rows(out) * out.width, to.at(left), to.at(right), to.out(out));
-        });
-    }
-
-    private void unary(Op op, String entry, Value x, Object parameter, Value outValue) {
-        Slot in = pool.get(x);
-        Slot out = pool.define(outValue, in.selected);
-        add(op, outValue.name(), entry, Support.Level.FAST, in.selected, 0, to -> {
-            to.elementwise(entry, (long) to.rows(out) * out.width, to.at(in), parameter, to.out(out));
-        });
-    }
-
-    private void swigluOai(CoreOp.SwigluOai s) {
-        Slot gate = pool.get(s.gate());
-        Slot up = pool.get(s.up());
-        Slot out = pool.define(s.out(), gate.selected);
-        add(s, s.out().name(), "swiglu_oai", Support.Level.FAST, gate.selected, 0, to -> {
-            to.elementwise(
-                    "swiglu_oai",
-                    (long) to.rows(out) * out.width,
-                    to.at(gate),
-                    to.at(up),
-                    s.alpha(),
-                    s.limit(),
-                    to.out(out));
-        });
-    }
-
-    private void pool(CoreOp.Pool p) {
-        Slot x = pool.get(p.x());
-        Slot out = pool.define(p.out(), true);
-        add(p, p.out().name(), "pool", Support.Level.FAST, true, 0, to -> {
-            to.launch(
-                    Emission.SMALL,
-                    "pool",
-                    to.rows(out),
-                    (x.width + 255) / 256,
-                    1,
-                    256,
-                    0,
-                    to.at(x),
-                    to.stepAt(to.layout.logitRows()),
-                    to.stepAt(to.layout.sequences()),
-                    to.out(out),
-                    x.width,
-                    to.rows(x),
-                    p.pooling() == Pooling.CLS ? 1 : 0);
-        });
-    }
-
-    private void selectRows(CoreOp.SelectRows s) {
-        Slot x = pool.get(s.x());
-        Slot out = pool.define(s.out(), true);
-        // Logits are read from their own memory.
-        boolean copy = s.out().equals(graph.output());
-        add(s, s.out().name(), "select_rows", Support.Level.FAST, true, 0, to -> {
-            if (to.shape.rows() == 1 && !copy) {
-                to.alias(out, x);
-            } else {
-                to.launch(
-                        Emission.SMALL,
-                        "select_rows",
-                        to.rows(out),
-                        1,
-                        1,
-                        256,
-                        0,
-                        to.at(x),
-                        to.stepAt(to.layout.logitRows()),
-                        to.out(out),
-                        x.width);
-            }
-        });
     }
 
     private void normQkvRope(FusedOp.NormQkvRope f) {
