@@ -9,10 +9,8 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
-import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.model.blocks.ExpertShape;
-import dev.tenon.api.model.blocks.RopeKeys;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -81,24 +79,5 @@ class ModelKeysTests {
                 ErrorCode.MODEL_KEY_VALUE,
                 "a divisor of 8 experts",
                 () -> ExpertShape.read(keys(), "feed_forward_length", Gating.SOFTMAX, true));
-    }
-
-    @Test
-    void theRotationIsScaledAsTheKeysSay() {
-        ModelConfig config =
-                ModelConfig.builder("a").headCount(1).keyLength(64).ropeDim(32).build();
-        assertEquals(
-                32, RopeKeys.read(keys(), config, Pairing.HALF_SPLIT).build().ropeDim());
-        metadata.put("a.rope.scaling.type", GgufValue.of("linear"));
-        refused(ErrorCode.MODEL_KEY_MISSING, "factor", () -> RopeKeys.read(keys(), config, Pairing.HALF_SPLIT));
-        metadata.put("a.rope.scaling.factor", GgufValue.of(8f));
-        assertEquals(
-                0.125f,
-                RopeKeys.read(keys(), config, Pairing.HALF_SPLIT).build().freqScale());
-        metadata.put("a.rope.scaling.type", GgufValue.of("yarn"));
-        metadata.put("a.rope.scaling.original_context_length", GgufValue.ofUint32(4096));
-        assertEquals(
-                1.2079442f,
-                RopeKeys.read(keys(), config, Pairing.HALF_SPLIT).build().attentionFactor());
     }
 }

@@ -13,11 +13,24 @@ public final class RopeKeys {
     private static final double MIN_FACTOR = 1e-3;
     private static final double MAX_FACTOR = 1e6;
 
+    private static final String LONG = "rope_factors_long.weight";
+    private static final String SHORT = "rope_factors_short.weight";
+
     private RopeKeys() {}
 
-    /// Reads base, rotated elements and scaling: `none`, `linear` or `yarn`, and the divisors in
-    /// `rope_freqs.weight`. With YaRN sines and cosines are multiplied by `1 + 0.1 ln(factor)`, as its paper
-    /// has it; architectures that do otherwise set the attention factor of the builder.
+    /// Reads base, rotated elements and scaling.
+    ///
+    /// `rope.scaling.type` is `none`, `linear`, `yarn` or `longrope`; where it is missing, a factor means
+    /// `linear`, and tensors of factors `longrope`. The scaling of Llama 3 has no type: its divisors are in
+    /// `rope_freqs.weight`.
+    ///
+    /// - `linear` divides frequencies by `rope.scaling.factor`.
+    /// - `yarn` is [Yarn], with sines and cosines multiplied by `(1 + 0.1 ln(factor)) / (1 + 0.1 m ln(factor))`,
+    ///   where `m` is `yarn_log_multiplier`, 0 if missing.
+    /// - `longrope` (Ding et al. 2024) divides frequencies by `rope_factors_long.weight` where a sequence may be
+    ///   longer than `original_context_length`, and by `rope_factors_short.weight` elsewhere.
+    ///
+    /// `attn_factor` is what sines and cosines are multiplied by instead, with every scaling.
     ///
     /// @param keys the file's keys
     /// @param config gives the base, the head's length and how much of it is rotated
@@ -28,22 +41,64 @@ public final class RopeKeys {
     /// @throws dev.tenon.api.error.UnsupportedModelException (`MODEL-003`) for another scaling
     public static RopeParams.Builder read(ModelKeys keys, ModelConfig config, Pairing pairing) {
         RopeParams.Builder rope = plain(keys, config, pairing, config.ropeFreqBase());
-        String type = keys.text("rope.scaling.type", "none");
+        float magnitude = 1;
+        String type = type(keys);
         switch (type) {
             case "none" -> {}
             case "linear" -> rope.freqScale(1 / factor(keys));
             case "yarn" -> {
-                float factor = factor(keys);
-                rope.yarn(Optional.of(new Yarn(
-                                factor,
-                                keys.integer("rope.scaling.original_context_length", 1, Integer.MAX_VALUE),
-                                keys.numberOr("rope.scaling.yarn_beta_fast", 32, MIN_FACTOR, MAX_FACTOR),
-                                keys.numberOr("rope.scaling.yarn_beta_slow", 1, MIN_FACTOR, MAX_FACTOR))))
-                        .attentionFactor((float) (1 + 0.1 * Math.log(factor)));
+                Yarn yarn = yarn(keys);
+                rope.yarn(Optional.of(yarn));
+                float multiplier = keys.numberOr("rope.scaling.yarn_log_multiplier", 0, 0, MAX_FACTOR);
+                magnitude = (float) (magnitude(yarn.factor(), 1) / magnitude(yarn.factor(), multiplier));
             }
-            default -> throw keys.unsupported("rope.scaling.type", type, "none, linear and yarn");
+            case "longrope" -> rope.freqFactors(Optional.of(longRope(keys, config)));
+            default -> throw keys.unsupported("rope.scaling.type", type, "none, linear, yarn and longrope");
         }
-        return rope;
+        return rope.attentionFactor(keys.numberOr("rope.scaling.attn_factor", magnitude, MIN_FACTOR, MAX_FACTOR));
+    }
+
+    private static String type(ModelKeys keys) {
+        String otherwise = keys.has("rope.scaling.factor") ? "linear" : "none";
+        String type = keys.text("rope.scaling.type", otherwise);
+        return type.equals("none") && keys.source().has(LONG) ? "longrope" : type;
+    }
+
+    private static Yarn yarn(ModelKeys keys) {
+        float fast = keys.numberOr("rope.scaling.yarn_beta_fast", 32, MIN_FACTOR, MAX_FACTOR);
+        float slow = keys.numberOr("rope.scaling.yarn_beta_slow", 1, MIN_FACTOR, MAX_FACTOR);
+        if (slow >= fast) {
+            throw keys.impossible("rope.scaling.yarn_beta_slow", slow, "less than yarn_beta_fast, which is " + fast);
+        }
+        return new Yarn(factor(keys), originalContext(keys), fast, slow);
+    }
+
+    /// {@return what YaRN multiplies queries and keys by: `1 + 0.1 multiplier ln(factor)`, and 1 for a shorter context}
+    ///
+    /// @param factor how much longer the context is
+    /// @param multiplier 1 in the paper
+    public static double magnitude(float factor, double multiplier) {
+        return factor <= 1 ? 1 : 1 + 0.1 * multiplier * Math.log(factor);
+    }
+
+    private static Weight longRope(ModelKeys keys, ModelConfig config) {
+        int asked = keys.source().contextLength();
+        int context = asked > 0 ? asked : config.contextLength();
+        return Weight.vector(context > originalContext(keys) ? LONG : SHORT, config.ropeDim() / 2);
+    }
+
+    /// {@return `rope.scaling.original_context_length`, which must be there}
+    ///
+    /// @param keys the file's keys
+    public static int originalContext(ModelKeys keys) {
+        return keys.integer("rope.scaling.original_context_length", 1, Integer.MAX_VALUE);
+    }
+
+    /// {@return whether a tensor holds the factors of one of the two lengths of a context, of which a model uses one}
+    ///
+    /// @param tensor its name
+    public static boolean isLongRope(String tensor) {
+        return tensor.equals(LONG) || tensor.equals(SHORT);
     }
 
     /// The rotation without scaling, such as that of layers with a window.

@@ -7,6 +7,7 @@ import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Weight;
@@ -98,7 +99,7 @@ final class Decision implements AutoCloseable {
     private ModelDefinition define() {
         Map<String, TensorInfo> tensors =
                 file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
-        ModelSource source = new ModelSource(file.metadata(), tensors);
+        ModelSource source = new ModelSource(file.metadata(), tensors, contextLength());
         ModelDefinition defined =
                 Definitions.of(architecture, source, file.path().getFileName().toString());
         file.metadata().strings("tokenizer.ggml.tokens").ifPresent(tokens -> {
@@ -112,6 +113,18 @@ final class Decision implements AutoCloseable {
         });
         findLeftOver(source, defined.graph());
         return withOutputs(defined);
+    }
+
+    /// {@return how long sequences may become, 0 for as long as the file says}
+    private int contextLength() {
+        if (request.contextLength() > 0 || config.contextLength() == 0) {
+            return request.contextLength();
+        }
+        GgufMetadata keys = file.metadata();
+        String key = keys.requiredString("general.architecture") + ".context_length";
+        return keys.has(key)
+                ? Math.min(config.contextLength(), keys.requiredInteger(key, 1, Integer.MAX_VALUE))
+                : config.contextLength();
     }
 
     /// Finds the tensors without which the whole graph, with all its outputs, would be computed: most likely

@@ -6,17 +6,21 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.config.Setting;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import dev.tenon.platform.core.settings.DeclaredSettings;
 import dev.tenon.platform.core.settings.EngineConfig;
+import dev.tenon.platform.core.text.ByteLevelBpeProvider;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/// Where settings come from, and what of them an engine refuses.
+/// Where settings come from, what of them an engine refuses, and what an architecture learns of them.
 class EngineSettingsTests {
     private static final Setting BLOCK =
             Setting.integer("mv.block-size", 0, 0, 512, "Threads.").alsoFrom("MV_BLOCKSIZE");
@@ -96,5 +100,30 @@ class EngineSettingsTests {
         TenonException e = assertThrows(TenonException.class, () -> misconfigured.load(EngineTests.request()));
         assertEquals(ErrorCode.CONFIG, e.code());
         assertEquals(0, fast.open.get());
+    }
+
+    @Test
+    void theArchitectureLearnsHowLongSequencesMayBecome() {
+        FakeLlama llama = new FakeLlama();
+        registry.add(fast);
+        registry.add(new FakeFormat());
+        registry.add(llama);
+        registry.add(new ByteLevelBpeProvider());
+        registry.add(new DefaultSamplerProvider());
+        LoadRequest asked = EngineTests.request().toBuilder().contextLength(8).build();
+        TenonEngine free = new TenonEngine(registry, EngineConfig.of(Map.of("context.length", "0"), Map.of()));
+        free.load(EngineTests.request()).close();
+        assertEquals(0, llama.contextLength, "as the file says");
+        free.load(asked).close();
+        assertEquals(8, llama.contextLength);
+        TenonEngine capped = new TenonEngine(registry, EngineConfig.of(Map.of("context.length", "16"), Map.of()));
+        capped.load(EngineTests.request()).close();
+        assertEquals(16, llama.contextLength);
+        capped.load(asked).close();
+        assertEquals(8, llama.contextLength, "the request is above the setting");
+        TenonEngine high = new TenonEngine(registry, EngineConfig.of(Map.of("context.length", "1000000"), Map.of()));
+        try (LoadedModel model = high.load(EngineTests.request())) {
+            assertEquals(model.config().contextLength(), llama.contextLength, "the setting is a cap");
+        }
     }
 }

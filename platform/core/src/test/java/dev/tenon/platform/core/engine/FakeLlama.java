@@ -23,8 +23,12 @@ final class FakeLlama implements ModelArchitecture {
         return "llama";
     }
 
+    /// The context of the last load.
+    volatile int contextLength = -1;
+
     @Override
     public ModelDefinition define(ModelSource source) {
+        contextLength = source.contextLength();
         ModelConfig config = ModelConfig.read(source, 10000);
         Weight table = new Weight("token_embd.weight", config.embeddingLength(), config.vocabularySize());
         GraphBuilder g = new GraphBuilder("fake");
