@@ -9,18 +9,36 @@ import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.BinaryOperator;
+import java.util.function.UnaryOperator;
 
 /// Adds the blocks of decoders to a graph, with the tensor names of GGUF.
 ///
 /// Shapes come from the configuration, never from the file, so that a file that does not fit is refused when
 /// its weights are looked up. What the file decides is whether a tensor that a family may leave out is there:
-/// biases, the head, norms of queries and keys, and whether matrices are fused. Not safe for several threads.
+/// biases, the head, norms of queries and keys, and whether matrices are fused. A family that never leaves one
+/// out says so ([#always(String...)], [#always(QkNorm)]). Not safe for several threads.
 public final class DecoderBlocks {
+    /// What a norm of queries and keys spans.
+    public enum QkNorm {
+        /// Each head for itself, all with the same weight.
+        HEADS,
+        /// All heads of a token together.
+        ROWS
+    }
+
+    private static final String LAYER_PREFIX = "blk.";
+
     private final ModelSource source;
     private final ModelConfig config;
     private final GraphBuilder graph;
+    private final List<String> always = new ArrayList<>();
+    private Optional<QkNorm> qkNorm = Optional.empty();
 
     /// Starts an empty graph.
     ///
@@ -30,6 +48,48 @@ public final class DecoderBlocks {
         this.source = source;
         this.config = config;
         this.graph = new GraphBuilder(config.architecture());
+    }
+
+    /// Names tensors that every file of the architecture has: the graph reads them even where the file does not have
+    /// them, so that such a file is refused.
+    ///
+    /// @param tensors their names without the layer, such as `attn_q.bias`
+    /// @return this
+    public DecoderBlocks always(String... tensors) {
+        for (String tensor : tensors) {
+            always.add("." + tensor);
+        }
+        return this;
+    }
+
+    /// Says how every file of the architecture norms queries and keys; where nothing is said, the file decides.
+    ///
+    /// @param norm what a norm spans
+    /// @return this
+    public DecoderBlocks always(QkNorm norm) {
+        qkNorm = Optional.of(norm);
+        return this;
+    }
+
+    private boolean has(String tensor) {
+        return source.has(tensor) || always.stream().anyMatch(tensor::endsWith);
+    }
+
+    /// {@return whether a tensor belongs to a draft block, which the last `nextn_predict_layers` blocks are and which
+    ///     the model is whole without}
+    ///
+    /// @param source metadata and tensor descriptions
+    /// @param tensor its whole name
+    public static boolean isDraft(ModelSource source, String tensor) {
+        ModelKeys keys = ModelKeys.of(source);
+        int blocks = keys.integer("block_count", 1, Integer.MAX_VALUE);
+        int drafts = keys.integerOr("nextn_predict_layers", 0, 0, blocks);
+        for (int layer = blocks - drafts; layer < blocks; layer++) {
+            if (tensor.startsWith(LAYER_PREFIX + layer + ".")) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// {@return the graph, for ops that are not here}
@@ -47,7 +107,7 @@ public final class DecoderBlocks {
     /// @param tensor its whole name
     /// @param length elements
     public Optional<Weight> vector(String tensor, int length) {
-        return source.has(tensor) ? Optional.of(Weight.vector(tensor, length)) : Optional.empty();
+        return has(tensor) ? Optional.of(Weight.vector(tensor, length)) : Optional.empty();
     }
 
     /// {@return the embedding's table}
@@ -130,13 +190,31 @@ public final class DecoderBlocks {
     /// @param params how to attend
     /// @param rope how to rotate queries and keys, or empty
     public Value attention(String blk, Value x, int layer, AttentionParams params, Optional<RopeParams> rope) {
+        return attention(blk, x, layer, params, rope, UnaryOperator.identity());
+    }
+
+    /// {@return self-attention as above, with something done to the rotated queries}
+    ///
+    /// @param blk prefix of the layer's tensors, such as `blk.0.`
+    /// @param x `[T, E]`
+    /// @param layer index of the KV cache layer
+    /// @param params how to attend
+    /// @param rope how to rotate queries and keys, or empty
+    /// @param queries adds what follows the rotation of queries, such as a scale by position
+    public Value attention(
+            String blk,
+            Value x,
+            int layer,
+            AttentionParams params,
+            Optional<RopeParams> rope,
+            UnaryOperator<Value> queries) {
         int qWidth = params.headCount() * config.keyLength();
         int kWidth = params.headCountKv() * config.keyLength();
         int vWidth = params.headCountKv() * config.valueLength();
         Value q = projection(blk, "attn_q", x, qWidth, 0, qWidth + kWidth + vWidth);
         Value k = projection(blk, "attn_k", x, kWidth, qWidth, qWidth + kWidth + vWidth);
         Value v = projection(blk, "attn_v", x, vWidth, qWidth + kWidth, qWidth + kWidth + vWidth);
-        q = rotated(blk + "q_rope", maybeNormed(blk + "attn_q_norm", q), rope);
+        q = queries.apply(rotated(blk + "q_rope", maybeNormed(blk + "attn_q_norm", q), rope));
         k = rotated(blk + "k_rope", maybeNormed(blk + "attn_k_norm", k), rope);
         Value attended = graph.attention(blk + "attn", q, k, v, layer, params);
         return linear(blk + "attn_output", attended, config.embeddingLength());
@@ -148,10 +226,11 @@ public final class DecoderBlocks {
                 : linear(blk + name, x, rows);
     }
 
-    /// A norm as long as a head norms heads, any other the whole row.
+    /// Where the architecture does not say, a norm as long as a head norms heads, any other the whole row.
     private Value maybeNormed(String name, Value x) {
-        return source.tensor(name + ".weight")
-                .map(t -> rmsNorm(name, x, t.cols() == config.keyLength() ? config.keyLength() : x.width()))
+        return qkNorm.or(() -> source.tensor(name + ".weight")
+                        .map(t -> t.cols() == config.keyLength() ? QkNorm.HEADS : QkNorm.ROWS))
+                .map(norm -> rmsNorm(name, x, norm == QkNorm.HEADS ? config.keyLength() : x.width()))
                 .orElse(x);
     }
 
@@ -210,11 +289,29 @@ public final class DecoderBlocks {
     /// @param shape counts and widths
     /// @param activation of the gate
     public Value experts(String blk, Value x, ExpertOp.Router router, ExpertShape shape, Activation activation) {
+        return experts(
+                blk,
+                x,
+                router,
+                shape,
+                (gate, up) -> graph.multiply(
+                        blk + "ffn_hidden_exps", graph.activate(blk + "ffn_act_exps", gate, activation), up));
+    }
+
+    /// {@return a layer of experts, `[T, E]`: the weighted sum of `down(combine(gate(x), up(x)))` of the chosen
+    ///     ones}
+    ///
+    /// @param blk prefix of the layer's tensors, such as `blk.0.`
+    /// @param x `[T, E]`, or `[T, used * E]`
+    /// @param router the choice
+    /// @param shape counts and widths
+    /// @param combine adds what is between the matrices, given the products with gate and up
+    public Value experts(
+            String blk, Value x, ExpertOp.Router router, ExpertShape shape, BinaryOperator<Value> combine) {
         boolean fused = source.has(blk + "ffn_gate_up_exps.weight");
         Value gate = gateOrUp(blk, "ffn_gate_exps", fused, 0, x, router, shape);
         Value up = gateOrUp(blk, "ffn_up_exps", fused, shape.width(), x, router, shape);
-        Value hidden =
-                graph.multiply(blk + "ffn_hidden_exps", graph.activate(blk + "ffn_act_exps", gate, activation), up);
+        Value hidden = combine.apply(gate, up);
         Value down = expert(blk + "ffn_down_exps", hidden, router, shape, shape.width(), config.embeddingLength());
         return graph.weightedSum(blk + "ffn_moe", down, router.shares());
     }
@@ -223,9 +320,9 @@ public final class DecoderBlocks {
             String blk, String name, boolean fused, int from, Value x, ExpertOp.Router router, ExpertShape shape) {
         int width = shape.width();
         if (!fused) {
-            return expert(blk + name, x, router, shape, x.width(), width);
+            return expert(blk + name, x, router, shape, config.embeddingLength(), width);
         }
-        Weight both = new Weight(blk + "ffn_gate_up_exps.weight", x.width(), 2 * width, shape.count());
+        Weight both = new Weight(blk + "ffn_gate_up_exps.weight", config.embeddingLength(), 2 * width, shape.count());
         return graph.expertLinear(blk + name, x, router.chosen(), both.rows(from, from + width), Optional.empty());
     }
 
@@ -238,9 +335,8 @@ public final class DecoderBlocks {
     /// @param cols elements that a matrix multiplies
     /// @param rows rows of each matrix
     public Value expert(String name, Value x, ExpertOp.Router router, ExpertShape shape, int cols, int rows) {
-        Optional<Weight> bias = source.has(name + ".bias")
-                ? Optional.of(new Weight(name + ".bias", rows, shape.count()))
-                : Optional.empty();
+        Optional<Weight> bias =
+                has(name + ".bias") ? Optional.of(new Weight(name + ".bias", rows, shape.count())) : Optional.empty();
         Weight weight = new Weight(name + ".weight", cols, rows, shape.count());
         return graph.expertLinear(name, x, router.chosen(), weight, bias);
     }

@@ -17,10 +17,15 @@ import dev.tenon.api.model.ModelKeys;
 public record ExpertShape(
         int count, int used, int width, Gating gating, boolean normalise, float scale, int groups, int groupsUsed) {
     private static final int MAX_EXPERTS = 1 << 16;
+    /// So that the rows of all experts of a token have a length that fits an int.
+    private static final int MAX_USED = 64;
+
     private static final int MAX_WIDTH = 1 << 24;
+    private static final int OVER_CHOSEN = 3;
 
     /// Reads the keys that GGUF defines for experts. What an architecture fixes takes the place of a key that
-    /// is missing; keys that are there win.
+    /// is missing; keys that are there win. Gating 3, a softmax over the chosen logits only, is a softmax that is
+    /// normalised.
     ///
     /// @param keys the file's keys
     /// @param widthKey `expert_feed_forward_length`, or `feed_forward_length` where experts have no
@@ -41,23 +46,38 @@ public record ExpertShape(
         float scale = keys.numberOr("expert_weights_scale", 1, 0, 1e6);
         return new ExpertShape(
                 count,
-                keys.integer("expert_used_count", 1, count / groups * groupsUsed),
+                keys.integer("expert_used_count", 1, Math.min(MAX_USED, count / groups * groupsUsed)),
                 keys.integer(widthKey, 1, MAX_WIDTH),
                 gating(keys, gating),
-                keys.flag("expert_weights_norm", normalise),
+                keys.flag("expert_weights_norm", normalise) || number(keys) == OVER_CHOSEN,
                 scale == 0 ? 1 : scale,
                 groups,
                 groupsUsed);
     }
 
+    /// Refuses a file with experts, for an architecture that has none.
+    ///
+    /// @param keys the file's keys
+    /// @throws dev.tenon.api.error.UnsupportedModelException (`MODEL-003`) if the file has experts
+    public static void none(ModelKeys keys) {
+        int count = keys.integerOr("expert_count", 0, 0, Integer.MAX_VALUE);
+        if (count > 0) {
+            throw keys.unsupported("expert_count", count, "0, no mixture of experts");
+        }
+    }
+
     private static Gating gating(ModelKeys keys, Gating otherwise) {
-        int number = keys.integerOr("expert_gating_func", 0, 0, Integer.MAX_VALUE);
+        int number = number(keys);
         return switch (number) {
             case 0 -> otherwise;
-            case 1 -> Gating.SOFTMAX;
+            case 1, OVER_CHOSEN -> Gating.SOFTMAX;
             case 2 -> Gating.SIGMOID;
-            default -> throw keys.unsupported("expert_gating_func", number, "1 (softmax) and 2 (sigmoid)");
+            default -> throw keys.unsupported("expert_gating_func", number, "1 to 3 (softmax, sigmoid)");
         };
+    }
+
+    private static int number(ModelKeys keys) {
+        return keys.integerOr("expert_gating_func", 0, 0, Integer.MAX_VALUE);
     }
 
     /// {@return the parameters of the router, without a bias}
