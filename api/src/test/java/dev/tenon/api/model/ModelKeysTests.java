@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.graph.RouterParams.Gating;
@@ -69,6 +70,14 @@ class ModelKeysTests {
         ExpertShape grouped = ExpertShape.read(keys(), "feed_forward_length", Gating.SOFTMAX, true);
         assertEquals(new ExpertShape(8, 4, 32, Gating.SIGMOID, false, 2.5f, 4, 2), grouped);
         assertEquals(2, grouped.router().build().groupsUsed());
+        metadata.put("a.expert_gating_func", GgufValue.ofUint32(3));
+        ExpertShape chosenOnly = ExpertShape.read(keys(), "feed_forward_length", Gating.SIGMOID, false);
+        assertEquals(new ExpertShape(8, 4, 32, Gating.SOFTMAX, true, 2.5f, 4, 2), chosenOnly);
+        metadata.put("a.expert_gating_func", GgufValue.ofUint32(4));
+        assertThrows(
+                UnsupportedModelException.class,
+                () -> ExpertShape.read(keys(), "feed_forward_length", Gating.SIGMOID, false));
+        metadata.remove("a.expert_gating_func");
         metadata.put("a.expert_used_count", GgufValue.ofUint32(5));
         refused(
                 ErrorCode.MODEL_KEY_VALUE,

@@ -31,6 +31,17 @@ class BundlesIT {
     /// The backends of the distribution.
     static final Set<String> BACKENDS = Set.of("cpu-vector", "cuda", "nv", "nv-tegra");
 
+    /// What the bundles of the distribution serve, one a line.
+    static final Set<String> ARCHITECTURES = new TreeSet<>("""
+            glm4moe
+            gpt-oss
+            llama
+            minimax-m2
+            olmoe
+            qwen3
+            qwen3moe
+            """.lines().toList());
+
     static final Set<String> FORMATS = new TreeSet<>(Set.of(
             "F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q3_K", "Q2_K", "Q4_0", "Q4_1", "Q5_0", "Q5_1",
             "IQ4_NL", "IQ4_XS", "MXFP4"));
@@ -56,7 +67,7 @@ class BundlesIT {
         try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), false)) {
             osgi.startEverything();
             assertEquals(FORMATS, osgi.properties(FORMAT, "quant.format"));
-            assertEquals(Set.of("llama", "qwen3"), osgi.properties(ARCHITECTURE, "model.architecture"));
+            assertEquals(ARCHITECTURES, osgi.properties(ARCHITECTURE, "model.architecture"));
             assertEquals(BACKENDS, osgi.properties(BACKEND, "backend.id"));
             assertEquals(1, osgi.references(ENGINE, null).size(), "engines");
             assertEquals(FORMATS.size(), osgi.references(FORMAT, null).size(), "formats, each once");

@@ -73,6 +73,13 @@ final class Jars {
                 .orElseThrow(() -> new AssertionError("no jar of " + name + " in " + DISTRIBUTION));
     }
 
+    /// {@return our bundles of architectures}
+    static List<Path> models() {
+        return ours().stream()
+                .filter(jar -> jar.getFileName().toString().startsWith("tenon-models-"))
+                .toList();
+    }
+
     /// {@return the bundles of others that ours need, as they are in the distribution}
     static List<Path> thirdPartyBundles() {
         return list(DISTRIBUTION.resolve("bundles")).stream()

@@ -49,7 +49,8 @@ final class KnownRotations {
             "nemotron",
             "exaone",
             "gpt-oss",
-            "glm4moe");
+            "glm4moe",
+            "minimax-m2");
 
     private KnownRotations() {}
 

@@ -88,6 +88,21 @@ public final class TinySource {
         return new ModelSource(GgufMetadata.of("tiny.gguf", metadata), tensors);
     }
 
+    /// {@return the configuration of the keys that a source begins with, for what a test adds to them}
+    public ModelConfig.Builder beginning() {
+        return ModelConfig.builder(architecture)
+                .contextLength(128)
+                .embeddingLength(32)
+                .blockCount(2)
+                .headCount(4)
+                .headCountKv(2)
+                .keyLength(8)
+                .valueLength(8)
+                .feedForwardLength(48)
+                .vocabularySize(67)
+                .ropeDim(8);
+    }
+
     /// {@return the configuration that an architecture reads}
     ///
     /// @param reader the architecture

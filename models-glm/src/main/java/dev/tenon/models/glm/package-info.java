@@ -1,0 +1,2 @@
+/// The GLM architectures as graph builders.
+package dev.tenon.models.glm;

@@ -1,0 +1,2 @@
+/// The MiniMax architectures as graph builders.
+package dev.tenon.models.minimax;

@@ -1,0 +1,2 @@
+/// The OLMo architectures as graph builders.
+package dev.tenon.models.olmo;
