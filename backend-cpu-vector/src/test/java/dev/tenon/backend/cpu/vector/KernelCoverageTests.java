@@ -17,9 +17,11 @@ import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RouterParams;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
@@ -92,7 +94,7 @@ class KernelCoverageTests {
                     .forEach(step -> found.add(line(step, type.name())));
         }
         TestWeights weights = new TestWeights();
-        for (Graph graph : List.of(scaledAndCapped(weights), expertsAndEncoders(weights))) {
+        for (Graph graph : List.of(scaledAndCapped(weights), expertsAndEncoders(weights), states(weights))) {
             for (PlanReport.Kernel step : steps(graph, weights, KvType.F16, false)) {
                 if (!step.op().matches("embedding|linear|select_rows|add")) {
                     found.add(line(step, "-"));
@@ -172,9 +174,26 @@ class KernelCoverageTests {
         return b.build(b.pool("pool", sum, Pooling.MEAN));
     }
 
+    private static Graph states(TestWeights weights) {
+        float[] values = new float[64 * 64];
+        GraphBuilder b = new GraphBuilder("states");
+        Weight table = weights.putRandom("embd", 64, 64, TestWeights.F32, values);
+        Weight groups = weights.putRandom("groups", 16, 4, TestWeights.F32, values);
+        Weight taps = weights.putRandom("taps", 4, 64, TestWeights.F32, values);
+        Weight four = weights.putRandom("four", 4, 1, TestWeights.F32, values);
+        Value x = b.groupedRmsNorm("norm", b.embedding("embd", table), groups, 1e-5f);
+        x = b.shortConvolution("conv", x, taps, Optional.empty());
+        Value heads = b.slice("heads", x, 4, 0, 1);
+        Value scanned = b.value("scan", 32);
+        b.add(new StateOp.SelectiveScan(x, heads, four, four, four, 1, scanned));
+        Value corrected = b.value("delta", 32);
+        b.add(new StateOp.GatedDeltaRule(x, heads, heads, four, four, 2, StateOp.KeyHeads.BLOCK, 1e-6f, corrected));
+        return b.build(b.selectRows("rows", b.add("sum", scanned, corrected)));
+    }
+
     /// {@return kinds of all ops of the api, from their names}
     private static Set<String> knownOps() {
-        Stream<Class<?>> grouped = Stream.of(CoreOp.class, ExpertOp.class, FusedOp.class)
+        Stream<Class<?>> grouped = Stream.of(CoreOp.class, ExpertOp.class, FusedOp.class, PartOp.class, StateOp.class)
                 .flatMap(group -> Stream.of(group.getDeclaredClasses()));
         return Stream.concat(grouped, Stream.of(PositionScale.class))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))

@@ -16,6 +16,7 @@ import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
@@ -24,6 +25,7 @@ import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.Kernel;
@@ -239,6 +241,14 @@ final class SupportPage {
         Weight experts = new Weight("experts", 256, 256, 8);
         ops.put("`expert_linear`", new ExpertOp.ExpertLinear(X, TWO, experts, NONE, WIDE));
         ops.put("`weighted_sum`", new ExpertOp.WeightedSum(WIDE, TWO, Y));
+        ops.put("`slice`", new PartOp.Slice(WIDE, 2, 0, Y));
+        ops.put("`grouped_rms_norm`", new PartOp.GroupedRmsNorm(X, new Weight("norms", 64, 4), 0, Y));
+        ops.put("`short_convolution`", new StateOp.ShortConvolution(X, new Weight("taps", 4, 256), NONE, Y));
+        Weight pair = Weight.vector("pair", 2);
+        ops.put("`selective_scan`", new StateOp.SelectiveScan(WIDE, TWO, pair, pair, pair, 1, Y));
+        ops.put(
+                "`gated_delta_rule`",
+                new StateOp.GatedDeltaRule(WIDE, TWO, TWO, pair, pair, 1, StateOp.KeyHeads.BLOCK, 0, Y));
         return ops;
     }
 

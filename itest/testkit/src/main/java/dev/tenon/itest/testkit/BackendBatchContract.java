@@ -18,11 +18,13 @@ import dev.tenon.itest.testkit.models.PlanDriver.Settings;
 import dev.tenon.itest.testkit.models.RandomModels;
 import dev.tenon.itest.testkit.models.RandomModels.Model;
 import dev.tenon.itest.testkit.models.RandomModels.Shape;
+import dev.tenon.itest.testkit.models.TestFormats;
 import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -34,10 +36,28 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
     /// For subclasses.
     protected BackendBatchContract() {}
 
-    @Test
-    void logitsAreTheSameForEveryChunkSize() {
-        try (Model model = llama();
-                PlanDriver driver = new PlanDriver(device(), model, settings(40, 1, 40))) {
+    @TestFactory
+    Stream<DynamicTest> logitsAreTheSameForEveryChunkSize() {
+        return models(this::chunks);
+    }
+
+    /// A test with a usual model, and one with a model whose ops have states.
+    private Stream<DynamicTest> models(Consumer<Model> test) {
+        return Stream.of(true, false)
+                .map(usual -> DynamicTest.dynamicTest(usual ? "decoder" : "with states", () -> {
+                    try (Model model = usual ? qwen3() : withStates()) {
+                        assumeSupported(model);
+                        test.accept(model);
+                    }
+                }));
+    }
+
+    private static Model withStates() {
+        return RandomModels.ops("states and attention", 11, 24, TestFormats.F32, StateOpCases::hybrid);
+    }
+
+    private void chunks(Model model) {
+        try (PlanDriver driver = new PlanDriver(device(), model, settings(40, 1, 40))) {
             int[] tokens = tokens(10, 40, model.vocabularySize());
             PlanDriver.Sequence whole = driver.open();
             double[][] expected = Closeness.widen(driver.feed(whole, tokens, 40));
@@ -51,10 +71,13 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
         }
     }
 
-    @Test
-    void prefillAndDecodeOfSeveralSequencesMixInOneStep() {
-        try (Model model = qwen3();
-                PlanDriver driver = new PlanDriver(device(), model, settings(24, 4, 20))) {
+    @TestFactory
+    Stream<DynamicTest> prefillAndDecodeOfSeveralSequencesMixInOneStep() {
+        return models(this::mixedSteps);
+    }
+
+    private void mixedSteps(Model model) {
+        try (PlanDriver driver = new PlanDriver(device(), model, settings(24, 4, 20))) {
             Reference reference = new Reference(model.graph(), model.weights());
             Random random = new Random(12);
             PlanDriver.Sequence[] sequences = new PlanDriver.Sequence[4];
@@ -104,10 +127,13 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
         }
     }
 
-    @Test
-    void usedPagesCanBeUsedAgainWithoutClearing() {
-        try (Model model = llama();
-                PlanDriver driver = new PlanDriver(device(), model, settings(16, 1, 32))) {
+    @TestFactory
+    Stream<DynamicTest> usedPagesCanBeUsedAgainWithoutClearing() {
+        return models(this::sequencesAfterEachOther);
+    }
+
+    private void sequencesAfterEachOther(Model model) {
+        try (PlanDriver driver = new PlanDriver(device(), model, settings(16, 1, 32))) {
             for (int round = 0; round < 4; round++) {
                 int[] tokens = tokens(20 + round, 30 - 7 * round, model.vocabularySize());
                 double[][] expected = new Reference(model.graph(), model.weights())
@@ -159,27 +185,39 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
         return kvTypes().stream()
                 .sorted()
                 .map(type -> DynamicTest.dynamicTest("kv " + type, () -> {
-                    Settings settings = settings(16, 2, 32).withKvType(type);
-                    try (Model model = llama();
-                            PlanDriver driver = new PlanDriver(device(), model, settings)) {
-                        Reference reference = new Reference(model.graph(), model.weights());
-                        int[] prefix = tokens(30, 13, model.vocabularySize());
-                        int[] left = tokens(31, 6, model.vocabularySize());
-                        int[] right = tokens(32, 6, model.vocabularySize());
-                        Reference.Sequence leftTruth = reference.newSequence();
-                        leftTruth.feed(prefix);
-                        Reference.Sequence rightTruth = reference.newSequence();
-                        rightTruth.feed(prefix);
-                        PlanDriver.Sequence original = driver.open();
-                        driver.feed(original, prefix, 16);
-                        PlanDriver.Sequence copy = driver.fork(original);
-                        float[][] gotRight = driver.step(new Chunk(copy, right, true));
-                        float[][] gotLeft = driver.step(new Chunk(original, left, true));
+                    try (Model model = llama()) {
                         double allowed = tolerance("model", 256) + kvTolerance(type);
-                        assertClose(model.name() + " copy", rightTruth.feed(right), gotRight, allowed);
-                        assertClose(model.name() + " original", leftTruth.feed(left), gotLeft, allowed);
+                        copy(model, settings(16, 2, 32).withKvType(type), allowed);
                     }
                 }));
+    }
+
+    @Test
+    void aCopiedStateLivesOnItsOwn() {
+        try (Model model = withStates()) {
+            assumeSupported(model);
+            copy(model, settings(16, 2, 32), tolerance("model", 256));
+        }
+    }
+
+    private void copy(Model model, Settings settings, double allowed) {
+        try (PlanDriver driver = new PlanDriver(device(), model, settings)) {
+            Reference reference = new Reference(model.graph(), model.weights());
+            int[] prefix = tokens(30, 13, model.vocabularySize());
+            int[] left = tokens(31, 6, model.vocabularySize());
+            int[] right = tokens(32, 6, model.vocabularySize());
+            Reference.Sequence leftTruth = reference.newSequence();
+            leftTruth.feed(prefix);
+            Reference.Sequence rightTruth = reference.newSequence();
+            rightTruth.feed(prefix);
+            PlanDriver.Sequence original = driver.open();
+            driver.feed(original, prefix, 16);
+            PlanDriver.Sequence copy = driver.fork(original);
+            float[][] gotRight = driver.step(new Chunk(copy, right, true));
+            float[][] gotLeft = driver.step(new Chunk(original, left, true));
+            assertClose(model.name() + " copy", rightTruth.feed(right), gotRight, allowed);
+            assertClose(model.name() + " original", leftTruth.feed(left), gotLeft, allowed);
+        }
     }
 
     @TestFactory

@@ -197,7 +197,7 @@ public abstract class BackendNumbersContract {
     }
 
     /// Skips a test where the backend says that it does not run one of the ops.
-    private void assumeSupported(Model model) {
+    final void assumeSupported(Model model) {
         for (Op op : model.graph().ops()) {
             Support support = device.compiler().supports(op, model.weights(), kernels());
             assumeTrue(support.level() != Support.Level.NONE, () -> backend.id() + ": " + support.reason());

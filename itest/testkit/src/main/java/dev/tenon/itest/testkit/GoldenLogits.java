@@ -69,7 +69,7 @@ public record GoldenLogits(String name, int[] ids, float[] logits, double tolera
                                 .kernels(kernels)
                                 .build())) {
             StepInput input = new StepInput();
-            input.addSequence(IntStream.range(0, plan.kvPages().pageCount()).toArray());
+            input.addSequence(IntStream.range(0, plan.kvPages().pageCount()).toArray(), 0);
             for (int t = 0; t < ids.length; t++) {
                 input.addToken(ids[t], t, t == ids.length - 1);
             }

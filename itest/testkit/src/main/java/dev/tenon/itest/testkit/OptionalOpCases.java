@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 
 /// Ops of experts and encoders, and ways of usual ops that only some models need: a backend may refuse them.
+/// [StateOpCases] follow them.
 final class OptionalOpCases {
     private static final Optional<Weight> NONE = Optional.empty();
 
@@ -45,6 +46,7 @@ final class OptionalOpCases {
         all.routers();
         all.experts();
         all.own();
+        all.cases.addAll(StateOpCases.all());
         return List.copyOf(all.cases);
     }
 

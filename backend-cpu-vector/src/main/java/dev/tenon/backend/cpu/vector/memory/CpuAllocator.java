@@ -148,6 +148,18 @@ public final class CpuAllocator implements Allocator {
             }
         }
 
+        /// {@return a zeroed array, kept alive by whoever holds it}
+        ///
+        /// @param length elements
+        /// @throws OutOfResourcesException (`LIMIT-003`) if there is no room
+        public float[] floats(int length) {
+            try {
+                return new float[length];
+            } catch (OutOfMemoryError e) {
+                throw refusal((long) length * Float.BYTES, purpose);
+            }
+        }
+
         @Override
         public void close() {
             if (!closed) {

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.api.device.StepInput;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
+import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
 import dev.tenon.backend.cpu.vector.kv.AttentionSplit;
 import dev.tenon.backend.cpu.vector.kv.Tiles;
 import dev.tenon.backend.cpu.vector.memory.Activations;
@@ -43,6 +44,8 @@ public final class StepContext {
     private int[] selectedToken = new int[1];
     private int[] blockStart = new int[2];
     private int blockCount;
+    private int[] runStart = new int[2];
+    private int runCount;
 
     /// Creates the context of a plan.
     ///
@@ -62,9 +65,11 @@ public final class StepContext {
         if (selectedToken.length < tokens) {
             selectedToken = new int[tokens];
             blockStart = new int[tokens + 1];
+            runStart = new int[tokens + 1];
         }
         int selected = 0;
         blockCount = 0;
+        runCount = 0;
         oneBlockEach = true;
         split.reset();
         for (int t = 0; t < tokens; t++) {
@@ -73,12 +78,14 @@ public final class StepContext {
             }
             if (t == 0 || newInput.sequence(t) != newInput.sequence(t - 1)) {
                 blockStart[blockCount++] = t;
+                runStart[runCount++] = t;
             } else if (t - blockStart[blockCount - 1] == BLOCK_TOKENS) {
                 blockStart[blockCount++] = t;
                 oneBlockEach = false;
             }
         }
         blockStart[blockCount] = tokens;
+        runStart[runCount] = tokens;
     }
 
     /// Forgets the input.
@@ -163,6 +170,18 @@ public final class StepContext {
     /// @param block index
     int blockStart(int block) {
         return blockStart[block];
+    }
+
+    /// {@return number of sequences that have tokens in the step}
+    int runCount() {
+        return runCount;
+    }
+
+    /// {@return first token of such a sequence; that of the one after it ends it}
+    ///
+    /// @param run index
+    int runStart(int run) {
+        return runStart[run];
     }
 
     /// Takes the next items of a phase's work.
@@ -263,6 +282,13 @@ public final class StepContext {
     /// @param thread index
     Activations normed(int thread) {
         return memory[thread].normed();
+    }
+
+    /// {@return what a thread works at in ops with a state}
+    ///
+    /// @param thread index
+    StateWork work(int thread) {
+        return memory[thread].work();
     }
 
     /// {@return memory for gate and up projections of a thread}

@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
+import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
 import dev.tenon.backend.cpu.vector.kv.Tiles;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.GateTile;
@@ -11,4 +12,5 @@ import dev.tenon.backend.cpu.vector.memory.GateTile;
 /// @param tiles memory of attention
 /// @param gateTile memory of gate and up projections
 /// @param normed `[width]`, memory for a single normed row
-public record ThreadMemory(Scratch scratch, Tiles tiles, GateTile gateTile, Activations normed) {}
+/// @param work what the thread works at in ops with a state
+public record ThreadMemory(Scratch scratch, Tiles tiles, GateTile gateTile, Activations normed, StateWork work) {}

@@ -5,12 +5,14 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
+import dev.tenon.backend.cpu.vector.kv.CpuStates;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
@@ -29,7 +31,9 @@ final class CpuPlan implements Plan {
 
     private final CpuThreads threads;
     private final CpuKv cache;
-    /// Owns the cache and the warm-up too.
+    /// Null where no op has a state.
+    private final CpuStates states;
+    /// Owns the cache, the states and the warm-up too.
     private final PlanMemory memory;
     private final CpuKernel[] kernels;
     private final RopeTable[] tables;
@@ -55,7 +59,8 @@ final class CpuPlan implements Plan {
     /// @param graph the kernels; its activations have memory
     /// @param threads runs the kernels
     /// @param cache the KV cache
-    /// @param memory closed with the plan, and with it the cache and the warm-up
+    /// @param states the states of sequences; null where no op has one
+    /// @param memory closed with the plan, and with it the cache, the states and the warm-up
     /// @param context what kernels share during a step
     /// @param check checks the input of steps
     /// @param report what reports tell
@@ -65,6 +70,7 @@ final class CpuPlan implements Plan {
             LoweredGraph graph,
             CpuThreads threads,
             CpuKv cache,
+            CpuStates states,
             PlanMemory memory,
             StepContext context,
             StepCheck check,
@@ -73,6 +79,7 @@ final class CpuPlan implements Plan {
             Warmup warmup) {
         this.threads = threads;
         this.cache = cache;
+        this.states = states;
         this.memory = memory;
         this.kernels = new CpuKernel[graph.kernels().size()];
         for (int i = 0; i < kernels.length; i++) {
@@ -110,6 +117,9 @@ final class CpuPlan implements Plan {
             if (measured) {
                 times.begin(input);
             }
+            if (states != null) {
+                states.begin(input);
+            }
             cache.prepare(input);
             context.begin(input);
             growFor(input.logitRows());
@@ -117,6 +127,9 @@ final class CpuPlan implements Plan {
                 table.fill(input);
             }
             threads.run(job);
+            if (states != null) {
+                states.end(input);
+            }
             result.rows = input.logitRows();
             for (int r = 0; r < result.rows && !logits.selected; r++) {
                 result.setToken(r, context.token(true, r));
@@ -181,6 +194,11 @@ final class CpuPlan implements Plan {
     @Override
     public KvPages kvPages() {
         return cache;
+    }
+
+    @Override
+    public Optional<StateSlots> states() {
+        return Optional.ofNullable(states);
     }
 
     @Override

@@ -7,9 +7,11 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
@@ -49,6 +51,7 @@ import java.util.Set;
 final class Lowering {
     private final WeightBinder binder;
     private final CpuKv cache;
+    private final StateKernels states;
     private final KernelSet kernels;
     private final PlanMemory memory;
     private final int maxTokens;
@@ -79,13 +82,22 @@ final class Lowering {
     /// @param graph fused graph whose ops `OpSupport` accepted
     /// @param binder binds weights
     /// @param cache the plan's KV cache
+    /// @param states makes the kernels of ops with a state
     /// @param kernels selects kernels
     /// @param memory gives memory to tables
     /// @param maxTokens most tokens of a step
-    Lowering(Graph graph, WeightBinder binder, CpuKv cache, KernelSet kernels, PlanMemory memory, int maxTokens) {
+    Lowering(
+            Graph graph,
+            WeightBinder binder,
+            CpuKv cache,
+            StateKernels states,
+            KernelSet kernels,
+            PlanMemory memory,
+            int maxTokens) {
         this.graph = graph;
         this.binder = binder;
         this.cache = cache;
+        this.states = states;
         this.kernels = kernels;
         this.elements = kernels.elements();
         this.ownElements = elements.kernel() == null;
@@ -154,6 +166,10 @@ final class Lowering {
                 Activations x = pool.get(s.x());
                 add(s, s.out().name(), "f32.java", new CpuSelectRows(x, pool.define(s.out(), true)));
             }
+            case PartOp.Slice s -> add(s, s.out().name(), "f32.java", PartKernels.slice(s, pool));
+            case PartOp.GroupedRmsNorm n ->
+                add(n, n.weight().name(), "f32.java", PartKernels.groupedRmsNorm(n, pool, binder, elements.math()));
+            case StateOp s -> add(s, s.out().name(), states.name(s), states.of(s, pool, binder));
             case FusedOp.NormQkvRope f -> normQkvRope(f);
             case FusedOp.NormGateUp f -> normGateUp(f);
             case FusedOp.LinearAdd f ->

@@ -7,7 +7,9 @@ import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
+import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
+import dev.tenon.backend.cpu.vector.kv.CpuStates;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
 import dev.tenon.backend.cpu.vector.memory.GateTile;
@@ -56,7 +58,10 @@ record PlanBuilder(
         List<CoreOp.Attention> layers = graph.attentionLayers();
         CpuKv cache = new CpuKv(layers, options.kvTokens(), options.keyType(), options.valueType(), allocator);
         memory.onClose(cache::close);
-        LoweredGraph lowered = new Lowering(graph, binder, cache, kernels, memory, options.maxBatchTokens()).run();
+        CpuStates states = states(memory);
+        StateKernels stateKernels = new StateKernels(graph.stateOps(), states, kernels);
+        LoweredGraph lowered =
+                new Lowering(graph, binder, cache, stateKernels, kernels, memory, options.maxBatchTokens()).run();
         ThreadMemory[] threadMemory = threadMemory(lowered, layers, memory);
         // Before the large arrays: machine code is generated while those get their memory.
         Warmup warmup = null;
@@ -92,19 +97,35 @@ record PlanBuilder(
                 reports,
                 weightBytes,
                 new MemoryUse(
-                        cache.sizeBytes() + memory.allocatedBytes(),
+                        cache.sizeBytes() + (states == null ? 0 : states.sizeBytes()) + memory.allocatedBytes(),
                         memory.boundBytes(),
                         allocator.use().limitBytes()));
         return new CpuPlan(
                 lowered,
                 threads,
                 cache,
+                states,
                 memory,
                 context,
-                new StepCheck(options, CpuKv.TOKENS, cache.pageCount(), lowered.vocabularySize()),
+                new StepCheck(
+                        options,
+                        CpuKv.TOKENS,
+                        cache.pageCount(),
+                        lowered.vocabularySize(),
+                        states == null ? 0 : states.slotCount()),
                 report,
                 new KernelTimes(entries, layers, cache),
                 warmup);
+    }
+
+    /// {@return the memory of states, or null if no op has one}
+    private CpuStates states(PlanMemory memory) {
+        if (graph.stateOps().isEmpty()) {
+            return null;
+        }
+        CpuStates states = new CpuStates(graph.stateOps(), options.stateSlots(), allocator);
+        memory.onClose(states::close);
+        return states;
     }
 
     private ThreadMemory[] threadMemory(LoweredGraph lowered, List<CoreOp.Attention> layers, PlanMemory memory) {
@@ -124,7 +145,8 @@ record PlanBuilder(
                     memory.floats(gateTile, "gate projections"), memory.floats(gateTile, "up projections"));
             Activations normed = new Activations(needs.normedWidth(), false);
             normed.use(memory.floats(needs.normedWidth(), "activations"));
-            memories[i] = new ThreadMemory(scratch, AttentionMemory.tiles(layers, memory), tile, normed);
+            memories[i] =
+                    new ThreadMemory(scratch, AttentionMemory.tiles(layers, memory), tile, normed, new StateWork());
         }
         return memories;
     }

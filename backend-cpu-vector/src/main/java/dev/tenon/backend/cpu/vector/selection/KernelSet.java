@@ -19,6 +19,7 @@ import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
+import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.op.ElementDispatch;
 import dev.tenon.backend.cpu.vector.warmup.WarmAttention;
 import dev.tenon.backend.cpu.vector.warmup.WarmElementMath;
@@ -152,6 +153,16 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
             return ElementMath.SCALAR;
         }
         return warming ? new WarmElementMath(ElementMath.SCALAR, VectorKernels::elements) : VectorKernels.elements();
+    }
+
+    /// {@return what reports call ops with a state}
+    public String statesName() {
+        return vector ? "states.vector" + vectorBits() : "states.scalar";
+    }
+
+    /// {@return the arithmetic of ops with a state}
+    public StateMath states() {
+        return vector ? VectorKernels.states() : StateMath.SCALAR;
     }
 
     /// The first fitting kernel that other bundles offer for this device, or null.

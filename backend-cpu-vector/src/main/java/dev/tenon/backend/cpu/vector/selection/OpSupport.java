@@ -8,8 +8,10 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.kernel.cpu.OpKernel;
 import dev.tenon.backend.cpu.vector.op.EvaluatedRows;
 
@@ -40,7 +42,12 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                     CoreOp.Scale _,
                     CoreOp.SoftCap _,
                     CoreOp.SelectRows _,
-                    PositionScale _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
+                    PositionScale _,
+                    PartOp.Slice _,
+                    PartOp.GroupedRmsNorm _,
+                    StateOp.ShortConvolution _,
+                    StateOp.SelectiveScan _,
+                    StateOp.GatedDeltaRule _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
             case CustomOp custom -> GraphSupport.of(custom, isFused(custom), this::of);
             case ReferenceOp own -> own(own);
             case Op plain when isPlain(plain) -> new Support(Support.Level.GENERIC, "plain Java for " + plain.kind());

@@ -18,6 +18,8 @@ import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
 import dev.tenon.backend.cpu.vector.kernel.permuted.Q4_KLinear;
 import dev.tenon.backend.cpu.vector.kernel.permuted.Q6_KLinear;
 import dev.tenon.backend.cpu.vector.kernel.permuted.Q8_0Permuted;
+import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
+import dev.tenon.backend.cpu.vector.kernel.states.VectorStateMath;
 import java.util.Map;
 
 /// The Vector API kernels. Not to be touched where the module `jdk.incubator.vector` is missing:
@@ -40,6 +42,7 @@ public final class VectorKernels {
 
     private static final AttentionMath ATTENTION = new VectorAttention();
     private static final ElementMath ELEMENTS = new VectorElementMath();
+    private static final StateMath STATES = new VectorStateMath();
 
     private VectorKernels() {}
 
@@ -66,5 +69,10 @@ public final class VectorKernels {
     /// {@return activations and norms}
     public static ElementMath elements() {
         return ELEMENTS;
+    }
+
+    /// {@return the arithmetic of ops with a state}
+    public static StateMath states() {
+        return STATES;
     }
 }

@@ -4,6 +4,7 @@ import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.kernel.KernelProvider;
@@ -25,6 +26,7 @@ public final class PlanDriver implements AutoCloseable {
     private final Plan plan;
     private final int outputWidth;
     private final Deque<Integer> freePages = new ArrayDeque<>();
+    private final Deque<Integer> freeSlots = new ArrayDeque<>();
     private final StepInput input = new StepInput();
 
     /// Limits and choices for the plan.
@@ -100,6 +102,7 @@ public final class PlanDriver implements AutoCloseable {
     /// One sequence: its page table and how far it is.
     public static final class Sequence {
         private int[] pages = {};
+        private int slot = StepInput.NO_SLOT;
         private int length;
 
         private Sequence() {}
@@ -142,6 +145,9 @@ public final class PlanDriver implements AutoCloseable {
         }
         Collections.shuffle(pages, new Random(7));
         freePages.addAll(pages);
+        for (int slot = plan.states().map(StateSlots::slotCount).orElse(0) - 1; slot >= 0; slot--) {
+            freeSlots.add(slot);
+        }
     }
 
     /// {@return the plan}
@@ -154,18 +160,23 @@ public final class PlanDriver implements AutoCloseable {
         return new Sequence();
     }
 
-    /// Gives the pages of a sequence back, to be used again at once; they are not cleared.
+    /// Gives the pages and the state slot of a sequence back, to be used again at once; they are not cleared.
     ///
     /// @param sequence ends here
     public void release(Sequence sequence) {
         for (int page : sequence.pages) {
             freePages.addFirst(page);
         }
+        if (sequence.slot != StepInput.NO_SLOT) {
+            freeSlots.addFirst(sequence.slot);
+        }
+        sequence.slot = StepInput.NO_SLOT;
         sequence.pages = new int[0];
         sequence.length = 0;
     }
 
-    /// Copies a sequence, page by page, with [dev.tenon.api.device.KvPages#copy(int, int)].
+    /// Copies a sequence, page by page, with [dev.tenon.api.device.KvPages#copy(int, int)], and its state with
+    /// [StateSlots#copy(int, int)].
     ///
     /// @param sequence the original
     /// @return a sequence of the same length with pages of its own
@@ -177,7 +188,18 @@ public final class PlanDriver implements AutoCloseable {
             copy.pages[i] = takePage();
             plan.kvPages().copy(sequence.pages[i], copy.pages[i]);
         }
+        if (sequence.slot != StepInput.NO_SLOT) {
+            copy.slot = takeSlot();
+            plan.states().orElseThrow().copy(sequence.slot, copy.slot);
+        }
         return copy;
+    }
+
+    private int takeSlot() {
+        if (freeSlots.isEmpty()) {
+            throw new IllegalStateException("no slot left; the test asks for more sequences than its settings say");
+        }
+        return freeSlots.removeFirst();
     }
 
     private int takePage() {
@@ -200,7 +222,10 @@ public final class PlanDriver implements AutoCloseable {
                 s.pages = Arrays.copyOf(s.pages, s.pages.length + 1);
                 s.pages[s.pages.length - 1] = takePage();
             }
-            input.addSequence(s.pages);
+            if (s.slot == StepInput.NO_SLOT && plan.states().isPresent()) {
+                s.slot = takeSlot();
+            }
+            input.addSequence(s.pages, s.slot);
             for (int token : chunk.tokens()) {
                 input.addToken(token, s.length++, chunk.logits());
             }

@@ -231,7 +231,8 @@ public final class RandomModels {
     /// Makes random weights for any graph.
     ///
     /// Matrices get values around `1 / sqrt(cols)`, norm weights and frequency factors values from
-    /// 0.5 to 1.5, embeddings around 1, so that activations keep their size from layer to layer.
+    /// 0.5 to 1.5, embeddings around 1, decays of states (`ssm_a`) values from -1.5 to -0.5, so that activations
+    /// keep their size from layer to layer.
     ///
     /// @param graph the graph
     /// @param formats the format of each weight
@@ -300,7 +301,7 @@ public final class RandomModels {
         if (weight.isVector() && format.blockSize() == 1 && format.quantizer().isPresent()) {
             float[] values = new float[n];
             for (int i = 0; i < n; i++) {
-                values[i] = (float) (0.5 + random.nextDouble());
+                values[i] = (float) (0.5 + random.nextDouble()) * (weight.name().endsWith("ssm_a") ? -1 : 1);
             }
             return encoded(format, values);
         }

@@ -1,6 +1,8 @@
 package dev.tenon.itest.testkit.reference;
 
-/// Where keys and values of one sequence are kept.
+import dev.tenon.api.graph.StateOp;
+
+/// Where keys, values and states of one sequence are kept.
 public interface KvStore {
     /// Keeps the key and value rows of a position.
     ///
@@ -15,6 +17,14 @@ public interface KvStore {
     /// @param layer KV cache layer
     /// @param position 0-based, at most the one put last
     double[] key(int layer, int position);
+
+    /// {@return the state of an op after all tokens so far, zero before position 0; changed in place}
+    ///
+    /// @param op the op
+    /// @throws UnsupportedOperationException if no states are kept here
+    default double[] state(StateOp op) {
+        throw new UnsupportedOperationException("no state is kept for op " + op.kind());
+    }
 
     /// {@return the value row of a position}
     ///

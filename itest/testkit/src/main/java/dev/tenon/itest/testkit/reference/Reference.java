@@ -4,6 +4,7 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,6 +24,7 @@ public final class Reference {
     private final Graph graph;
     private final DecodedWeights weights;
     private final RowOps rowOps;
+    private final StateOps stateOps;
     /// Index of the op that reads a value last.
     private final Map<Integer, Integer> lastReader = new HashMap<>();
 
@@ -36,9 +38,11 @@ public final class Reference {
         this.graph = graph.expanded();
         this.weights = new DecodedWeights(weights);
         this.rowOps = new RowOps(this.weights);
+        this.stateOps = new StateOps(this.weights);
         for (int i = 0; i < this.graph.ops().size(); i++) {
             Op op = this.graph.ops().get(i);
-            if (!RowOps.knows(op) && !(op instanceof CoreOp.Attention) && !(op instanceof CoreOp.Pool)) {
+            boolean severalRows = op instanceof CoreOp.Attention || op instanceof CoreOp.Pool || op instanceof StateOp;
+            if (!RowOps.knows(op) && !severalRows) {
                 throw new IllegalArgumentException("op " + op.kind() + " (" + op.getClass() + ") has no reference");
             }
             for (Value input : op.inputs()) {
@@ -57,6 +61,7 @@ public final class Reference {
     public final class Sequence implements KvStore {
         private final Map<Integer, List<double[]>> keys = new HashMap<>();
         private final Map<Integer, List<double[]>> values = new HashMap<>();
+        private final Map<StateOp, double[]> states = new HashMap<>();
         private int length;
 
         private Sequence() {}
@@ -101,6 +106,11 @@ public final class Reference {
         public double[] value(int layer, int position) {
             return values.get(layer).get(position);
         }
+
+        @Override
+        public double[] state(StateOp op) {
+            return states.computeIfAbsent(op, o -> new double[Math.toIntExact(o.stateFloats())]);
+        }
     }
 
     /// Runs the graph for tokens of one sequence.
@@ -121,6 +131,7 @@ public final class Reference {
             double[][][] in = op.inputs().stream().map(v -> values.get(v.id())).toArray(double[][][]::new);
             double[][][] out = switch (op) {
                 case CoreOp.Attention a -> new double[][][] {attention(a, in, positions, kv)};
+                case StateOp s -> new double[][][] {stateOps.evaluate(s, in, kv.state(s))};
                 case CoreOp.Pool p -> {
                     double[][] rows = new double[tokens.length][];
                     Arrays.fill(rows, PoolOp.row(p.pooling(), in[0]));

@@ -22,6 +22,8 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.kernel.KernelProvider;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -125,7 +127,11 @@ public final class ReferenceBackend implements Backend {
 
         @Override
         public Support supports(Op op, Weights weights, Collection<KernelProvider> kernels) {
-            boolean known = op instanceof CustomOp || op instanceof CoreOp || op instanceof ExpertOp;
+            boolean known = op instanceof CustomOp
+                    || op instanceof CoreOp
+                    || op instanceof ExpertOp
+                    || op instanceof PartOp
+                    || op instanceof StateOp;
             return known
                     ? new Support(Support.Level.GENERIC, "interpreted")
                     : new Support(Support.Level.NONE, "unknown op " + op.kind());

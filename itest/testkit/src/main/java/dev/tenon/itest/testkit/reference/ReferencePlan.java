@@ -5,6 +5,7 @@ import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
@@ -14,13 +15,17 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.text.TokenSampling;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/// A plan of [ReferenceBackend]: keys and values in paged lists, each step through [Reference].
+/// A plan of [ReferenceBackend]: keys and values in paged lists, states in slots, each step through
+/// [Reference].
 final class ReferencePlan implements Plan, KvPages {
     private static final int PER_PAGE = 4;
 
@@ -34,6 +39,8 @@ final class ReferencePlan implements Plan, KvPages {
     private final double[][][] keys;
 
     private final double[][][] values;
+    /// Of each slot; empty if the graph has no states.
+    private final List<Map<StateOp, double[]>> slots = new ArrayList<>();
     private final StepCheck check;
     private boolean closed;
 
@@ -51,7 +58,10 @@ final class ReferencePlan implements Plan, KvPages {
         keys = new double[layers][pages * PER_PAGE][];
         values = new double[layers][pages * PER_PAGE][];
         vocabularySize = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
-        check = new StepCheck(request.options(), PER_PAGE, pages, vocabularySize);
+        for (int slot = 0; slot < slotCount(request); slot++) {
+            slots.add(new HashMap<>());
+        }
+        check = new StepCheck(request.options(), PER_PAGE, pages, vocabularySize, slots.size());
     }
 
     private static int pages(CompileRequest request) {
@@ -66,11 +76,24 @@ final class ReferencePlan implements Plan, KvPages {
         return perToken * PER_PAGE;
     }
 
+    private static int slotCount(CompileRequest request) {
+        return request.graph().expanded().stateOps().isEmpty()
+                ? 0
+                : request.options().stateSlots();
+    }
+
+    private static long slotBytes(CompileRequest request) {
+        return 8
+                * request.graph().expanded().stateOps().stream()
+                        .mapToLong(StateOp::stateFloats)
+                        .sum();
+    }
+
     /// {@return bytes of the memory that a plan needs}
     ///
     /// @param request the graph and its weights
     static long memoryBytes(CompileRequest request) {
-        return Math.max(1, pages(request) * pageBytes(request));
+        return Math.max(1, pages(request) * pageBytes(request) + slotCount(request) * slotBytes(request));
     }
 
     @Override
@@ -133,7 +156,12 @@ final class ReferencePlan implements Plan, KvPages {
             tokens[t - from] = in.token(t);
             positions[t - from] = in.position(t);
         }
-        return reference.evaluate(tokens, positions, new PagedStore(in.pageTable(in.sequence(from))));
+        int sequence = in.sequence(from);
+        Map<StateOp, double[]> states = slots.isEmpty() ? Map.of() : slots.get(in.stateSlot(sequence));
+        if (positions[0] == 0 && !slots.isEmpty()) {
+            states.clear();
+        }
+        return reference.evaluate(tokens, positions, new PagedStore(in.pageTable(sequence), states));
     }
 
     @Override
@@ -143,9 +171,11 @@ final class ReferencePlan implements Plan, KvPages {
 
     private final class PagedStore implements KvStore {
         private final int[] table;
+        private final Map<StateOp, double[]> states;
 
-        PagedStore(int[] table) {
+        PagedStore(int[] table, Map<StateOp, double[]> states) {
             this.table = table;
+            this.states = states;
         }
 
         private int slot(int position) {
@@ -166,6 +196,35 @@ final class ReferencePlan implements Plan, KvPages {
         @Override
         public double[] value(int layer, int position) {
             return values[layer][slot(position)];
+        }
+
+        @Override
+        public double[] state(StateOp op) {
+            return states.computeIfAbsent(op, o -> new double[Math.toIntExact(o.stateFloats())]);
+        }
+    }
+
+    @Override
+    public Optional<StateSlots> states() {
+        return slots.isEmpty() ? Optional.empty() : Optional.of(new Slots());
+    }
+
+    private final class Slots implements StateSlots {
+        @Override
+        public int slotCount() {
+            return slots.size();
+        }
+
+        @Override
+        public long slotBytes() {
+            return ReferencePlan.slotBytes(request);
+        }
+
+        @Override
+        public void copy(int from, int to) {
+            Map<StateOp, double[]> target = slots.get(to);
+            target.clear();
+            slots.get(from).forEach((op, state) -> target.put(op, state.clone()));
         }
     }
 

@@ -4,6 +4,7 @@ import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
@@ -28,6 +29,8 @@ final class RowOps {
     /// @param op any op
     static boolean knows(Op op) {
         return op instanceof ExpertOp
+                || op instanceof PartOp.Slice
+                || op instanceof PartOp.GroupedRmsNorm
                 || op instanceof ReferenceOp
                 || op instanceof PositionScale
                 || op instanceof CoreOp && !(op instanceof CoreOp.Attention) && !(op instanceof CoreOp.Pool);
@@ -55,6 +58,8 @@ final class RowOps {
             case CoreOp.PositionEmbedding e -> weights.row(e.table(), position);
             case CoreOp.Repeat r -> weights.vector(r.row());
             case CoreOp.RmsNorm n -> rmsNorm(in[0], weights.vector(n.weight()), n.eps());
+            case PartOp.GroupedRmsNorm n -> groupedRmsNorm(n, in[0]);
+            case PartOp.Slice s -> slice(s, in[0]);
             case CoreOp.LayerNorm n ->
                 layerNorm(in[0], weights.vector(n.weight()), n.bias().map(weights::vector), n.eps());
             case CoreOp.Linear l -> linear(in[0], weights.matrix(l.weight(), 0), l.bias());
@@ -93,6 +98,23 @@ final class RowOps {
                 out[start + i] = x[start + i] / Math.sqrt(squares / weight.length + eps) * weight[i];
             }
         }
+        return out;
+    }
+
+    private double[] groupedRmsNorm(PartOp.GroupedRmsNorm op, double[] x) {
+        double[] out = new double[x.length];
+        int length = op.weight().cols();
+        for (int g = 0; g < op.weight().rows(); g++) {
+            double[] group = Arrays.copyOfRange(x, g * length, (g + 1) * length);
+            System.arraycopy(rmsNorm(group, weights.row(op.weight(), g), op.eps()), 0, out, g * length, length);
+        }
+        return out;
+    }
+
+    private static double[] slice(PartOp.Slice op, double[] x) {
+        int group = x.length / op.groups();
+        double[] out = new double[op.out().width()];
+        Arrays.setAll(out, i -> x[i / op.length() * group + op.from() + i % op.length()]);
         return out;
     }
 

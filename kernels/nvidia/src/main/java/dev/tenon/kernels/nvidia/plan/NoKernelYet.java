@@ -2,7 +2,9 @@ package dev.tenon.kernels.nvidia.plan;
 
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
+import dev.tenon.api.graph.StateOp;
 import java.util.Optional;
 
 /// Ops of the api that the kernels do not compute yet.
@@ -13,7 +15,9 @@ final class NoKernelYet {
     ///
     /// @param op any op
     static Optional<String> reason(Op op) {
-        return op instanceof ExpertOp || op instanceof PositionScale
+        boolean missing =
+                op instanceof ExpertOp || op instanceof PartOp || op instanceof StateOp || op instanceof PositionScale;
+        return missing
                 ? Optional.of("op " + op.kind() + " is not supported by NVIDIA kernels yet")
                 : Optional.empty();
     }

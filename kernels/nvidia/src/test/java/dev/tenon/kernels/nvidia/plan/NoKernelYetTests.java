@@ -11,6 +11,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
@@ -19,6 +20,7 @@ import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import java.util.ArrayList;
@@ -59,7 +61,16 @@ class NoKernelYetTests {
     Stream<DynamicTest> whatNoKernelComputesIsRefusedWithAReason() {
         Value two = new Value(2, "two", 2);
         Value wide = new Value(3, "wide", 128);
+        Weight pair = Weight.vector("pair", 2);
         Map<String, Op> ops = Map.ofEntries(
+                Map.entry("op slice", new PartOp.Slice(wide, 2, 0, Y)),
+                Map.entry("op grouped_rms_norm", new PartOp.GroupedRmsNorm(X, new Weight("g", 32, 2), 0, Y)),
+                Map.entry("op short_convolution", new StateOp.ShortConvolution(X, new Weight("c", 4, 64), NONE, Y)),
+                Map.entry("op selective_scan", new StateOp.SelectiveScan(wide, two, pair, pair, pair, 1, Y)),
+                Map.entry(
+                        "op gated_delta_rule",
+                        new StateOp.GatedDeltaRule(
+                                wide, two, two, pair, pair, 1, StateOp.KeyHeads.BLOCK, 1e-6f, Y)),
                 Map.entry("op position_scale", new PositionScale(X, 0.1f, 0, 8, Y)),
                 Map.entry(
                         "op router",

@@ -5,7 +5,9 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.Cut;
@@ -193,6 +195,10 @@ public final class Comparison {
                         l.weight().cols());
             case CoreOp.RmsNorm n -> tolerances.exact(n.weight().cols());
             case CoreOp.LayerNorm n -> tolerances.exact(n.weight().cols());
+            case PartOp.GroupedRmsNorm n -> tolerances.exact(n.weight().cols());
+            case StateOp.ShortConvolution c -> tolerances.exact(c.taps());
+            case StateOp.SelectiveScan s -> tolerances.exact(Math.max(s.stateLength(), tokens.length));
+            case StateOp.GatedDeltaRule d -> tolerances.exact(Math.max(d.keyLength(), tokens.length));
             case CoreOp.Pool _ -> tolerances.exact(tokens.length);
             case CoreOp.Attention a -> tolerances.exact(Math.max(a.keyLength(), tokens.length));
             // Angles that are computed in float32 lose 2^-24 of the position.

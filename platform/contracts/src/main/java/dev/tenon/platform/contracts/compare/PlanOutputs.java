@@ -55,7 +55,7 @@ final class PlanOutputs implements OpOutputs {
 
     private void step(Plan plan, int[] pages, int from, int to, float[][] rows) {
         StepInput input = new StepInput();
-        input.addSequence(pages);
+        input.addSequence(pages, 0);
         for (int t = from; t < to; t++) {
             input.addToken(tokens[t], t, true);
         }

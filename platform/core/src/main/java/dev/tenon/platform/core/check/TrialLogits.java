@@ -56,7 +56,7 @@ public final class TrialLogits {
         while (from < length) {
             int to = from == length - 1 ? length : Math.min(length - 1, from + maxBatchTokens);
             StepInput input = new StepInput();
-            input.addSequence(pages);
+            input.addSequence(pages, 0);
             for (int t = from; t < to; t++) {
                 input.addToken((31 * t + 7) % vocabulary, t, true);
             }

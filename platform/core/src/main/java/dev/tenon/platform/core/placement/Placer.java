@@ -24,6 +24,8 @@ import org.slf4j.LoggerFactory;
 public final class Placer {
     private static final Logger LOG = LoggerFactory.getLogger(Placer.class);
     private static final int DEFAULT_SEQUENCES = 4;
+    /// State slots of a sequence: its state, and a copy to return to.
+    private static final int SLOTS_EACH = 2;
     /// A multiple of the tokens in a page, whatever the backend's page is.
     private static final long ROUNDING = 256;
 
@@ -197,6 +199,7 @@ public final class Placer {
         return PlanOptions.builder((int) kvTokens)
                 .maxBatchTokens(maxBatchTokens(config))
                 .maxSequences(maxSequences())
+                .stateSlots(SLOTS_EACH * maxSequences())
                 .keyType(config.keyType())
                 .valueType(config.valueType())
                 .fuse(request.fuse())

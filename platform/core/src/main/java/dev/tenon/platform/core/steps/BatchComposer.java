@@ -16,10 +16,10 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
     /// @param waiting in the order of their arrival
     /// @param batch receives the tasks that take part
     /// @param input receives their tokens
-    /// @param tokensPerPage tokens of a page of the plan's cache
-    /// @param pool its free pages
-    void compose(
-            List<SequenceTask> waiting, List<SequenceTask> batch, StepInput input, int tokensPerPage, PagePool pool) {
+    /// @param placed where they run
+    void compose(List<SequenceTask> waiting, List<SequenceTask> batch, StepInput input, PlacedSequences placed) {
+        int tokensPerPage = placed.tokensPerPage();
+        PagePool pool = placed.pool();
         int room = maxBatchTokens;
         int logitRoom = Math.max(MAX_LOGIT_ROWS, maxSequences);
         for (int pass = 0; pass < 2; pass++) {
@@ -42,6 +42,7 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
                 batch.add(task);
                 try {
                     ensurePages(sequence, first + count, tokensPerPage, pool);
+                    placed.states().prepare(sequence, count);
                 } catch (RuntimeException e) {
                     sequence.truncate(sequence.length(), tokensPerPage, pool); // others can use what it got
                     task.assign(0, 0);
@@ -58,7 +59,7 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
 
     private static void add(SequenceTask task, int first, int count, StepInput input) {
         TokenSequence sequence = task.sequence();
-        input.addSequence(sequence.pageTable());
+        input.addSequence(sequence.pageTable(), sequence.slot());
         for (int p = first; p < first + count; p++) {
             if (task.choice() != null && p == sequence.length() - 1) {
                 input.addToken(sequence.token(p), p, task.choice());

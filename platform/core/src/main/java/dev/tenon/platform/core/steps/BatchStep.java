@@ -19,6 +19,8 @@ final class BatchStep {
     private Placement placement;
     /// Steps that the device samples in; 0 for one step of the plan.
     private int deviceSteps;
+    /// Whether a step failed after it began, which may have left states in between.
+    private boolean broken;
 
     BatchStep(BatchComposer composer) {
         this.composer = composer;
@@ -37,7 +39,7 @@ final class BatchStep {
     /// @return whether anything waits for the end of the step
     boolean compose(List<SequenceTask> queued, PlacedSequences placed, boolean changesWait) {
         placement = placed.placement();
-        composer.compose(queued, tasks, input, placement.plan().kvPages().tokensPerPage(), placed.pool());
+        composer.compose(queued, tasks, input, placed);
         boolean othersWait = changesWait || queued.size() > tasks.size();
         deviceSteps = othersWait ? 0 : deviceRun.prepare(placement.plan(), placed.pool(), tasks, input);
         return othersWait;
@@ -45,7 +47,7 @@ final class BatchStep {
 
     /// Makes it a step of all tasks that wait, which fails.
     void fail(List<SequenceTask> queued, Throwable why) {
-        releasePages();
+        deviceRun.end();
         clear();
         tasks.addAll(queued);
         tasks.forEach(task -> task.fail(why));
@@ -64,6 +66,7 @@ final class BatchStep {
                 take(result);
             }
         } catch (RuntimeException | Error e) {
+            broken = true;
             Throwable why = explained(e);
             tasks.forEach(task -> task.fail(why));
         }
@@ -89,10 +92,17 @@ final class BatchStep {
         }
     }
 
-    /// Releases the pages that a device run has not used. Before any task ends: its session may then
-    /// append to the sequence.
-    void releasePages() {
+    /// Releases the pages that a device run has not used, and returns to states from before a step that failed.
+    /// Before any task ends: its session may then append to the sequence.
+    ///
+    /// @param placed where it ran
+    void settle(PlacedSequences placed) {
         deviceRun.end();
+        if (broken) {
+            tasks.forEach(task ->
+                    placed.states().rewind(task.sequence(), task.sequence().computed()));
+            broken = false;
+        }
     }
 
     /// Makes it an empty step.

@@ -29,7 +29,8 @@ final class DeviceRun {
     /// @param composed the batch's input; composed again for the run
     /// @return how many steps to run; 0 if the batch is to be run as any other
     int prepare(Plan plan, PagePool free, List<SequenceTask> batch, StepInput composed) {
-        if (batch.isEmpty() || plan.generator().isEmpty()) {
+        // A device may be ahead of what is taken, and a state cannot be cut back.
+        if (batch.isEmpty() || plan.generator().isEmpty() || plan.states().isPresent()) {
             return 0;
         }
         generator = plan.generator().get();

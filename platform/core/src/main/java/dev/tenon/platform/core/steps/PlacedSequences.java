@@ -20,6 +20,7 @@ public final class PlacedSequences {
     private final Set<TokenSequence> sequences = Collections.newSetFromMap(new IdentityHashMap<>());
     private Placement placement;
     private PagePool pool;
+    private SequenceStates states;
     /// Whether the model shall be placed again although it has a placement.
     private boolean stale;
 
@@ -27,6 +28,7 @@ public final class PlacedSequences {
         this.lock = lock;
         this.placement = placement;
         this.pool = new PagePool(placement.plan().kvPages().pageCount());
+        this.states = new SequenceStates(placement.plan());
     }
 
     /// {@return the current placement, or null while there is none}
@@ -140,6 +142,7 @@ public final class PlacedSequences {
     private void install(Placement next, String reason) {
         placement = next;
         pool = new PagePool(next.plan().kvPages().pageCount());
+        states = new SequenceStates(next.plan());
         for (TokenSequence sequence : sequences) {
             sequence.forgetCache();
             sequence.moved(reason + " (" + next.backend().id() + ")");
@@ -149,6 +152,11 @@ public final class PlacedSequences {
     /// {@return the free pages of the placement's cache}
     PagePool pool() {
         return pool;
+    }
+
+    /// {@return the state slots of the placement's sequences}
+    SequenceStates states() {
+        return states;
     }
 
     /// Adds a session's sequence.
@@ -165,9 +173,10 @@ public final class PlacedSequences {
         sequences.add(sequence);
     }
 
-    /// Removes a session's sequence and releases its pages.
+    /// Removes a session's sequence and releases its pages and slots.
     void remove(TokenSequence sequence) {
         if (sequences.remove(sequence) && placement != null) {
+            states.release(sequence);
             sequence.truncate(0, tokensPerPage(), pool);
         }
     }
@@ -176,11 +185,14 @@ public final class PlacedSequences {
     void truncate(TokenSequence sequence, int length) {
         if (placement == null) {
             sequence.forgetCache();
+        } else if (length < sequence.computed()) {
+            states.rewind(sequence, length);
         }
         sequence.truncate(length, placement == null ? 1 : tokensPerPage(), pool);
     }
 
-    private int tokensPerPage() {
+    /// {@return tokens of a page of the placement's cache}
+    int tokensPerPage() {
         return placement.plan().kvPages().tokensPerPage();
     }
 

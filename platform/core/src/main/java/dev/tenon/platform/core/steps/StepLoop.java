@@ -226,7 +226,7 @@ public final class StepLoop {
     private List<SequenceTask> finish(long nanos) {
         lock.lock();
         try {
-            step.releasePages();
+            step.settle(placed);
             List<SequenceTask> ended = List.of();
             for (SequenceTask task : step.tasks()) {
                 switch (task.next()) {

@@ -1,9 +1,10 @@
 package dev.tenon.platform.core.steps;
 
+import dev.tenon.api.device.StepInput;
 import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import java.util.Arrays;
 
-/// The tokens of a session and how many of them are in the KV cache. Changed by the thread that
+/// The tokens of a session and how many of them are in the KV cache, and in the state if there is one. Changed by the thread that
 /// drives the loop, and under the loop's lock while no step runs.
 public final class TokenSequence implements TokenHistory {
     private int[] tokens = new int[64];
@@ -11,6 +12,9 @@ public final class TokenSequence implements TokenHistory {
     private int computed;
     private int[] pages = new int[4];
     private int pageCount;
+    private int slot = StepInput.NO_SLOT;
+    private int savedSlot = StepInput.NO_SLOT;
+    private int savedLength;
     private String moved;
 
     @Override
@@ -53,6 +57,35 @@ public final class TokenSequence implements TokenHistory {
         computed += count;
     }
 
+    /// {@return the slot of its state; [StepInput#NO_SLOT] if it has none}
+    public int slot() {
+        return slot;
+    }
+
+    /// {@return the slot of a copy of its state; [StepInput#NO_SLOT] if there is none}
+    int savedSlot() {
+        return savedSlot;
+    }
+
+    /// {@return how many tokens the copy has seen; 0 if there is none}
+    int savedLength() {
+        return savedLength;
+    }
+
+    void useSlot(int newSlot) {
+        slot = newSlot;
+    }
+
+    void save(int copy, int tokensSeen) {
+        savedSlot = copy;
+        savedLength = tokensSeen;
+    }
+
+    /// Has all tokens but the first ones run again.
+    void restart(int newComputed) {
+        computed = newComputed;
+    }
+
     /// Keeps the first tokens and releases the pages after them.
     public void truncate(int newLength, int tokensPerPage, PagePool pool) {
         length = newLength;
@@ -67,6 +100,8 @@ public final class TokenSequence implements TokenHistory {
     public void forgetCache() {
         computed = 0;
         pageCount = 0;
+        slot = StepInput.NO_SLOT;
+        save(StepInput.NO_SLOT, 0);
     }
 
     /// Notes that the sequence moved to another placement, for its next call to tell.

@@ -1,0 +1,132 @@
+package dev.tenon.itest.testkit;
+
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.itest.testkit.OpCases.Case;
+import dev.tenon.itest.testkit.models.RandomModels;
+import dev.tenon.itest.testkit.models.TestFormats;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiFunction;
+
+/// Ops with a state, and ops on parts of a row: a backend may refuse them.
+final class StateOpCases {
+    private static final Optional<Weight> NONE = Optional.empty();
+
+    private final List<Case> cases = new ArrayList<>();
+
+    private StateOpCases() {}
+
+    /// {@return all cases}
+    static List<Case> all() {
+        StateOpCases all = new StateOpCases();
+        all.parts();
+        all.convolutions();
+        all.scans();
+        all.deltaRules();
+        return List.copyOf(all.cases);
+    }
+
+    private void add(String name, int n, int width, BiFunction<GraphBuilder, Value, Value> ops) {
+        cases.add(new Case(name, n, true, false, () -> RandomModels.ops(name, 11, width, TestFormats.F32, ops)));
+    }
+
+    private void parts() {
+        for (int[] shape : new int[][] {{1, 7, 0, 7}, {1, 65, 3, 31}, {5, 12, 0, 5}, {5, 12, 7, 5}, {3, 2, 1, 1}}) {
+            String name = "slice " + shape[3] + " from " + shape[2] + " of " + shape[0] + " groups of " + shape[1];
+            add(name, 1, shape[0] * shape[1], (b, x) -> b.slice("s", x, shape[0], shape[2], shape[3]));
+        }
+        for (int[] shape : new int[][] {{1, 1}, {3, 2}, {31, 1}, {16, 5}, {128, 2}}) {
+            add("grouped_rms_norm of " + shape[1] + " groups of " + shape[0], shape[0], shape[0] * shape[1], (b, x) -> {
+                Weight weight = new Weight("norm.weight", shape[0], shape[1]);
+                return b.groupedRmsNorm("n", x, weight, 1e-6f);
+            });
+        }
+    }
+
+    private void convolutions() {
+        for (int width : new int[] {1, 7, 64, 65, 259}) {
+            for (int taps : new int[] {1, 2, 3, 4, 9}) {
+                boolean bias = taps % 2 == 0;
+                String name = "short_convolution width=" + width + " taps=" + taps + (bias ? " bias" : "");
+                Optional<Weight> offsets = bias ? Optional.of(Weight.vector("conv.bias", width)) : NONE;
+                add(name, taps, width, (b, x) -> {
+                    return b.shortConvolution("c", x, new Weight("conv.weight", taps, width), offsets);
+                });
+            }
+        }
+    }
+
+    private void scans() {
+        // heads, elements of a head, elements of its state, groups
+        for (int[] shape :
+                new int[][] {{1, 1, 1, 1}, {2, 7, 5, 1}, {4, 16, 16, 2}, {3, 33, 9, 3}, {8, 64, 128, 2}, {2, 80, 31, 1}
+                }) {
+            add(
+                    "selective_scan " + List.of(shape[0], shape[1], shape[2], shape[3]),
+                    16 * shape[2],
+                    24,
+                    (b, x) -> scan(b, x, shape));
+        }
+    }
+
+    private void deltaRules() {
+        // key heads, value heads, elements of a key, elements of a value
+        for (int[] shape : new int[][] {{1, 1, 1, 1}, {1, 3, 5, 7}, {2, 4, 16, 16}, {2, 6, 31, 33}, {2, 4, 128, 128}}) {
+            for (StateOp.KeyHeads sharing : StateOp.KeyHeads.values()) {
+                add(
+                        "gated_delta_rule " + List.of(shape[0], shape[1], shape[2], shape[3]) + " " + sharing,
+                        16 * shape[2],
+                        24,
+                        (b, x) -> delta(b, x, shape, sharing));
+            }
+        }
+    }
+
+    private static Value scan(GraphBuilder b, Value x, int[] shape) {
+        int heads = shape[0];
+        int width = heads * shape[1];
+        Value xbc = OpCases.project(b, x, "xbc", width + 2 * shape[3] * shape[2]);
+        Value step = OpCases.project(b, x, "step", heads);
+        Weight d = new Weight("ssm_d", 1, heads);
+        Weight bias = Weight.vector("ssm_dt.bias", heads);
+        Value out = b.value("scan", width);
+        b.add(new StateOp.SelectiveScan(xbc, step, Weight.vector("ssm_a", heads), d, bias, shape[3], out));
+        return out;
+    }
+
+    private static Value delta(GraphBuilder b, Value x, int[] shape, StateOp.KeyHeads sharing) {
+        int heads = shape[1];
+        int width = heads * shape[3];
+        Value qkv = OpCases.project(b, x, "qkv", 2 * shape[0] * shape[2] + width);
+        Value decay = OpCases.project(b, x, "alpha", heads);
+        Value beta = OpCases.project(b, x, "beta", heads);
+        Weight bias = Weight.vector("ssm_dt.bias", heads);
+        Value out = b.value("delta", width);
+        b.add(new StateOp.GatedDeltaRule(
+                qkv, decay, beta, Weight.vector("ssm_a", heads), bias, shape[0], sharing, 1e-6f, out));
+        return out;
+    }
+
+    /// Adds one of each op with a state, and attention, with residuals.
+    ///
+    /// @param b the graph
+    /// @param x `[T, 24]`
+    /// @return `[T, 24]`
+    static Value hybrid(GraphBuilder b, Value x) {
+        Value convolved = b.shortConvolution("conv", x, new Weight("conv.weight", 4, 24), NONE);
+        Value sum = b.add("after_conv", x, convolved);
+        Value scanned = scan(b, sum, new int[] {4, 16, 16, 2});
+        sum = b.add("after_scan", sum, OpCases.project(b, scanned, "scan_out", 24));
+        Value corrected = delta(b, sum, new int[] {2, 4, 16, 16}, StateOp.KeyHeads.CYCLIC);
+        sum = b.add("after_delta", sum, OpCases.project(b, corrected, "delta_out", 24));
+        Value q = OpCases.project(b, sum, "q", 32);
+        Value k = OpCases.project(b, sum, "k", 16);
+        Value v = OpCases.project(b, sum, "v", 16);
+        Value attended = b.attention("attn", q, k, v, 0, 4, 2, 0.35f);
+        return b.add("after_attn", sum, OpCases.project(b, attended, "attn_out", 24));
+    }
+}
