@@ -17,8 +17,6 @@ final class NoKernelYet {
     static Optional<String> reason(Op op) {
         boolean missing =
                 op instanceof ExpertOp || op instanceof PartOp || op instanceof StateOp || op instanceof PositionScale;
-        return missing
-                ? Optional.of("op " + op.kind() + " is not supported by NVIDIA kernels yet")
-                : Optional.empty();
+        return missing ? Optional.of("op " + op.kind() + " is not supported by NVIDIA kernels yet") : Optional.empty();
     }
 }

@@ -69,8 +69,7 @@ class NoKernelYetTests {
                 Map.entry("op selective_scan", new StateOp.SelectiveScan(wide, two, pair, pair, pair, 1, Y)),
                 Map.entry(
                         "op gated_delta_rule",
-                        new StateOp.GatedDeltaRule(
-                                wide, two, two, pair, pair, 1, StateOp.KeyHeads.BLOCK, 1e-6f, Y)),
+                        new StateOp.GatedDeltaRule(wide, two, two, pair, pair, 1, StateOp.KeyHeads.BLOCK, 1e-6f, Y)),
                 Map.entry("op position_scale", new PositionScale(X, 0.1f, 0, 8, Y)),
                 Map.entry(
                         "op router",

@@ -4,7 +4,8 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import java.util.Arrays;
 
-/// The tokens of a session and how many of them are in the KV cache, and in the state if there is one. Changed by the thread that
+/// The tokens of a session and how many of them are in the KV cache, and in the state if there is one. Changed by the
+/// thread that
 /// drives the loop, and under the loop's lock while no step runs.
 public final class TokenSequence implements TokenHistory {
     private int[] tokens = new int[64];
