@@ -291,7 +291,9 @@ public final class LoadRequest {
         ///
         /// A model that is loaded with [Graph#HIDDEN] alone embeds texts, computes no logits, and cannot
         /// generate. One that is loaded with [Graph#LOGITS] and [Graph#HIDDEN], in this order, does both,
-        /// on a backend that supports named outputs.
+        /// on a backend that supports named outputs. [Graph#EMBEDDING] is what [LoadedModel#embed] needs, and
+        /// means [Graph#HIDDEN] for models that have no output of that name; [Graph#SCORES] is what
+        /// [LoadedModel#rerank] needs.
         ///
         /// @param names at least one; the first becomes the default output
         /// @return this

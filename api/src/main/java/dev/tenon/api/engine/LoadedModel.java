@@ -59,13 +59,30 @@ public interface LoadedModel extends AutoCloseable {
     /// sequences as there are texts and are free, at least one, and releases them.
     ///
     /// @param request the texts as tokens, and how to pool
-    /// @return one vector for each text, `[embeddingLength]`, in their order; owned by the caller
+    /// @return one vector for each text, `[embeddingLength]` or as wide as the output
+    ///     [dev.tenon.api.graph.Graph#EMBEDDING], in their order; owned by the caller
     /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model was loaded without
-    ///     [dev.tenon.api.graph.Graph#HIDDEN]
+    ///     [dev.tenon.api.graph.Graph#EMBEDDING] and [dev.tenon.api.graph.Graph#HIDDEN], without the latter and
+    ///     the request names another pooling than the file, or if it is a reranker and the request names none
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if a text does not fit the context,
     ///     (`LIMIT-002`) if all sequences are taken
     /// @throws dev.tenon.api.error.TenonException (`STATE-004`) if the thread is interrupted; it stays so
     List<float[]> embed(EmbeddingRequest request);
+
+    /// Scores documents by how well they answer a query: runs each with the query, as the model's file asks
+    /// (`tokenizer.chat_template.rerank`, or both with the special tokens between them). Blocks, and takes
+    /// sequences as [#embed] does.
+    ///
+    /// @param request query and documents
+    /// @return a score for each document, in their order, the higher the better: of models with one label as
+    ///     the model gives it, of those with several the probability of `yes`, or of the first one; owned by
+    ///     the caller
+    /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model was loaded without
+    ///     [dev.tenon.api.graph.Graph#SCORES], or a text holds a control token
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the query and a document do not fit
+    ///     the context, (`LIMIT-002`) if all sequences are taken
+    /// @throws dev.tenon.api.error.TenonException (`STATE-004`) if the thread is interrupted; it stays so
+    float[] rerank(RerankRequest request);
 
     /// Opens a session. The caller closes it.
     ///

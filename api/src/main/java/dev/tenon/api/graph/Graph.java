@@ -26,6 +26,14 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
     /// made of, after the last norm.
     public static final String HIDDEN = "hidden";
 
+    /// Usual name of the vectors that an encoder makes of whole texts, `[L, width]`, not scaled to length 1. Models
+    /// whose file names a pooling of [#HIDDEN], and nothing after it, need not have it.
+    public static final String EMBEDDING = "embedding";
+
+    /// Usual name of the scores that a reranker gives a text that holds a query and a document, `[L, labels]`, before
+    /// any softmax.
+    public static final String SCORES = "scores";
+
     /// Checks that each value is defined once and before its use, always with one width, that a tensor has one
     /// shape, and that the expansion of each [CustomOp] defines it and reads no weights but its own.
     ///
@@ -125,6 +133,12 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
             }
         }
         return found;
+    }
+
+    /// {@return whether no token sees a later one, so that a sequence may come in several steps; false for encoders}
+    public boolean isCausal() {
+        return expanded().attentionLayers().stream()
+                .allMatch(layer -> layer.params().causal());
     }
 
     /// {@return the largest value id plus one}

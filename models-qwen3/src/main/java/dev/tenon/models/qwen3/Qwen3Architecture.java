@@ -12,7 +12,9 @@ import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
+import dev.tenon.api.model.blocks.EncoderHead;
 import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 
@@ -20,7 +22,8 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// A decoder with RMSNorm, grouped-query attention whose query and key heads are normalised before
 /// rotation (QK-norm), rotation of half-split pairs, heads whose length is a hyperparameter of its
-/// own, and a SwiGLU feed-forward layer. Without an output matrix the embedding serves.
+/// own, and a SwiGLU feed-forward layer. Without an output matrix the embedding serves. Rerankers have a head
+/// for their labels besides.
 @Component(service = ModelArchitecture.class, property = "model.architecture=qwen3")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Qwen3Architecture implements ModelArchitecture {
@@ -38,12 +41,6 @@ public final class Qwen3Architecture implements ModelArchitecture {
     public ModelDefinition define(ModelSource source) {
         ModelConfig config = ModelConfig.read(source, DEFAULT_FREQ_BASE);
         return new ModelDefinition(config, graph(config, source));
-    }
-
-    /// The head of a reranker: its score is not among the outputs, and the logits do not need it.
-    @Override
-    public boolean ignores(ModelSource source, String tensor) {
-        return tensor.equals("cls.output.weight");
     }
 
     private static Graph graph(ModelConfig c, ModelSource source) {
@@ -82,6 +79,9 @@ public final class Qwen3Architecture implements ModelArchitecture {
         }
         x = norm(g, c, g.selectRows("selected", x), "output_norm"); //                                [L, E]
         g.output(Graph.HIDDEN, x);
+        if (source.has("cls.output.weight")) {
+            EncoderHead.scores(g, ModelKeys.of(source), x); //                                        [L, labels]
+        }
         Weight head = source.has("output.weight")
                 ? new Weight("output.weight", c.embeddingLength(), c.vocabularySize())
                 : embedding;

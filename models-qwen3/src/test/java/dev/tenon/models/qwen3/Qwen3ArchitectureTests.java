@@ -111,10 +111,13 @@ class Qwen3ArchitectureTests {
     }
 
     @Test
-    void theHeadOfARerankerMayBeLeftOverAndNothingElse() {
-        Qwen3Architecture architecture = new Qwen3Architecture();
-        assertTrue(architecture.ignores(source(), "cls.output.weight"));
-        assertFalse(architecture.ignores(source(), "blk.0.attn_q.bias"));
+    void theHeadOfARerankerGivesScores() {
+        assertFalse(graph().outputs().containsKey(Graph.SCORES));
+        tensor("cls.output.weight", 32, 2);
+        Graph graph = graph();
+        assertEquals(2, graph.outputs().get(Graph.SCORES).width());
+        assertEquals(67, graph.output().width(), "logits stay the default output");
+        assertFalse(new Qwen3Architecture().ignores(source(), "blk.0.attn_q.bias"));
     }
 
     @Test

@@ -135,6 +135,7 @@ class BundlesIT {
                 new Piece("quant-formats", "dev.tenon.quant.formats", FORMAT, "quant.format"),
                 new Piece("models-llama", "dev.tenon.models.llama", ARCHITECTURE, "model.architecture"),
                 new Piece("models-qwen3", "dev.tenon.models.qwen3", ARCHITECTURE, "model.architecture"),
+                new Piece("models-bert", "dev.tenon.models.bert", ARCHITECTURE, "model.architecture"),
                 new Piece("backend-cpu-vector", "dev.tenon.backend.cpu.vector", BACKEND, "backend.id"));
         return Stream.of(Kind.values()).flatMap(k -> pieces.stream().map(p -> Arguments.of(k, p)));
     }

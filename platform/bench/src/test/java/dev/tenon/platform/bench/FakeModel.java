@@ -13,6 +13,7 @@ import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.RerankRequest;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.gguf.GgufFile;
@@ -230,6 +231,11 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
 
     @Override
     public List<float[]> embed(EmbeddingRequest texts) {
+        throw new AssertionError("bench reads no outputs");
+    }
+
+    @Override
+    public float[] rerank(RerankRequest documents) {
         throw new AssertionError("bench reads no outputs");
     }
 

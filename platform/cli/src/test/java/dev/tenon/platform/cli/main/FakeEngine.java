@@ -16,6 +16,7 @@ import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.RerankRequest;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.BackendException;
@@ -210,6 +211,11 @@ public final class FakeEngine implements Engine {
 
         @Override
         public List<float[]> embed(EmbeddingRequest texts) {
+            throw new UnsupportedOperationException("no command embeds");
+        }
+
+        @Override
+        public float[] rerank(RerankRequest documents) {
             throw new UnsupportedOperationException("no command embeds");
         }
 

@@ -116,6 +116,13 @@ final class ModelSession implements Session, MeasuredSession {
     }
 
     private void start(GenerationRequest request, EventQueue events) {
+        if (!model.isCausal()) {
+            throw new TenonException(
+                    ErrorCode.ARGUMENT,
+                    model.file().path().getFileName()
+                            + " is an encoder, which reads texts and cannot write any. Use 'tenon embed' or 'tenon"
+                            + " rerank'.");
+        }
         if (!model.isDefault(Graph.LOGITS)) {
             throw new TenonException(
                     ErrorCode.ARGUMENT,
@@ -304,6 +311,12 @@ final class ModelSession implements Session, MeasuredSession {
     }
 
     private void append(int[] tokens) {
+        if (!model.isCausal() && sequence.length() > 0) {
+            throw new TenonException(
+                    ErrorCode.ARGUMENT,
+                    "An encoder reads a text at once, and the session has " + sequence.length()
+                            + " tokens already. Truncate it to 0 first.");
+        }
         int limit = model.contextLength();
         if (sequence.length() + tokens.length > limit) {
             throw new OutOfResourcesException(

@@ -6,6 +6,7 @@ import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.RerankRequest;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -57,7 +58,9 @@ final class PlacedModel implements LoadedModel {
     private final ModelConfig config;
     private final int contextLength;
     private final int maxBatchTokens;
+    private final String defaultOutput;
     private final Map<String, Integer> outputs;
+    private final boolean causal;
     private final CompletableFuture<Tokenizer> tokenizer;
     private final Set<ModelSession> sessions = ConcurrentHashMap.newKeySet();
     private final long loadNanos;
@@ -98,9 +101,11 @@ final class PlacedModel implements LoadedModel {
         this.last = Description.of(placement);
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
-        this.maxBatchTokens = placer.maxBatchTokens(now);
+        this.maxBatchTokens = placer.maxBatchTokens(placement.definition(), now);
         this.loop = new StepLoop(placement, this::placeAgain, maxBatchTokens, placer.maxSequences());
-        this.outputs = outputs(request, placement.definition().graph());
+        this.defaultOutput = placement.outputs().getFirst();
+        this.causal = placement.definition().graph().isCausal();
+        this.outputs = outputs(defaultOutput, placement.definition().graph());
         this.loadNanos = System.nanoTime() - startNanos;
     }
 
@@ -175,9 +180,9 @@ final class PlacedModel implements LoadedModel {
         return now == null ? Optional.empty() : now.plan().profiler();
     }
 
-    private static Map<String, Integer> outputs(LoadRequest request, Graph graph) {
+    private static Map<String, Integer> outputs(String first, Graph graph) {
         Map<String, Integer> widths = new LinkedHashMap<>();
-        widths.put(request.outputs().getFirst(), graph.output().width());
+        widths.put(first, graph.output().width());
         graph.outputs().forEach((name, value) -> widths.put(name, value.width()));
         return Collections.unmodifiableMap(widths);
     }
@@ -191,7 +196,7 @@ final class PlacedModel implements LoadedModel {
     ///
     /// @param output its name; null for the default one
     int width(String output) {
-        Integer width = outputs.get(output == null ? request.outputs().getFirst() : output);
+        Integer width = outputs.get(output == null ? defaultOutput : output);
         if (width == null) {
             throw new TenonException(
                     ErrorCode.ARGUMENT,
@@ -202,7 +207,12 @@ final class PlacedModel implements LoadedModel {
     }
 
     boolean isDefault(String output) {
-        return output == null || output.equals(request.outputs().getFirst());
+        return output == null || output.equals(defaultOutput);
+    }
+
+    /// {@return whether a sequence may come in several steps}
+    boolean isCausal() {
+        return causal;
     }
 
     /// {@return how many sequences of a length the cache has room for}
@@ -213,6 +223,11 @@ final class PlacedModel implements LoadedModel {
     @Override
     public List<float[]> embed(EmbeddingRequest embedding) {
         return new Embedder(this, embedding).run();
+    }
+
+    @Override
+    public float[] rerank(RerankRequest documents) {
+        return new Reranker(this, documents).run();
     }
 
     @Override

@@ -43,6 +43,7 @@ final class Decision implements AutoCloseable {
     private final List<Issue> leftOver = new ArrayList<>();
     private ModelArchitecture architecture;
     private ModelDefinition definition;
+    private List<String> outputs;
     private ModelWeights weights;
     private BackendSelection selection;
     private Throwable failure;
@@ -155,10 +156,17 @@ final class Decision implements AutoCloseable {
                 unused.getFirst()));
     }
 
-    /// Keeps the outputs that the request asks for.
+    /// Keeps the outputs that the request asks for; an embedding is made of hidden states where the model makes
+    /// none.
     private ModelDefinition withOutputs(ModelDefinition defined) {
+        Set<String> own = defined.graph().outputs().keySet();
+        boolean pooled = !own.contains(Graph.EMBEDDING) && own.contains(Graph.HIDDEN);
+        outputs = request.outputs().stream()
+                .map(name -> pooled && name.equals(Graph.EMBEDDING) ? Graph.HIDDEN : name)
+                .distinct()
+                .toList();
         try {
-            return new ModelDefinition(defined.config(), defined.graph().withOutputs(request.outputs()));
+            return new ModelDefinition(defined.config(), defined.graph().withOutputs(outputs));
         } catch (IllegalArgumentException e) {
             throw new TenonException(
                     ErrorCode.ARGUMENT, file.path().getFileName() + " cannot be loaded: " + e.getMessage());
@@ -208,6 +216,11 @@ final class Decision implements AutoCloseable {
     /// {@return what the architecture made of the file, or null if it refused it}
     ModelDefinition definition() {
         return definition;
+    }
+
+    /// {@return names of the outputs of the definition's graph, the default one first}
+    List<String> outputs() {
+        return outputs;
     }
 
     /// {@return the weights, or null if some are missing or nobody decodes them}

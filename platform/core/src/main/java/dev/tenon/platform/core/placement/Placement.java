@@ -4,6 +4,7 @@ import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.model.ModelDefinition;
+import java.util.List;
 import java.util.Set;
 
 /// A model compiled on a device. Owns plan and device, and closes them in this order.
@@ -12,12 +13,19 @@ import java.util.Set;
 /// @param device the open device
 /// @param plan the compiled graph
 /// @param definition what was compiled
+/// @param outputs names of the graph's outputs, the default one first
 /// @param services all services it uses, by identity: when one is withdrawn, the placement has to
 ///     end
 /// @param check run after each step, before its results are used: fails if what the plan reads is no
 ///     longer the model
 public record Placement(
-        Backend backend, Device device, Plan plan, ModelDefinition definition, Set<Object> services, Runnable check)
+        Backend backend,
+        Device device,
+        Plan plan,
+        ModelDefinition definition,
+        List<String> outputs,
+        Set<Object> services,
+        Runnable check)
         implements AutoCloseable {
     public boolean uses(Object service) {
         return services.contains(service);

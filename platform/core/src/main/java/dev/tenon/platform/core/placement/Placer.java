@@ -7,6 +7,8 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.Op;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.placement.BackendSelection.Verdict;
@@ -92,6 +94,7 @@ public final class Placer {
                 decision.selection().takeDevice(),
                 plan,
                 definition,
+                decision.outputs(),
                 services,
                 inPlace ? file::requireUnchanged : () -> {});
     }
@@ -146,12 +149,28 @@ public final class Placer {
     }
 
     /// The context length that a session gets.
+    ///
+    /// @throws TenonException (`STATE-002`) if more positions are asked for than the model has vectors for
     public int contextLength(ModelDefinition definition, EngineConfig config) {
         int own = definition.config().contextLength();
         if (request.contextLength() > 0) {
+            requirePositions(definition, request.contextLength());
             return request.contextLength();
         }
         return config.contextLength() > 0 ? Math.min(own, config.contextLength()) : own;
+    }
+
+    private void requirePositions(ModelDefinition definition, int context) {
+        for (Op op : definition.graph().expanded().ops()) {
+            if (op instanceof CoreOp.PositionEmbedding positions
+                    && positions.table().rows() < context) {
+                throw new TenonException(
+                        ErrorCode.ARGUMENT,
+                        "A context of " + context + " tokens is longer than "
+                                + file.path().getFileName() + " allows: it has vectors for "
+                                + positions.table().rows() + " positions. Ask for at most so many (-c).");
+            }
+        }
     }
 
     /// {@return most sequences of a step}
@@ -159,11 +178,13 @@ public final class Placer {
         return request.maxSequences() > 0 ? request.maxSequences() : DEFAULT_SEQUENCES;
     }
 
-    /// {@return most tokens of a step}
+    /// {@return most tokens of a step; the whole context of an encoder, whose texts cannot be cut}
     ///
+    /// @param definition what is placed
     /// @param config settings of the moment
-    public int maxBatchTokens(EngineConfig config) {
-        return Math.max(config.with(request).batchTokens(), Math.max(1, request.maxSequences()));
+    public int maxBatchTokens(ModelDefinition definition, EngineConfig config) {
+        int tokens = Math.max(config.with(request).batchTokens(), Math.max(1, request.maxSequences()));
+        return definition.graph().isCausal() ? tokens : Math.max(tokens, contextLength(definition, config));
     }
 
     /// {@return how many positions the cache holds: the whole context of each sequence that was asked for;
@@ -197,7 +218,7 @@ public final class Placer {
                             + " sequences exceeds 2147483647 positions; ask for less");
         }
         return PlanOptions.builder((int) kvTokens)
-                .maxBatchTokens(maxBatchTokens(config))
+                .maxBatchTokens(maxBatchTokens(decision.definition(), config))
                 .maxSequences(maxSequences())
                 .stateSlots(SLOTS_EACH * maxSequences())
                 .keyType(config.keyType())

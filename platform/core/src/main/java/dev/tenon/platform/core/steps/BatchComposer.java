@@ -7,7 +7,8 @@ import java.util.List;
 ///
 /// @param maxBatchTokens most tokens of a step
 /// @param maxSequences most sequences of a step
-record BatchComposer(int maxBatchTokens, int maxSequences) {
+/// @param whole whether a step takes a sequence whole or not at all, as encoders need; none is longer than a step
+record BatchComposer(int maxBatchTokens, int maxSequences, boolean whole) {
     private static final int MAX_LOGIT_ROWS = 64;
 
     /// Fills the batch: decode rows first, then prefill chunks with the room that is left. A task
@@ -21,11 +22,14 @@ record BatchComposer(int maxBatchTokens, int maxSequences) {
         int tokensPerPage = placed.tokensPerPage();
         PagePool pool = placed.pool();
         int room = maxBatchTokens;
-        int logitRoom = Math.max(MAX_LOGIT_ROWS, maxSequences);
+        int logitRoom = whole ? maxBatchTokens : Math.max(MAX_LOGIT_ROWS, maxSequences);
         for (int pass = 0; pass < 2; pass++) {
             for (SequenceTask task : waiting) {
                 boolean decode = task.pending() == 1;
                 if (decode != (pass == 0) || room == 0 || input.sequenceCount() == maxSequences) {
+                    continue;
+                }
+                if (whole && task.pending() > room) {
                     continue;
                 }
                 TokenSequence sequence = task.sequence();

@@ -44,7 +44,8 @@ public final class StepLoop {
     public StepLoop(Placement placement, Supplier<Placement> source, int maxBatchTokens, int maxSequences) {
         this.placed = new PlacedSequences(lock, placement);
         this.source = source;
-        this.step = new BatchStep(new BatchComposer(maxBatchTokens, maxSequences));
+        boolean whole = !placement.definition().graph().isCausal();
+        this.step = new BatchStep(new BatchComposer(maxBatchTokens, maxSequences, whole));
     }
 
     /// {@return the sequences and the placement that they use}

@@ -1,0 +1,79 @@
+package dev.tenon.platform.core.engine;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.text.Tokenizer;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/// Makes one text of a query and a document: by the file's own text for that, or both one after the other, as
+/// encoders read them: `[CLS] query [SEP] document [SEP]`.
+final class RerankPrompt {
+    private final Tokenizer tokenizer;
+    private final Optional<String> template;
+    private final int[] between;
+
+    RerankPrompt(GgufMetadata metadata, Tokenizer tokenizer) {
+        this.tokenizer = tokenizer;
+        this.template = metadata.string("tokenizer.chat_template.rerank");
+        this.between = separator(metadata, tokenizer);
+    }
+
+    /// A second separator, as XLM-RoBERTa has it; WordPiece ends every text with the one that is needed.
+    private static int[] separator(GgufMetadata metadata, Tokenizer tokenizer) {
+        boolean wordPiece = metadata.string("tokenizer.ggml.model").orElse("").equals("bert");
+        if (wordPiece || !metadata.bool("tokenizer.ggml.add_sep_token").orElse(false)) {
+            return new int[0];
+        }
+        int id = metadata.integer("tokenizer.ggml.seperator_token_id") // spelt so in GGUF
+                .orElse(tokenizer.eos().orElse(-1));
+        return id < 0 || id >= tokenizer.vocabularySize() ? new int[0] : new int[] {id};
+    }
+
+    /// {@return the tokens of a query and a document}
+    ///
+    /// @throws TenonException (`STATE-002`) if one of them holds a control token, where the file's text has some
+    int[] tokens(String query, String document) {
+        if (template.isPresent()) {
+            requirePlain("query", query);
+            requirePlain("document", document);
+            return tokenizer.encode(filled(template.get(), query, document), true, true);
+        }
+        int[] first = tokenizer.encode(query, true, false);
+        int[] second = tokenizer.encode(document, true, false);
+        int skipped = tokenizer.addsBos() ? 1 : 0;
+        return Stream.of(first, between, Arrays.copyOfRange(second, skipped, second.length))
+                .flatMapToInt(Arrays::stream)
+                .toArray();
+    }
+
+    /// In one pass, so that the query's own text is not filled.
+    private static String filled(String template, String query, String document) {
+        StringBuilder text = new StringBuilder();
+        int at = 0;
+        while (true) {
+            int q = template.indexOf("{query}", at);
+            int d = template.indexOf("{document}", at);
+            int next = q < 0 ? d : d < 0 ? q : Math.min(q, d);
+            if (next < 0) {
+                return text.append(template, at, template.length()).toString();
+            }
+            text.append(template, at, next).append(next == q ? query : document);
+            at = next + (next == q ? "{query}" : "{document}").length();
+        }
+    }
+
+    /// The file's text has control tokens, so that those of its texts would be taken for such.
+    private void requirePlain(String what, String text) {
+        for (int id : tokenizer.encode(text, false, true)) {
+            if (tokenizer.isControl(id)) {
+                throw new TenonException(
+                        ErrorCode.ARGUMENT,
+                        "The " + what + " holds the control token " + tokenizer.piece(id)
+                                + ", which would change the prompt. Leave it out.");
+            }
+        }
+    }
+}
