@@ -2,12 +2,12 @@ package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
-/// RMS norm of each group of each row.
+/// Norm of each group of each row.
 ///
 /// @param x `[rows, width]`
-/// @param norm weight and epsilon
+/// @param norm the norm
 /// @param out `[rows, width]`
-public record CpuNorm(Activations x, RmsNormMath norm, Activations out) implements CpuKernel {
+public record CpuNorm(Activations x, RowNorm norm, Activations out) implements CpuKernel {
     @Override
     public boolean selected() {
         return out.selected;
@@ -18,8 +18,12 @@ public record CpuNorm(Activations x, RmsNormMath norm, Activations out) implemen
         rows(c, x, norm, out);
     }
 
-    /// Norms all rows, each as one group, and packs them, shared among the threads.
-    static void rows(StepContext c, Activations x, RmsNormMath norm, Activations out, Packing packing) {
+    /// Norms all rows, each as one group, and packs them, shared among the threads; without a norm packs `x`.
+    static void rows(StepContext c, Activations x, RowNorm norm, Activations out, Packing packing) {
+        if (norm == null) {
+            packing.rows(c, x);
+            return;
+        }
         int width = norm.group();
         int rows = c.rows(out);
         int grain = c.grain(rows);
@@ -31,10 +35,15 @@ public record CpuNorm(Activations x, RmsNormMath norm, Activations out) implemen
         }
     }
 
-    /// Norms the row of a step that has one only, as one group, and packs it, for a single thread.
+    /// Norms the row of a step that has one only, as one group, and packs it, for a single thread; without a
+    /// norm packs it as it is.
     ///
     /// @return the normed row
-    static float[] own(StepContext c, Activations x, RmsNormMath norm, Packing packing, int thread) {
+    static float[] own(StepContext c, Activations x, RowNorm norm, Packing packing, int thread) {
+        if (norm == null) {
+            packing.own(x, thread);
+            return x.data;
+        }
         Activations row = c.normed(thread);
         norm.groups(x, 0, row, 1);
         packing.own(row, thread);
@@ -42,7 +51,7 @@ public record CpuNorm(Activations x, RmsNormMath norm, Activations out) implemen
     }
 
     /// Norms all groups of all rows, shared among the threads.
-    static void rows(StepContext c, Activations x, RmsNormMath norm, Activations out) {
+    static void rows(StepContext c, Activations x, RowNorm norm, Activations out) {
         int group = norm.group();
         int groups = c.rows(out) * (out.width / group);
         int grain = c.grain(groups);

@@ -1,36 +1,38 @@
 package dev.tenon.backend.cpu.vector.op;
 
-import dev.tenon.api.graph.Activation;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.GateTile;
 
 /// Norm, gate and up projections and the gated activation.
 ///
 /// @param x `[rows, width]`
-/// @param norm weight and epsilon of the norm
-/// @param normed `[rows, width]`, memory for the norm's result
-/// @param gate gate projection
-/// @param up up projection
-/// @param upOut `[rows, up.rows]`, memory for the up projection
-/// @param activation activation of the gate
-/// @param elements computes it
+/// @param norm norm of the input, or null to project it as it is
+/// @param normed `[rows, width]`, memory for the norm's result; `x` without a norm
+/// @param gate gate projection; the only one if nothing is gated
+/// @param up up projection, or null
+/// @param upOut `[rows, up.rows]`, memory for the up projection, or null
+/// @param math activation and product
 /// @param out `[rows, gate.rows]`
 /// @param packing packs the norm's result for the projections
 public record CpuNormGateUp(
         Activations x,
-        RmsNormMath norm,
+        RowNorm norm,
         Activations normed,
         BoundLinear gate,
         BoundLinear up,
         Activations upOut,
-        Activation activation,
-        ElementDispatch elements,
+        GateMath math,
         Activations out,
         Packing packing)
         implements CpuKernel {
     @Override
     public int phases(StepContext c) {
-        return c.single(out) ? 1 : 2;
+        return first(c) + 1;
+    }
+
+    /// The phase of the projections: the first one, unless rows are normed or packed for all threads before.
+    private int first(StepContext c) {
+        return !c.single(out) && (norm != null || packing.any()) ? 1 : 0;
     }
 
     @Override
@@ -43,7 +45,7 @@ public record CpuNormGateUp(
         float[] in = normed.data;
         if (c.single(out)) {
             in = CpuNorm.own(c, x, norm, packing, thread);
-        } else if (phase == 0) {
+        } else if (phase < first(c)) {
             CpuNorm.rows(c, x, norm, normed, packing);
             return;
         }
@@ -54,14 +56,17 @@ public record CpuNormGateUp(
             int to = c.claimedTo(from, rows, tokens, panel);
             if (tokens >= StepContext.MANY_TOKENS
                     && gate.packed() != null
+                    && up != null
                     && up.packed() != null
                     && c.gateTile(thread).holds(tokens, to - from)) {
                 tile(c, from, to, thread);
                 continue;
             }
             gate.run(in, tokens, from, to, out, c, thread);
-            up.run(in, tokens, from, to, upOut, c, thread);
-            elements.gate(activation, tokens, from, to, out, upOut);
+            if (up != null) {
+                up.run(in, tokens, from, to, upOut, c, thread);
+            }
+            math.columns(tokens, from, to, out, upOut);
         }
     }
 
@@ -72,6 +77,6 @@ public record CpuNormGateUp(
         GateTile tile = c.gateTile(thread);
         gate.runTile(tokens, from, to, tile.gate(), c.scratch(thread));
         up.runTile(tokens, from, to, tile.up(), c.scratch(thread));
-        elements.gate(activation, tokens, from, to, tile, out);
+        math.tile(tokens, from, to, tile, out);
     }
 }

@@ -5,8 +5,9 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// Norm, the three projections, QK-norm and rotation: everything before attention.
 ///
 /// @param x `[rows, width]`
-/// @param norm weight and epsilon of the norm
-/// @param normed `[rows, width]`, memory for the norm's result
+/// @param norm norm of the input, or null to project it as it is
+/// @param normed `[rows, width]`, memory for the norm's result; `x` without a norm
+/// @param normRead whether other ops read the norm's result
 /// @param q query projection
 /// @param k key projection
 /// @param v value projection
@@ -16,8 +17,9 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param packing packs the norm's result for the projections
 public record CpuNormQkvRope(
         Activations x,
-        RmsNormMath norm,
+        RowNorm norm,
         Activations normed,
+        boolean normRead,
         BoundLinear q,
         BoundLinear k,
         BoundLinear v,
@@ -28,7 +30,13 @@ public record CpuNormQkvRope(
         implements CpuKernel {
     @Override
     public int phases(StepContext c) {
-        return c.single(vOut) ? 2 : 3;
+        boolean heads = qHeads.headCount(c) + kHeads.headCount(c) > 0;
+        return projection(c) + (heads ? 2 : 1);
+    }
+
+    /// The phase of the projections: the first one, unless rows are normed or packed for all threads before.
+    private int projection(StepContext c) {
+        return !c.single(vOut) && (norm != null || packing.any()) ? 1 : 0;
     }
 
     @Override
@@ -38,10 +46,18 @@ public record CpuNormQkvRope(
 
     @Override
     public void run(StepContext c, int phase, int thread) {
-        boolean single = c.single(vOut);
-        switch (single ? phase + 1 : phase) {
-            case 0 -> CpuNorm.rows(c, x, norm, normed, packing);
-            case 1 -> project(c, single ? CpuNorm.own(c, x, norm, packing, thread) : normed.data, thread);
+        switch (phase - projection(c)) {
+            case -1 -> CpuNorm.rows(c, x, norm, normed, packing);
+            case 0 -> {
+                float[] in = normed.data;
+                if (c.single(vOut)) {
+                    in = CpuNorm.own(c, x, norm, packing, thread);
+                    if (normRead && thread == 0) {
+                        System.arraycopy(in, 0, normed.data, 0, normed.width);
+                    }
+                }
+                project(c, in, thread);
+            }
             default -> {
                 int qCount = qHeads.headCount(c);
                 int count = qCount + kHeads.headCount(c);

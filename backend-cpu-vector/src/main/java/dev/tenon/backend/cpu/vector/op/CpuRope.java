@@ -7,10 +7,10 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 ///
 /// @param x `[rows, heads * headDim]`
 /// @param norm norm of groups before the rotation, or null; only in place (`x == out`)
-/// @param table sines and cosines
-/// @param params how to rotate
+/// @param table sines and cosines, or null to rotate nothing
+/// @param params how to rotate; null without a table
 /// @param out same shape; may be `x`
-public record CpuRope(Activations x, RmsNormMath norm, RopeTable table, RopeParams params, Activations out)
+public record CpuRope(Activations x, RowNorm norm, RopeTable table, RopeParams params, Activations out)
         implements CpuKernel {
     @Override
     public boolean selected() {
@@ -29,17 +29,20 @@ public record CpuRope(Activations x, RmsNormMath norm, RopeTable table, RopePara
     /// {@return units of work in this step: heads of all rows, or whole rows if the norm spans more than a
     /// head}
     int headCount(StepContext c) {
-        return c.rows(out) * (out.width / unit());
+        return norm == null && table == null ? 0 : c.rows(out) * (out.width / unit());
     }
 
     /// Does a range of units; nothing if it is empty.
     void heads(StepContext c, int from, int to) {
         int unit = unit();
         int perRow = out.width / unit;
-        int dim = params.headDim();
         if (norm != null && from < to) {
             norm.groups(x, from * unit, out, (to - from) * (unit / norm.group()));
         }
+        if (table == null) {
+            return;
+        }
+        int dim = params.headDim();
         for (int i = from; i < to; i++) {
             int token = c.token(out.selected, i / perRow);
             for (int h = 0; h < unit; h += dim) {
@@ -50,6 +53,9 @@ public record CpuRope(Activations x, RmsNormMath norm, RopeTable table, RopePara
 
     /// A head, or the whole row when the norm's groups are not parts of a head.
     private int unit() {
+        if (table == null) {
+            return norm.group();
+        }
         return norm == null || params.headDim() % norm.group() == 0 ? params.headDim() : out.width;
     }
 }

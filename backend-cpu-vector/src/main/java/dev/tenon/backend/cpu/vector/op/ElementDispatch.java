@@ -41,6 +41,22 @@ public record ElementDispatch(ElementMath math, ElementKernel kernel) {
         }
     }
 
+    /// Computes `gate = f(gate) * up` in a range.
+    ///
+    /// @param activation the function `f`
+    /// @param from first index
+    /// @param to index after the last
+    /// @param gate arguments and results
+    /// @param up factors
+    void gate(Activation activation, int from, int to, HostFloats gate, HostFloats up) {
+        if (kernelGates(activation)) {
+            int n = to - from;
+            kernel.gate(activation, 1, n, gate.view(), from, up.view(), from, n, gate.view(), from, n);
+            return;
+        }
+        math.gate(activation, gate.array(), up.array(), from, to);
+    }
+
     /// Computes `f(gate) * up` of a tile, as some columns of some rows.
     ///
     /// @param activation the function `f`

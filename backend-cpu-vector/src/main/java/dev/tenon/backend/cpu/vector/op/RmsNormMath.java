@@ -8,19 +8,14 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param weight `[group]`, float32; not copied
 /// @param eps added to the mean square
 /// @param elements computes it
-public record RmsNormMath(HostFloats weight, float eps, ElementDispatch elements) {
-    /// {@return elements in a group}
-    int group() {
+public record RmsNormMath(HostFloats weight, float eps, ElementDispatch elements) implements RowNorm {
+    @Override
+    public int group() {
         return weight.length();
     }
 
-    /// Norms groups that follow each other; source and target may be the same.
-    ///
-    /// @param x source
-    /// @param at where the first group starts, in both
-    /// @param out target
-    /// @param count number of groups
-    void groups(Activations x, int at, Activations out, int count) {
+    @Override
+    public void groups(Activations x, int at, Activations out, int count) {
         elements.norm(count, x, at, weight, eps, out);
     }
 }

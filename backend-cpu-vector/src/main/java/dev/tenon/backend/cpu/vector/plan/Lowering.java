@@ -25,6 +25,7 @@ import dev.tenon.backend.cpu.vector.op.CpuElementwise;
 import dev.tenon.backend.cpu.vector.op.CpuEmbedding;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
 import dev.tenon.backend.cpu.vector.op.CpuLinear;
+import dev.tenon.backend.cpu.vector.op.CpuLinearThen;
 import dev.tenon.backend.cpu.vector.op.CpuNorm;
 import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
 import dev.tenon.backend.cpu.vector.op.CpuNormQkvRope;
@@ -32,9 +33,12 @@ import dev.tenon.backend.cpu.vector.op.CpuRope;
 import dev.tenon.backend.cpu.vector.op.CpuRows;
 import dev.tenon.backend.cpu.vector.op.CpuSelectRows;
 import dev.tenon.backend.cpu.vector.op.ElementDispatch;
+import dev.tenon.backend.cpu.vector.op.GateMath;
+import dev.tenon.backend.cpu.vector.op.LayerNormMath;
 import dev.tenon.backend.cpu.vector.op.Packing;
 import dev.tenon.backend.cpu.vector.op.RmsNormMath;
 import dev.tenon.backend.cpu.vector.op.RopeTable;
+import dev.tenon.backend.cpu.vector.op.RowNorm;
 import dev.tenon.backend.cpu.vector.plan.LoweredGraph.ThreadNeeds;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import java.util.ArrayList;
@@ -137,9 +141,13 @@ final class Lowering {
             case CoreOp.Embedding e -> embedding(e);
             case CoreOp.RmsNorm n -> {
                 Activations x = pool.get(n.x());
-                norm(n);
                 String kernel = elements.kernel() != null ? elements.kernel().name() : kernels.elementsName();
-                add(n, n.weight().name(), kernel, new CpuNorm(x, rms(n), pool.define(n.out(), x.selected)));
+                add(n, n.weight().name(), kernel, new CpuNorm(x, norm(n), pool.define(n.out(), x.selected)));
+            }
+            case CoreOp.LayerNorm n -> {
+                Activations x = pool.get(n.x());
+                RowNorm math = norm(n);
+                add(n, n.weight().name(), "f32.java", new CpuNorm(x, math, pool.define(n.out(), x.selected)));
             }
             case CoreOp.Linear l -> linear(l, l, null, l.out());
             case CoreOp.Rope r -> {
@@ -170,10 +178,33 @@ final class Lowering {
             case PartOp.GroupedRmsNorm n ->
                 add(n, n.weight().name(), "f32.java", PartKernels.groupedRmsNorm(n, pool, binder, elements.math()));
             case StateOp s -> add(s, s.out().name(), states.name(s), states.of(s, pool, binder));
-            case FusedOp.NormQkvRope f -> normQkvRope(f);
-            case FusedOp.NormGateUp f -> normGateUp(f);
+            case FusedOp.NormQkvRope f ->
+                qkv(
+                        new FusedOp.Qkv(
+                                Optional.of(f.norm()),
+                                false,
+                                f.q(),
+                                f.k(),
+                                f.v(),
+                                f.qNorm(),
+                                f.kNorm(),
+                                Optional.of(f.qRope()),
+                                Optional.of(f.kRope())),
+                        f);
+            case FusedOp.Qkv f -> qkv(f, f);
+            case FusedOp.NormGateUp f ->
+                gateUp(
+                        new FusedOp.GateUp(
+                                Optional.of(f.norm()),
+                                Optional.of(f.gate()),
+                                f.up(),
+                                f.activate(),
+                                Optional.of(f.multiply())),
+                        f);
+            case FusedOp.GateUp f -> gateUp(f, f);
             case FusedOp.LinearAdd f ->
                 linear(f, f.linear(), f.residual(), f.add().out());
+            case FusedOp.LinearThen f -> linearThen(f);
             case ReferenceOp o -> own(OwnOp.of(o, pool, binder, memory));
             default -> plain(PlainOp.of(op, pool, binder));
         }
@@ -237,51 +268,113 @@ final class Lowering {
         add(op, out.name(), "f32.java", new CpuElementwise(function, left, right, pool.define(out, left.selected)));
     }
 
-    private void normQkvRope(FusedOp.NormQkvRope f) {
-        Activations x = pool.get(f.norm().x());
-        norm(f.norm());
-        f.qNorm().ifPresent(this::norm);
-        f.kNorm().ifPresent(this::norm);
+    /// Projections before attention.
+    ///
+    /// @param f what they are
+    /// @param op the op that says so, for reports
+    private void qkv(FusedOp.Qkv f, Op op) {
+        Activations x = pool.get(f.q().x());
+        RowNorm norm = null;
+        Activations normed = x;
+        if (f.norm().isPresent()) {
+            x = pool.get(f.norm().get().x());
+            norm = norm(f.norm().get());
+            normed = f.normRead() ? normedOutput(f.norm().get(), x) : normed(x);
+        }
         BoundLinear q = bind(f.q());
         BoundLinear k = bind(f.k());
         BoundLinear v = bind(f.v());
-        Activations normed = normed(x);
-        Activations qOut = pool.define(f.qRope().out(), x.selected);
-        Activations kOut = pool.define(f.kRope().out(), x.selected);
+        CpuRope qHeads = heads(f.queries(), f.qNorm(), f.qRope(), x.selected);
+        CpuRope kHeads = heads(f.keys(), f.kNorm(), f.kRope(), x.selected);
         Activations vOut = pool.define(f.v().out(), x.selected);
-        CpuRope qHeads = rope(f.qRope(), f.qNorm().map(this::rms).orElse(null), qOut, qOut);
-        CpuRope kHeads = rope(f.kRope(), f.kNorm().map(this::rms).orElse(null), kOut, kOut);
         Packing packing = Packing.before(q, k, v);
-        add(f, new CpuNormQkvRope(x, rms(f.norm()), normed, q, k, v, qHeads, kHeads, vOut, packing), q, k, v);
-        pool.release(normed);
+        add(op, new CpuNormQkvRope(x, norm, normed, f.normRead(), q, k, v, qHeads, kHeads, vOut, packing), q, k, v);
+        if (norm != null && !f.normRead()) {
+            pool.release(normed);
+        }
     }
 
-    private void normGateUp(FusedOp.NormGateUp f) {
-        Activations x = pool.get(f.norm().x());
-        norm(f.norm());
-        ownElements |= !elements.kernelGates(f.activate().activation());
-        BoundLinear gate = bind(f.gate());
-        BoundLinear up = bind(f.up());
-        Activations normed = normed(x);
-        Activations upOut = pool.temporary(up.rows(), x.selected);
-        Activations out = pool.define(f.multiply().out(), x.selected);
-        add(
-                f,
-                new CpuNormGateUp(
-                        x,
-                        rms(f.norm()),
-                        normed,
-                        gate,
-                        up,
-                        upOut,
-                        f.activate().activation(),
-                        elements,
-                        out,
-                        Packing.before(gate, up)),
-                gate,
-                up);
-        pool.release(normed);
-        pool.release(upOut);
+    private CpuRope heads(Value out, Optional<CoreOp.RmsNorm> norm, Optional<CoreOp.Rope> rope, boolean selected) {
+        Activations heads = pool.define(out, selected);
+        RowNorm math = norm.map(this::norm).orElse(null);
+        return rope.map(r -> rope(r, math, heads, heads)).orElseGet(() -> new CpuRope(heads, math, null, null, heads));
+    }
+
+    /// The first half of a feed-forward layer.
+    ///
+    /// @param f what it is
+    /// @param op the op that says so, for reports
+    private void gateUp(FusedOp.GateUp f, Op op) {
+        Activations x = pool.get(f.up().x());
+        RowNorm norm = null;
+        Activations normed = x;
+        if (f.norm().isPresent()) {
+            x = pool.get(f.norm().get().x());
+            norm = norm(f.norm().get());
+            normed = normed(x);
+        }
+        GateMath math = gateMath(f.activate(), f.gate().isPresent());
+        BoundLinear gate = bind(f.gate().orElse(f.up()));
+        BoundLinear up = f.gate().isPresent() ? bind(f.up()) : null;
+        Activations upOut = up == null ? null : pool.temporary(up.rows(), x.selected);
+        Activations out = pool.define(f.outputs().getFirst(), x.selected);
+        BoundLinear[] linears = up == null ? new BoundLinear[] {gate} : new BoundLinear[] {gate, up};
+        add(op, new CpuNormGateUp(x, norm, normed, gate, up, upOut, math, out, Packing.before(linears)), linears);
+        if (norm != null) {
+            pool.release(normed);
+        }
+        if (up != null) {
+            pool.release(upOut);
+        }
+    }
+
+    private GateMath gateMath(CoreOp activate, boolean gated) {
+        GateMath math = new GateMath(elements, activate, gated);
+        ownElements |= !math.byKernel();
+        return math;
+    }
+
+    private void linearThen(FusedOp.LinearThen f) {
+        Activations x = pool.get(f.linear().x());
+        BoundLinear linear = bind(f.linear());
+        List<CpuLinearThen.Part> onColumns = new ArrayList<>();
+        List<CpuLinearThen.Part> onRows = new ArrayList<>();
+        Value last = f.linear().out();
+        for (CoreOp op : f.then()) {
+            boolean norm = op instanceof CoreOp.RmsNorm || op instanceof CoreOp.LayerNorm;
+            (norm || !onRows.isEmpty() ? onRows : onColumns).add(part(op, last));
+            last = op.out();
+        }
+        Activations out = pool.define(last, x.selected);
+        Packing packing = Packing.before(linear);
+        add(f, new CpuLinearThen(x, linear, List.copyOf(onColumns), List.copyOf(onRows), out, packing), linear);
+    }
+
+    /// An op that changes the value before it.
+    private CpuLinearThen.Part part(CoreOp op, Value before) {
+        return switch (op) {
+            case CoreOp.RmsNorm n -> CpuLinearThen.Part.of(norm(n));
+            case CoreOp.LayerNorm n -> CpuLinearThen.Part.of(norm(n));
+            case CoreOp.Add a -> CpuLinearThen.Part.of(CpuElementwise.add(), other(a, before));
+            case CoreOp.Multiply m -> CpuLinearThen.Part.of(CpuElementwise.multiply(), other(m, before));
+            case CoreOp.Scale s -> CpuLinearThen.Part.of(CpuElementwise.scale(s.factor()), null);
+            case CoreOp.SoftCap s -> CpuLinearThen.Part.of(CpuElementwise.softCap(s.cap()), null);
+            case CoreOp.Activate a -> {
+                ownElements = true;
+                yield CpuLinearThen.Part.of(CpuElementwise.activate(a.activation(), elements.math()), null);
+            }
+            default -> throw new IllegalStateException("op " + op.kind() + " follows no projection");
+        };
+    }
+
+    private Activations other(CoreOp op, Value before) {
+        return pool.get(op.inputs().get(op.inputs().getFirst().equals(before) ? 1 : 0));
+    }
+
+    /// {@return memory for a norm's result that other ops read}
+    private Activations normedOutput(CoreOp.Unary norm, Activations x) {
+        needs = needs.and(new ThreadNeeds(0, 0, 0, x.width));
+        return pool.define(norm.out(), x.selected);
     }
 
     /// {@return a temporary array for the norm before matrices}
@@ -290,7 +383,7 @@ final class Lowering {
         return pool.temporary(x.width, x.selected);
     }
 
-    private CpuRope rope(CoreOp.Rope r, RmsNormMath norm, Activations x, Activations out) {
+    private CpuRope rope(CoreOp.Rope r, RowNorm norm, Activations x, Activations out) {
         return new CpuRope(x, norm, table(r.params()), r.params(), out);
     }
 
@@ -304,12 +397,17 @@ final class Lowering {
         });
     }
 
-    private RmsNormMath rms(CoreOp.RmsNorm n) {
-        return new RmsNormMath(new HostFloats(binder.vector(n.weight())), n.eps(), elements);
-    }
-
-    private void norm(CoreOp.RmsNorm n) {
-        weightBytes += binder.format(n.weight()).bytesFor(n.weight().cols());
+    /// A norm with its weights, which are counted.
+    private RowNorm norm(CoreOp.Unary norm) {
+        Weight weight = norm.weights().getFirst();
+        weightBytes += binder.format(weight).bytesFor(weight.cols());
+        return switch (norm) {
+            case CoreOp.RmsNorm n -> new RmsNormMath(new HostFloats(binder.vector(weight)), n.eps(), elements);
+            case CoreOp.LayerNorm n ->
+                new LayerNormMath(
+                        binder.vector(weight), n.bias().map(binder::vector).orElse(new float[0]), n.eps());
+            default -> throw new IllegalStateException("op " + norm.kind() + " is no norm");
+        };
     }
 
     private BoundLinear bind(CoreOp.Linear l) {

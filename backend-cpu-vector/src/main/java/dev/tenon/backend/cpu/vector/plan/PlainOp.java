@@ -44,17 +44,6 @@ record PlainOp(Op op, String name, CpuKernel kernel, long weightBytes, int scrat
                         0,
                         (c, t, scratch) -> System.arraycopy(row, 0, out.data, t * out.width, out.width));
             }
-            case CoreOp.LayerNorm n -> {
-                Activations x = pool.get(n.x());
-                float[] weight = binder.vector(n.weight());
-                float[] bias = n.bias().map(binder::vector).orElse(NONE);
-                Activations out = pool.define(n.out(), x.selected);
-                yield rows(op, n.weight().name(), out, 0, (c, t, scratch) -> {
-                    for (int at = t * out.width; at < (t + 1) * out.width; at += weight.length) {
-                        layerNorm(x.data, at, weight, bias, n.eps(), out.data);
-                    }
-                });
-            }
             case CoreOp.SwigluOai s -> {
                 Activations gate = pool.get(s.gate());
                 Activations up = pool.get(s.up());
@@ -116,24 +105,6 @@ record PlainOp(Op op, String name, CpuKernel kernel, long weightBytes, int scrat
         CpuKernel kernel = new CpuExpertLinear(e, x, chosen, binder.format(weight), binder.data(weight), bias, out);
         long bytes = binder.rowBytes(weight) * weight.rows() * e.used();
         return new PlainOp(e, weight.name(), kernel, bytes, weight.cols(), Integer.MAX_VALUE);
-    }
-
-    private static void layerNorm(float[] x, int at, float[] weight, float[] bias, float eps, float[] out) {
-        int n = weight.length;
-        double mean = 0;
-        for (int i = at; i < at + n; i++) {
-            mean += x[i];
-        }
-        mean /= n;
-        double variance = 0;
-        for (int i = at; i < at + n; i++) {
-            variance += (x[i] - mean) * (x[i] - mean);
-        }
-        double factor = 1 / Math.sqrt(variance / n + eps);
-        for (int i = 0; i < n; i++) {
-            double value = (x[at + i] - mean) * factor * weight[i];
-            out[at + i] = (float) (bias.length > 0 ? value + bias[i] : value);
-        }
     }
 
     private static void pool(Pooling pooling, StepContext c, Activations x, int row, Activations out) {

@@ -34,6 +34,7 @@ public record OpSupport(Weights weights, KernelSet kernels) {
             // Not all core ops: a newer api may have one that no kernel here computes.
             case CoreOp.Embedding _,
                     CoreOp.RmsNorm _,
+                    CoreOp.LayerNorm _,
                     CoreOp.Rope _,
                     CoreOp.Attention _,
                     CoreOp.Add _,
@@ -69,7 +70,15 @@ public record OpSupport(Weights weights, KernelSet kernels) {
     ///
     /// @param op the op
     public static boolean isFused(Op op) {
-        return op instanceof FusedOp.NormQkvRope || op instanceof FusedOp.NormGateUp || op instanceof FusedOp.LinearAdd;
+        return switch (op) {
+            case FusedOp.NormQkvRope _,
+                    FusedOp.NormGateUp _,
+                    FusedOp.LinearAdd _,
+                    FusedOp.Qkv _,
+                    FusedOp.GateUp _,
+                    FusedOp.LinearThen _ -> true;
+            default -> false;
+        };
     }
 
     /// {@return whether an op runs in plain Java: those of experts and encoders}
@@ -79,7 +88,6 @@ public record OpSupport(Weights weights, KernelSet kernels) {
         return switch (op) {
             case CoreOp.PositionEmbedding _,
                     CoreOp.Repeat _,
-                    CoreOp.LayerNorm _,
                     CoreOp.SwigluOai _,
                     CoreOp.Pool _,
                     ExpertOp.Router _,
