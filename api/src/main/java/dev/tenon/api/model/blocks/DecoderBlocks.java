@@ -245,8 +245,8 @@ public final class DecoderBlocks {
 
     /// {@return a gated feed-forward layer, `down(activation(gate(x)) * up(x))`, `[T, E]`}
     ///
-    /// The matrices are `ffn_gate`, `ffn_up` and `ffn_down`; without the first, `ffn_up` holds the rows of the
-    /// gate in front of its own.
+    /// The matrices are `ffn_gate`, `ffn_up` and `ffn_down`; without the first, an `ffn_up` of twice as many rows
+    /// holds those of the gate in front of its own.
     ///
     /// @param blk prefix of the layer's tensors, such as `blk.0.`
     /// @param suffix of the tensors' names, such as `_shexp` for a shared expert, or empty
@@ -254,8 +254,11 @@ public final class DecoderBlocks {
     /// @param width elements between the matrices
     /// @param activation of the gate
     public Value gated(String blk, String suffix, Value x, int width, Activation activation) {
-        boolean fused = !source.has(blk + "ffn_gate" + suffix + ".weight");
         String name = blk + "ffn_up" + suffix;
+        boolean fused = !source.has(blk + "ffn_gate" + suffix + ".weight")
+                && source.tensor(name + ".weight")
+                        .filter(up -> up.rows() == 2L * width)
+                        .isPresent();
         Value gate = fused
                 ? linearRows(name, blk + "ffn_gate" + suffix, x, 2 * width, 0, width)
                 : linear(blk + "ffn_gate" + suffix, x, width);

@@ -59,10 +59,14 @@ public record ExpertShape(
     ///
     /// @param keys the file's keys
     /// @throws dev.tenon.api.error.UnsupportedModelException (`MODEL-003`) if the file has experts
+    /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-001`) if it says no width but that of experts
     public static void none(ModelKeys keys) {
         int count = keys.integerOr("expert_count", 0, 0, Integer.MAX_VALUE);
         if (count > 0) {
             throw keys.unsupported("expert_count", count, "0, no mixture of experts");
+        }
+        if (!keys.has("feed_forward_length")) {
+            keys.integer("feed_forward_length", 1, MAX_WIDTH);
         }
     }
 

@@ -36,6 +36,7 @@ final class KnownRotations {
             "qwen2moe",
             "qwen3",
             "qwen3moe",
+            "qwen3vl",
             "olmo2",
             "olmoe",
             "phi2",

@@ -38,12 +38,14 @@ public abstract class TinyArchitectureContract extends ArchitectureContract {
     @Override
     protected final Set<String> requiredKeys() {
         Set<String> names = new HashSet<>(ownKeys());
+        String layerNorm = "attention.layer_norm_epsilon";
+        boolean layerNorms = metadata().containsKey(architecture().id() + "." + layerNorm);
         names.addAll(Set.of(
                 "block_count",
                 "context_length",
                 "embedding_length",
                 "attention.head_count",
-                "attention.layer_norm_rms_epsilon"));
+                layerNorms ? layerNorm : "attention.layer_norm_rms_epsilon"));
         Set<String> keys = new HashSet<>(Set.of("general.architecture"));
         names.forEach(name -> keys.add(architecture().id() + "." + name));
         return keys;

@@ -24,6 +24,7 @@ public final class TinySource {
     private final String architecture;
     private final Map<String, GgufValue> metadata = new LinkedHashMap<>();
     private final Map<String, TensorInfo> tensors = new LinkedHashMap<>();
+    private int context;
 
     /// Creates the source.
     ///
@@ -83,9 +84,31 @@ public final class TinySource {
         return this;
     }
 
+    /// Adds a tensor to each block.
+    ///
+    /// @param name tensor name without the block, such as `attn_q.weight`
+    /// @param shape lengths, the fastest first
+    /// @return this
+    public TinySource each(String name, long... shape) {
+        long blocks = (Long) metadata.get(architecture + ".block_count").value();
+        for (int block = 0; block < blocks; block++) {
+            tensor("blk." + block + "." + name, shape);
+        }
+        return this;
+    }
+
+    /// Sets how long sequences may become; as long as the keys say by default.
+    ///
+    /// @param positions such as 64
+    /// @return this
+    public TinySource context(int positions) {
+        context = positions;
+        return this;
+    }
+
     /// {@return keys and tensors}
     public ModelSource source() {
-        return new ModelSource(GgufMetadata.of("tiny.gguf", metadata), tensors);
+        return new ModelSource(GgufMetadata.of("tiny.gguf", metadata), tensors, context);
     }
 
     /// {@return the configuration of the keys that a source begins with, for what a test adds to them}
