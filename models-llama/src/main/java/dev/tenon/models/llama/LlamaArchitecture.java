@@ -12,15 +12,19 @@ import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
+import dev.tenon.api.model.blocks.ExpertShape;
+import dev.tenon.api.model.blocks.RopeKeys;
 import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 
 /// The `llama` architecture: Llama 2 and 3, Mistral and whatever else is converted to that name.
 ///
 /// A decoder with RMSNorm, grouped-query attention, rotation of neighbouring pairs, and a SwiGLU
-/// feed-forward layer. Optional: an output matrix of its own (else the embedding serves), rotation
-/// factors (`rope_freqs.weight`, Llama 3.1 and later), biases on the attention projections.
+/// feed-forward layer. Optional: an output matrix of its own (else the embedding serves), a scaled
+/// rotation ([RopeKeys]; its factors in `rope_freqs.weight` since Llama 3.1), biases on the attention
+/// projections.
 @Component(service = ModelArchitecture.class, property = "model.architecture=llama")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class LlamaArchitecture implements ModelArchitecture {
@@ -36,21 +40,19 @@ public final class LlamaArchitecture implements ModelArchitecture {
 
     @Override
     public ModelDefinition define(ModelSource source) {
-        ModelConfig config = ModelConfig.read(source, DEFAULT_FREQ_BASE);
-        return new ModelDefinition(config, graph(config, source));
+        ModelKeys keys = ModelKeys.of(source);
+        ExpertShape.none(keys);
+        ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
+        RopeParams rope = RopeKeys.read(keys, config, Pairing.INTERLEAVED).build();
+        return new ModelDefinition(config, graph(config, source, rope));
     }
 
-    private static Graph graph(ModelConfig c, ModelSource source) {
+    private static Graph graph(ModelConfig c, ModelSource source, RopeParams rope) {
         GraphBuilder g = new GraphBuilder(c.architecture());
         int qWidth = c.headCount() * c.keyLength();
         int kWidth = c.headCountKv() * c.keyLength();
         int vWidth = c.headCountKv() * c.valueLength();
         float scale = (float) (1 / Math.sqrt(c.keyLength()));
-        RopeParams rope = RopeParams.builder(c.keyLength(), Pairing.INTERLEAVED, c.ropeFreqBase())
-                .ropeDim(c.ropeDim())
-                .freqScale(c.ropeFreqScale())
-                .freqFactors(optional(source, "rope_freqs.weight", c.ropeDim() / 2))
-                .build();
 
         Weight embedding = new Weight("token_embd.weight", c.embeddingLength(), c.vocabularySize());
         Value x = g.embedding("embd", embedding); //                                                  [T, E]

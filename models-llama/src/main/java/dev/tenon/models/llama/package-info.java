@@ -1,2 +1,2 @@
-/// The llama architecture as a graph builder.
+/// The architectures of Llama and SmolLM3 as graph builders.
 package dev.tenon.models.llama;

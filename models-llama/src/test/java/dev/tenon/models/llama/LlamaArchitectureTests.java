@@ -15,12 +15,14 @@ import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RopeParams.Pairing;
+import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelSource;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /// What is this architecture's own; that it keeps the contract of all, a test of the finished jar shows.
@@ -81,8 +83,8 @@ class LlamaArchitectureTests {
     }
 
     @Test
-    void aMixtureOfExpertsAndOtherScalingsOfTheRopeAreRefused() {
-        refused("llama.rope.scaling.type", GgufValue.of("yarn"), ErrorCode.MODEL_ARCHITECTURE);
+    void aMixtureOfExpertsAndUnknownScalingsOfTheRopeAreRefused() {
+        refused("llama.rope.scaling.type", GgufValue.of("other"), ErrorCode.MODEL_ARCHITECTURE);
         metadata.remove("llama.rope.scaling.type");
         refused("llama.expert_count", GgufValue.ofUint32(8), ErrorCode.MODEL_ARCHITECTURE);
         assertThrows(UnsupportedModelException.class, this::config);
@@ -105,6 +107,16 @@ class LlamaArchitectureTests {
         tensor("rope_freqs.weight", 4);
         assertTrue(ops(graph(), CoreOp.Rope.class).stream()
                 .allMatch(rope -> rope.params().freqFactors().orElseThrow().cols() == 4));
+    }
+
+    @Test
+    void theRotationIsScaledAsTheFileSays() {
+        metadata.put("llama.rope.scaling.type", GgufValue.of("yarn"));
+        metadata.put("llama.rope.scaling.factor", GgufValue.of(16f));
+        metadata.put("llama.rope.scaling.original_context_length", GgufValue.ofUint32(64));
+        Yarn yarn = new Yarn(16, 64, 32, 1);
+        assertTrue(ops(graph(), CoreOp.Rope.class).stream()
+                .allMatch(rope -> rope.params().yarn().equals(Optional.of(yarn))));
     }
 
     @Test

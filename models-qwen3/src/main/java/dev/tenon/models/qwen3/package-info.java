@@ -1,2 +1,2 @@
-/// The qwen3 architecture as a graph builder.
+/// The architectures of Qwen 2 and 3 as graph builders.
 package dev.tenon.models.qwen3;

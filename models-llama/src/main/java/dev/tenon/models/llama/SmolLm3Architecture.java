@@ -1,0 +1,64 @@
+package dev.tenon.models.llama;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RopeParams.Pairing;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelKeys;
+import dev.tenon.api.model.ModelSource;
+import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.ExpertShape;
+import dev.tenon.api.model.blocks.RopeKeys;
+import java.util.Optional;
+import org.osgi.service.component.annotations.Component;
+
+/// The `smollm3` architecture: SmolLM3.
+///
+/// `llama` whose every fourth layer does not rotate queries and keys and so sees no positions.
+@Component(service = ModelArchitecture.class, property = "model.architecture=smollm3")
+@ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
+public final class SmolLm3Architecture implements ModelArchitecture {
+    private static final float DEFAULT_FREQ_BASE = 10000;
+    private static final int WITHOUT_ROPE = 4;
+
+    /// Creates the architecture; it has no state.
+    public SmolLm3Architecture() {}
+
+    @Override
+    public String id() {
+        return "smollm3";
+    }
+
+    @Override
+    public ModelDefinition define(ModelSource source) {
+        ModelKeys keys = ModelKeys.of(source);
+        ExpertShape.none(keys);
+        ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
+        RopeParams rope = RopeKeys.read(keys, config, Pairing.INTERLEAVED).build();
+        return new ModelDefinition(config, graph(new DecoderBlocks(source, config), rope));
+    }
+
+    private static Graph graph(DecoderBlocks d, RopeParams rope) {
+        Value x = d.embedding(); //                                                                   [T, E]
+        for (int layer = 0; layer < d.config().blockCount(); layer++) {
+            String blk = "blk." + layer + ".";
+            boolean rotates = (layer + 1) % WITHOUT_ROPE != 0;
+
+            Value normed = d.rmsNorm(blk + "attn_norm", x);
+            Value attended = d.attention(
+                    blk, normed, layer, d.attentionParams(blk).build(), rotates ? Optional.of(rope) : Optional.empty());
+            x = d.graph().add(blk + "attn_residual", x, attended); //                                 [T, E]
+
+            normed = d.rmsNorm(blk + "ffn_norm", x);
+            Value forward = d.gated(blk, "", normed, d.config().feedForwardLength(), Activation.SILU);
+            x = d.graph().add(blk + "ffn_residual", x, forward); //                                   [T, E]
+        }
+        return d.build(x); //                                                                         [L, nVocab]
+    }
+}

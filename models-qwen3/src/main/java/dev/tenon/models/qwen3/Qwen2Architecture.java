@@ -1,0 +1,28 @@
+package dev.tenon.models.qwen3;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelSource;
+import org.osgi.service.component.annotations.Component;
+
+/// The `qwen2` architecture: the dense Qwen 2 and 2.5 models, and those distilled into them.
+///
+/// The decoder of `qwen3` with biases on queries, keys and values in place of QK-norm.
+@Component(service = ModelArchitecture.class, property = "model.architecture=qwen2")
+@ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
+public final class Qwen2Architecture implements ModelArchitecture {
+    /// Creates the architecture; it has no state.
+    public Qwen2Architecture() {}
+
+    @Override
+    public String id() {
+        return "qwen2";
+    }
+
+    @Override
+    public ModelDefinition define(ModelSource source) {
+        return DenseQwen.define(source, decoder -> decoder.always("attn_q.bias", "attn_k.bias", "attn_v.bias"));
+    }
+}
