@@ -33,13 +33,20 @@ class BundlesIT {
 
     /// What the bundles of the distribution serve, one a line.
     static final Set<String> ARCHITECTURES = new TreeSet<>("""
+            cohere2
             glm4moe
             gpt-oss
             llama
             minimax-m2
+            mistral3
+            olmo2
             olmoe
+            phi3
+            qwen2
             qwen3
             qwen3moe
+            qwen3vl
+            smollm3
             """.lines().toList());
 
     static final Set<String> FORMATS = new TreeSet<>(Set.of(

@@ -1,0 +1,77 @@
+package dev.tenon.models.cohere;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RopeParams.Pairing;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelKeys;
+import dev.tenon.api.model.ModelSource;
+import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.ExpertShape;
+import dev.tenon.api.model.blocks.RopeKeys;
+import java.util.Optional;
+import org.osgi.service.component.annotations.Component;
+
+/// The `cohere2` architecture: Command R7B, Command A and Aya.
+///
+/// A decoder with layer norms without bias whose attention and SwiGLU feed-forward layer read the same normed
+/// input, side by side. Three of four layers rotate neighbouring pairs and see a window; the fourth sees all
+/// positions and rotates nothing. The embedding is the output matrix; logits are multiplied by a constant.
+@Component(service = ModelArchitecture.class, property = "model.architecture=cohere2")
+@ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
+public final class Cohere2Architecture implements ModelArchitecture {
+    private static final float DEFAULT_FREQ_BASE = 10000;
+    private static final int FULL = 4;
+    private static final double MAX_SCALE = 1e3;
+
+    /// Creates the architecture; it has no state.
+    public Cohere2Architecture() {}
+
+    @Override
+    public String id() {
+        return "cohere2";
+    }
+
+    @Override
+    public ModelDefinition define(ModelSource source) {
+        ModelKeys keys = ModelKeys.of(source);
+        ExpertShape.none(keys);
+        float eps = keys.number("attention.layer_norm_epsilon", 0, 1);
+        ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE).toBuilder()
+                .rmsEps(eps)
+                .build();
+        return new ModelDefinition(config, graph(new DecoderBlocks(source, config), keys));
+    }
+
+    private static Graph graph(DecoderBlocks d, ModelKeys keys) {
+        RopeParams rope = RopeKeys.read(keys, d.config(), Pairing.INTERLEAVED).build();
+        int window = keys.integer("attention.sliding_window", 1, Integer.MAX_VALUE);
+        float logitScale = keys.number("logit_scale", -MAX_SCALE, MAX_SCALE);
+
+        Value x = d.embedding(); //                                                                   [T, E]
+        for (int layer = 0; layer < d.config().blockCount(); layer++) {
+            String blk = "blk." + layer + ".";
+            boolean full = layer % FULL == FULL - 1;
+            AttentionParams params =
+                    d.attentionParams(blk).slidingWindow(full ? 0 : window).build();
+
+            Value normed = d.layerNorm(blk + "attn_norm", x);
+            Value attended = d.attention(blk, normed, layer, params, full ? Optional.empty() : Optional.of(rope));
+            Value forward = d.gated(blk, "", normed, d.config().feedForwardLength(), Activation.SILU);
+            x = d.graph().add(blk + "attn_residual", x, attended); //                                 [T, E]
+            x = d.graph().add(blk + "ffn_residual", x, forward); //                                   [T, E]
+        }
+        Value hidden = d.layerNorm("output_norm", d.graph().selectRows("selected", x)); //            [L, E]
+        d.graph().output(Graph.HIDDEN, hidden);
+        // Here and not after the matrix, which has many times as many rows.
+        Value scaled = d.graph().scale("output_scaled", hidden, logitScale);
+        return d.graph().build(d.logits(scaled)); //                                                  [L, nVocab]
+    }
+}

@@ -1,0 +1,2 @@
+/// The architecture of Ministral 3 as a graph builder.
+package dev.tenon.models.mistral;
