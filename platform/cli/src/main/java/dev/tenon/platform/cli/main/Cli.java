@@ -31,6 +31,8 @@ import picocli.CommandLine.Model.UsageMessageSpec;
 final class Cli {
     /// What `help --markdown` becomes.
     private static final List<String> PAGE = List.of("--markdown", "--help");
+    /// What `help --man` becomes.
+    private static final List<String> MANUAL = List.of("--man", "--help");
 
     private final List<CommandSource> sources;
     private final Streams streams;
@@ -149,6 +151,10 @@ final class Cli {
             }
             if (List.of(args).equals(PAGE)) {
                 new CommandsPage(line).print(streams.out());
+                return 0;
+            }
+            if (List.of(args).equals(MANUAL)) {
+                new ManPage(line).print(streams.out());
                 return 0;
             }
             int status = line.execute(args);

@@ -77,30 +77,6 @@ class CliTests {
         assertTrue(setting.contains("option '--set' (NAME=VALUE): expected NAME=VALUE but was foo."), setting);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"bash", "zsh", "fish"})
-    void completionKnowsCommandsOptionsAndChoices(String shell) {
-        TestCli cli = new TestCli(folder);
-        cli.add("third", Third::new);
-        TestCli.Result result = cli.run("completion", shell);
-        assertEquals(0, result.status(), result.err());
-        for (String word : List.of("third", "perplexity", "no-fuse", "cache-type-k", "Q8_0")) {
-            assertTrue(result.out().contains(word), word + " in " + result.out());
-        }
-        assertTrue(cli.made.isEmpty(), "commands are given back");
-    }
-
-    @Test
-    void fishGetsEachOptionWithItsCommand() {
-        List<String> lines =
-                new TestCli(folder).run("completion", "fish").out().lines().toList();
-        assertTrue(
-                lines.contains("complete -c tenon -n '__fish_seen_subcommand_from run' -o ctk -l cache-type-k -r -f"
-                        + " -a 'F32 F16 Q8_0' -d 'Type of cached keys: F32, F16, Q8_0'"),
-                String.join("\n", lines));
-        assertTrue(lines.stream().allMatch(l -> l.matches("complete -c tenon .* -d '([^'\\\\]|\\\\.)*'")));
-    }
-
     @Test
     void noArgumentsShowTheHelp() {
         TestCli.Result result = new TestCli(folder).run();
@@ -153,6 +129,22 @@ class CliTests {
     }
 
     @Test
+    void theManualPageHasEachOptionOfACommandOnceAndNoForeignRequests() {
+        String page = new TestCli(folder).run("help", "--man").out();
+        assertTrue(page.startsWith(".TH TENON 1 \"\" \"tenon 1.2.3\"\n.SH NAME\ntenon \\- Runs GGUF"), page);
+        assertTrue(page.contains("\n.SS tenon run\nAnswers a question"), page);
+        assertTrue(page.contains("\n.TP\n.B \\-n, \\-\\-predict, \\-\\-n\\-predict N\nMaximum"), page);
+        assertEquals(2, page.split("\\.B \\\\-m, \\\\-\\\\-model FILE").length, "a shared option stands once: " + page);
+        List<String> requests = page.lines()
+                .filter(line -> line.startsWith(".") || line.startsWith("'"))
+                .map(line -> line.split(" ")[0])
+                .distinct()
+                .sorted()
+                .toList();
+        assertEquals(List.of(".B", ".I", ".PP", ".SH", ".SS", ".TH", ".TP", ".fi", ".nf"), requests);
+    }
+
+    @Test
     void helpOfRunShowsDefaults() {
         String help = new TestCli(folder).run("run", "--help").out().replaceAll("\\s+", " ");
         assertTrue(help.contains("else 512"), help);
@@ -166,6 +158,7 @@ class CliTests {
                 "--version",
                 "--help",
                 "help --markdown",
+                "help --man",
                 "run --help",
                 "run -p Once",
                 "chat",
