@@ -12,8 +12,10 @@ import org.osgi.service.component.annotations.ServiceScope;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -22,7 +24,8 @@ import picocli.CommandLine.Spec;
         name = CompletionCommand.COMMAND,
         description = {
             "Prints a script that makes a shell complete commands, options and their values.",
-            "Make it again after a bundle with commands was installed."
+            "Make it again after a bundle with commands was installed.",
+            "The manual page is share/man/man1/tenon.1 of the distribution."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -38,6 +41,8 @@ import picocli.CommandLine.Spec;
 public final class CompletionCommand implements TenonCommand {
     /// Its name. It needs all other commands.
     static final String COMMAND = "completion";
+
+    private static final String SEEN = "__fish_seen_subcommand_from ";
 
     @Spec
     private CommandSpec spec;
@@ -56,23 +61,39 @@ public final class CompletionCommand implements TenonCommand {
     public Integer call() {
         RootCommand root = (RootCommand) spec.root().userObject();
         if (shell == Shell.fish) {
-            fish(spec.root(), root.out());
+            fish(spec.root(), "", "__fish_use_subcommand", root.out());
         } else {
-            root.out().print(AutoComplete.bash("tenon", spec.root().commandLine()));
+            // Where nothing else fits, a file does: a model is a file as a rule, and an option's value often.
+            root.out()
+                    .print(AutoComplete.bash("tenon", spec.root().commandLine())
+                            .replaceAll(".*compopt \\+o default\n", ""));
         }
         return 0;
     }
 
-    private static void fish(CommandSpec root, PrintWriter out) {
-        options(root, "", out);
-        for (Map.Entry<String, CommandLine> command : root.subcommands().entrySet()) {
-            CommandSpec spec = command.getValue().getCommandSpec();
-            out.println("complete -c tenon -n __fish_use_subcommand -f -a " + command.getKey() + description(spec));
-            options(spec, " -n '__fish_seen_subcommand_from " + command.getKey() + "'", out);
-            for (Map.Entry<String, CommandLine> below : spec.subcommands().entrySet()) {
-                out.println("complete -c tenon -n '__fish_seen_subcommand_from " + command.getKey() + "' -a "
-                        + below.getKey() + description(below.getValue().getCommandSpec()));
+    /// Prints the completion of a command and of those below it.
+    ///
+    /// @param here the condition that the command was typed; empty for the first one
+    /// @param next the condition that none below it was
+    private static void fish(CommandSpec command, String here, String next, PrintWriter out) {
+        options(command, here.isEmpty() ? "" : " -n '" + here + "'", out);
+        for (PositionalParamSpec parameter : command.positionalParameters()) {
+            if (parameter.completionCandidates() != null) {
+                out.println("complete -c tenon -n '" + here + "'" + candidates(parameter) + " -d "
+                        + quoted(first(parameter.description())));
             }
+        }
+        for (Map.Entry<String, CommandLine> below : command.subcommands().entrySet()) {
+            CommandSpec spec = below.getValue().getCommandSpec();
+            out.println("complete -c tenon -n '" + next + "' -f -a " + below.getKey() + " -d "
+                    + quoted(first(spec.usageMessage().description())));
+            String typed = (here.isEmpty() ? "" : here + "; and ") + SEEN + below.getKey();
+            fish(
+                    spec,
+                    typed,
+                    typed + "; and not " + SEEN
+                            + String.join(" ", spec.subcommands().keySet()),
+                    out);
         }
     }
 
@@ -90,17 +111,16 @@ public final class CompletionCommand implements TenonCommand {
                 line.append(" -r");
             }
             if (option.completionCandidates() != null) {
-                line.append(" -f -a ")
-                        .append(quoted(StreamSupport.stream(
-                                        option.completionCandidates().spliterator(), false)
-                                .collect(Collectors.joining(" "))));
+                line.append(candidates(option));
             }
             out.println(line.append(" -d ").append(quoted(first(option.description()))));
         }
     }
 
-    private static String description(CommandSpec command) {
-        return " -d " + quoted(first(command.usageMessage().description()));
+    private static String candidates(ArgSpec arg) {
+        return " -f -a "
+                + quoted(StreamSupport.stream(arg.completionCandidates().spliterator(), false)
+                        .collect(Collectors.joining(" ")));
     }
 
     private static String first(String... lines) {
