@@ -302,7 +302,7 @@ public final class BundleManager {
         } catch (IOException | BundleException | RuntimeException | LinkageError e) {
             leave(entered);
             String which = trying == jar ? "" : ": " + trying.title() + ", which uses it,";
-            String kept = old == null ? ". It was removed again" : ". " + title(old) + " stays in use";
+            String kept = old == null ? ". Nothing of it runs" : ". " + title(old) + " stays in use";
             if (e instanceof TenonException known && known.code().equals(ErrorCode.BUNDLE_RESULTS)) {
                 code = known.code();
                 step = "computes something else";

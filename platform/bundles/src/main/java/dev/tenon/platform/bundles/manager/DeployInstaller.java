@@ -16,7 +16,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import org.apache.felix.fileinstall.ArtifactInstaller;
 import org.apache.felix.fileinstall.ArtifactListener;
+import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
+import org.osgi.framework.Constants;
 import org.osgi.framework.Version;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
@@ -40,6 +42,7 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
     private static final String JAR = ".jar";
 
     private final BundleManager manager;
+    private final Bundle framework;
     private final Path deploy;
     private final OtherFiles others;
     /// What each file holds, if it is a whole bundle.
@@ -58,6 +61,7 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
     @Activate
     public DeployInstaller(BundleContext context, @Reference BundleManager manager) {
         this.manager = manager;
+        this.framework = context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION);
         this.deploy = folder(context);
         this.others = new OtherFiles(deploy);
     }
@@ -129,17 +133,30 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
             installed.put(file, jar);
             problems.remove(file);
             LOG.info("{}: {}", file.getFileName(), done);
-        } catch (TenonException e) {
-            if (e.code().equals(ErrorCode.DUPLICATE_ID)) {
+        } catch (RuntimeException e) {
+            if (isEnding(file, e)) {
+                return;
+            }
+            if (e instanceof TenonException known && known.code().equals(ErrorCode.DUPLICATE_ID)) {
                 waiting.add(file);
             }
-            String shown = copy == null ? e.getMessage() : e.getMessage().replace(copy.toString(), file.toString());
+            String why = e instanceof TenonException ? e.getMessage() : "unexpected " + e;
+            String shown = copy == null ? why : why.replace(copy.toString(), file.toString());
             problem(file, "deploy/" + file.getFileName() + " is ignored: " + shown);
         } finally {
             if (copy != null) {
                 BundleManager.delete(copy);
             }
         }
+    }
+
+    /// Whether the platform ends, so that whatever fails is due to that and told nobody.
+    private boolean isEnding(Path file, RuntimeException failure) {
+        boolean ending = framework.getState() != Bundle.ACTIVE && framework.getState() != Bundle.STARTING;
+        if (ending) {
+            LOG.debug("{} is left to the next start", file, failure);
+        }
+        return ending;
     }
 
     @Override
@@ -163,19 +180,21 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
     }
 
     private void withdrawAlone(Path file, BundleJar gone) {
-        if (!manager.digestOf(gone.name()).equals(Optional.of(gone.sha256()))) {
-            return; // another file's
-        }
-        Optional<Path> next = best(gone.name());
         try {
+            if (!manager.digestOf(gone.name()).equals(Optional.of(gone.sha256()))) {
+                return; // another file's
+            }
+            Optional<Path> next = best(gone.name());
             String done = next.isPresent() ? manager.apply(next.get()) : manager.remove(gone.name());
             if (next.isPresent()) {
                 installed.put(next.get(), files.get(next.get()));
                 problems.remove(next.get());
             }
             LOG.info("{} was deleted: {}", file.getFileName(), done);
-        } catch (TenonException e) {
-            LOG.warn("{} was deleted, but {} runs on: {}", file.getFileName(), gone.title(), e.getMessage());
+        } catch (RuntimeException e) {
+            if (!isEnding(file, e)) {
+                LOG.warn("{} was deleted, but {} runs on: {}", file.getFileName(), gone.title(), e.getMessage());
+            }
         }
     }
 
