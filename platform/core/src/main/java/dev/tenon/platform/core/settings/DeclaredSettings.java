@@ -10,8 +10,6 @@ import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 
 /// What the engine, the installed backends and the kernel providers declare as settings.
 public final class DeclaredSettings {
@@ -24,31 +22,26 @@ public final class DeclaredSettings {
     /// @throws TenonException (`CFG-001`) with the name, the value and what is allowed
     public static void check(Map<String, String> request, ServiceRegistry registry) {
         for (Map.Entry<String, String> given : request.entrySet()) {
-            Set<String> known = new TreeSet<>();
-            boolean declared = check(given, EngineConfig.OF_REQUESTS, known);
+            boolean declared = check(given, EngineConfig.OF_REQUESTS);
             for (Backend backend : registry.backends()) {
-                declared |= check(given, backend.settings(), known);
+                declared |= check(given, backend.settings());
             }
             if (!declared) {
                 throw new TenonException(
                         ErrorCode.CONFIG,
                         "Setting " + given.getKey() + " (value '" + given.getValue()
-                                + "') is none that a request may give; allowed are " + String.join(", ", known)
-                                + ". 'tenon config' lists all settings");
+                                + "') is none that a request may give. 'tenon config' lists the settings of backends");
             }
         }
     }
 
     /// {@return whether a value is one of some settings, and allowed}
-    ///
-    /// @param known gets the names of those that a request may give
-    private static boolean check(Map.Entry<String, String> given, List<Setting> settings, Set<String> known) {
+    private static boolean check(Map.Entry<String, String> given, List<Setting> settings) {
         boolean declared = false;
         for (Setting setting : settings) {
             if (setting.atStart()) {
                 continue;
             }
-            known.add(setting.name());
             if (setting.name().equals(given.getKey())) {
                 setting.parse(given.getValue());
                 declared = true;

@@ -61,9 +61,9 @@ public record EngineConfig(
             4096,
             0,
             Integer.MAX_VALUE,
-            "Most tokens of context where a request names no number; 0: what the model was trained for.");
+            "Length of the context in tokens where a request names none; 0: what the model was trained for.");
     private static final Setting BATCH =
-            Setting.integer("batch.tokens", 512, 0, Integer.MAX_VALUE, "Most tokens in one step.");
+            Setting.integer("batch.tokens", 512, 0, Integer.MAX_VALUE, "Maximum number of tokens in one step.");
     private static final Setting KEYS =
             Setting.choice("cache.type.k", "f16", KV_TYPES, "How keys of the context are kept.");
     private static final Setting VALUES =

@@ -153,8 +153,8 @@ public final class QuantMix {
         return usable.apply(id)
                 .orElseThrow(() -> new UnsupportedModelException(
                         ErrorCode.MODEL_TENSOR_FORMAT,
-                        "Tensor " + tensor + " is to be written as " + id + " (" + name
-                                + "), but no installed format offers that. Install one, or choose another format."));
+                        "Tensor " + tensor + " is to be written as " + id + (id.equals(name) ? "" : " (" + name + ")")
+                                + ", but no installed format offers that. Install one, or choose another format."));
     }
 
     private String rule(String tensor, long cols, Model model, TensorType baseType) {
