@@ -2,10 +2,13 @@ package dev.tenon.platform.cli.pull;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
@@ -67,6 +70,7 @@ public final class CpCommand implements TenonCommand {
                     ErrorCode.USAGE,
                     from + " is one of several parts, which belong together by their names; use them.");
         }
+        requireModel(from);
         Path folder = ModelFiles.folder(console.setting("models"));
         Path target = folder.resolve(name.endsWith(".gguf") ? name : name + ".gguf");
         Files.createDirectories(folder);
@@ -77,6 +81,17 @@ public final class CpCommand implements TenonCommand {
         }
         console.out().println(target);
         return 0;
+    }
+
+    /// Refuses what is no model; one of a format that a bundle may bring has a name all the same.
+    private static void requireModel(Path file) throws IOException {
+        try {
+            GgufReader.check(file, TensorTypes.standard());
+        } catch (UnsupportedModelException e) {
+            if (!e.code().equals(ErrorCode.GGUF_TENSOR_TYPE)) {
+                throw e;
+            }
+        }
     }
 
     private boolean linked(Path target, Path real) throws IOException {

@@ -23,9 +23,17 @@ public final class ModelFiles {
     /// {@return the folder of pulled models: setting `models`, or `~/.cache/tenon/models`}
     ///
     /// @param setting value of the setting, if there is one
+    /// @throws TenonException (`CFG-001`) if it is something else than a folder
     public static Path folder(Optional<String> setting) {
-        return setting.map(Path::of)
+        Path folder = setting.map(Path::of)
                 .orElseGet(() -> Path.of(System.getProperty("user.home"), ".cache", "tenon", "models"));
+        if (Files.exists(folder) && !Files.isDirectory(folder)) {
+            throw new TenonException(
+                    ErrorCode.CONFIG,
+                    "models is '" + folder + "', which is a file; expected the folder of pulled models. Change"
+                            + " TENON_MODELS or etc/dev.tenon.platform.cli.cfg");
+        }
+        return folder;
     }
 
     /// Finds the file for a name: a path that exists, a pulled file's name with or without `.gguf`, or

@@ -57,8 +57,8 @@ public final class TestCli {
     public boolean inTerminal;
     public boolean outTerminal;
     public boolean errTerminal;
-    /// What is typed in a chat on a terminal.
-    public String typed = "";
+    /// What is typed in a chat on a terminal, at each prompt.
+    public List<String> typed = List.of();
 
     public TestCli(Path folder) {
         model = folder.resolve("story.gguf");

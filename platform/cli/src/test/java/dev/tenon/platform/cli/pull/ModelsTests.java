@@ -11,6 +11,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,11 +72,7 @@ class ModelsTests {
 
     @Test
     void showSaysWhatAModelIs() throws IOException {
-        Path file = models.resolve("org/repo/ok.gguf");
-        Files.createDirectories(file.getParent());
-        try (InputStream in = ModelsTests.class.getResourceAsStream("/golden/malformed/ok_model.gguf")) {
-            Files.copy(in, file);
-        }
+        Files.write(pulled("org/repo/ok.gguf", 1), model());
         TestCli.Result result = cli.run("show", "org/repo");
         assertEquals(0, result.status(), result.err());
         for (String word : List.of("architecture", "parameters", "size", "format", "context", "chat template")) {
@@ -110,21 +107,48 @@ class ModelsTests {
         assertTrue(Files.exists(models));
     }
 
+    private static byte[] model() throws IOException {
+        try (InputStream in = ModelsTests.class.getResourceAsStream("/golden/malformed/ok_model.gguf")) {
+            return in.readAllBytes();
+        }
+    }
+
     @Test
     void cpGivesAModelAnotherName() throws IOException {
-        Path one = pulled("org/repo/tiny-Q8_0.gguf", 10);
+        Path one = Files.write(pulled("org/repo/tiny-Q8_0.gguf", 10), model());
         Path mine = models.resolve("mine.gguf");
         assertEquals(mine + "\n", cli.run("cp", "org/repo", "mine").out());
         assertTrue(Files.isSameFile(one, mine), "a hard link");
         refused("Give another name. [IO-001]\n", "cp", "-y", "org/repo", "mine");
-        refused("-y, or give another name. [IO-001]\n", "cp", cli.model.toString(), "mine");
-        assertEquals(0, cli.run("cp", "-y", cli.model.toString(), "mine").status());
-        assertArrayEquals(Files.readAllBytes(cli.model), Files.readAllBytes(mine));
-        assertEquals(10, Files.size(one), "the other name keeps its content");
+        Path other = Files.write(folder.resolve("other.gguf"), model());
+        refused("-y, or give another name. [IO-001]\n", "cp", other.toString(), "mine");
+        assertEquals(0, cli.run("cp", "-y", other.toString(), "mine").status());
+        assertFalse(Files.isSameFile(one, mine), "the other name keeps its file");
+        assertArrayEquals(model(), Files.readAllBytes(mine));
+        assertArrayEquals(model(), Files.readAllBytes(one));
         for (String name : List.of("../x", "a/b", "", ".x")) {
             refused("[CLI-001]\n", "cp", "org/repo", name);
         }
         pulled("org/split/big-00001-of-00002.gguf", 10);
         refused("[CLI-001]\n", "cp", "org/split", "big");
+    }
+
+    @Test
+    void cpTakesModelsOnly() throws IOException {
+        refused("[GGUF-001]\n", "cp", cli.model.toString(), "mine");
+        byte[] whole = model();
+        Path cut = Files.write(folder.resolve("cut.gguf"), Arrays.copyOf(whole, whole.length / 2));
+        refused("[GGUF-007]\n", "cp", cut.toString(), "mine");
+        assertFalse(Files.exists(models.resolve("mine.gguf")));
+    }
+
+    @Test
+    void theFolderOfModelsIsNoFile() {
+        cli.settings.put("models", cli.model.toString());
+        for (String[] args : new String[][] {
+            {"list"}, {"cp", cli.model.toString(), "x"}, {"rm", "-y", "x"}, {"pull", "owner/repo"}, {"run", "-m", "x"}
+        }) {
+            refused("[CFG-001]\n", args);
+        }
     }
 }
