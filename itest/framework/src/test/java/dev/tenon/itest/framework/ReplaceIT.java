@@ -358,24 +358,30 @@ class ReplaceIT {
         }
     }
 
+    /// {@return what a generation ends with when a bundle is stopped in the middle of it}
+    private static BackendException endedByStopping(Bundle bundle, LoadedModel model, Session session) {
+        int[] seen = new int[1];
+        BackendException e = assertThrows(
+                BackendException.class,
+                () -> generate(session, model, PROMPTS.getFirst(), () -> {
+                    if (++seen[0] == 5) {
+                        run(() -> {
+                            bundle.stop();
+                            return null;
+                        });
+                    }
+                }));
+        assertEquals(ErrorCode.BACKEND_WITHDRAWN, e.code());
+        return e;
+    }
+
     @Test
     void withoutAReplacementTheSessionEndsWithTheReasonAndGoesOnWhenTheBundleIsBack() throws Exception {
         Engine engine = start(Kind.FELIX);
         try (LoadedModel model = engine.load(request(1));
                 Session session = model.newSession()) {
             Bundle backend = osgi.bundle(BACKEND);
-            int[] seen = new int[1];
-            BackendException e = assertThrows(
-                    BackendException.class,
-                    () -> generate(session, model, PROMPTS.getFirst(), () -> {
-                        if (++seen[0] == 5) {
-                            run(() -> {
-                                backend.stop();
-                                return null;
-                            });
-                        }
-                    }));
-            assertEquals(ErrorCode.BACKEND_WITHDRAWN, e.code());
+            BackendException e = endedByStopping(backend, model, session);
             assertTrue(e.getMessage().contains("No backend can run"), e.getMessage());
             backend.start();
             Text rest = generate(session, model, " and", () -> {});
@@ -389,19 +395,7 @@ class ReplaceIT {
         Engine engine = start(Kind.FELIX);
         try (LoadedModel model = engine.load(request(1));
                 Session session = model.newSession()) {
-            Bundle formats = osgi.bundle(FORMATS);
-            int[] seen = new int[1];
-            BackendException e = assertThrows(
-                    BackendException.class,
-                    () -> generate(session, model, PROMPTS.getFirst(), () -> {
-                        if (++seen[0] == 5) {
-                            run(() -> {
-                                formats.stop();
-                                return null;
-                            });
-                        }
-                    }));
-            assertEquals(ErrorCode.BACKEND_WITHDRAWN, e.code());
+            BackendException e = endedByStopping(osgi.bundle(FORMATS), model, session);
             List<String> types = Pattern.compile(
                             "no installed format decodes tensor type (\\d+ \\(\\w+\\)) of \\d+ tensors")
                     .matcher(e.getMessage())
