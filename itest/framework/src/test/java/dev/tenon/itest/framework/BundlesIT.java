@@ -33,12 +33,15 @@ class BundlesIT {
 
     /// What the bundles of the distribution serve, one a line.
     static final Set<String> ARCHITECTURES = new TreeSet<>("""
+            bert
             cohere2
             glm4moe
             gpt-oss
             llama
             minimax-m2
             mistral3
+            modern-bert
+            nomic-bert
             olmo2
             olmoe
             phi3
