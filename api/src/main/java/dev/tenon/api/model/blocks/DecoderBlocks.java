@@ -168,13 +168,40 @@ public final class DecoderBlocks {
         return graph.linear(valueName, x, part, Optional.empty());
     }
 
+    /// {@return the key and value heads of each layer (`attention.head_count_kv`); 0 for one without attention}
+    ///
+    /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-001`, `MODEL-002`) if the key is missing, or a
+    ///     number does not divide that of the query heads
+    public int[] headCountsKv() {
+        ModelKeys keys = ModelKeys.of(source);
+        int heads = config.headCount();
+        int[] counts = keys.perLayer("attention.head_count_kv", config.blockCount(), 0, heads);
+        for (int layer = 0; layer < counts.length; layer++) {
+            if (counts[layer] > 0 && heads % counts[layer] != 0) {
+                throw keys.impossible(
+                        "attention.head_count_kv",
+                        counts[layer] + " for layer " + layer,
+                        "a divisor of " + heads + " heads");
+            }
+        }
+        return counts;
+    }
+
     /// {@return causal attention of the configuration's heads, scaled by the root of their length, with the sinks
     ///     that the file has}
     ///
     /// @param blk prefix of the layer's tensors, such as `blk.0.`
     public AttentionParams.Builder attentionParams(String blk) {
+        return attentionParams(blk, config.headCountKv());
+    }
+
+    /// {@return the same with key heads of the layer's own number}
+    ///
+    /// @param blk prefix of the layer's tensors, such as `blk.0.`
+    /// @param headCountKv its key and value heads
+    public AttentionParams.Builder attentionParams(String blk, int headCountKv) {
         float scale = (float) (1 / Math.sqrt(config.keyLength()));
-        return AttentionParams.builder(config.headCount(), config.headCountKv(), scale)
+        return AttentionParams.builder(config.headCount(), headCountKv, scale)
                 .sinks(vector(blk + "attn_sinks.weight", config.headCount()));
     }
 

@@ -37,17 +37,25 @@ class BundlesIT {
             cohere2
             glm4moe
             gpt-oss
+            granite
+            granitehybrid
+            lfm2
+            lfm2moe
             llama
             minimax-m2
             mistral3
             modern-bert
+            nemotron_h_moe
             nomic-bert
             olmo2
             olmoe
             phi3
             qwen2
             qwen3
+            qwen35
+            qwen35moe
             qwen3moe
+            qwen3next
             qwen3vl
             smollm3
             """.lines().toList());

@@ -16,6 +16,7 @@ import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelConfig;
@@ -87,7 +88,9 @@ public abstract class ArchitectureContract extends ArchitectureNumbersContract {
         assertEquals(config.vocabularySize(), graph.output().width(), "width of the output");
         List<Integer> layers =
                 graph.attentionLayers().stream().map(CoreOp.Attention::layer).toList();
-        assertEquals(IntStream.range(0, config.blockCount()).boxed().toList(), layers, "layers of the KV cache");
+        // Layers with a state have no keys; those of the cache are then counted without them.
+        int attending = graph.stateOps().isEmpty() ? config.blockCount() : layers.size();
+        assertEquals(IntStream.range(0, attending).boxed().toList(), layers, "layers of the KV cache");
         for (CoreOp.Attention attention : graph.attentionLayers()) {
             assertEquals(config.headCount(), attention.headCount(), "query heads");
             assertEquals(config.headCountKv(), attention.headCountKv(), "key and value heads");
@@ -100,6 +103,9 @@ public abstract class ArchitectureContract extends ArchitectureNumbersContract {
         assertTrue(
                 kinds.indexOf("select_rows") > kinds.lastIndexOf("attention"),
                 "rows are selected before the last attention, which needs all of them");
+        for (StateOp state : graph.stateOps()) {
+            assertTrue(ops.indexOf(state) < kinds.indexOf("select_rows"), state.kind() + " needs all rows");
+        }
     }
 
     @Test

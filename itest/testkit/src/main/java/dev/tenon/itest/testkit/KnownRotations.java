@@ -24,6 +24,7 @@ final class KnownRotations {
             "chatglm",
             "granite",
             "granitemoe",
+            "granitehybrid",
             "mistral3",
             "smollm3");
 
@@ -51,7 +52,12 @@ final class KnownRotations {
             "exaone",
             "gpt-oss",
             "glm4moe",
-            "minimax-m2");
+            "minimax-m2",
+            "lfm2",
+            "lfm2moe",
+            "qwen35",
+            "qwen35moe",
+            "qwen3next");
 
     private KnownRotations() {}
 

@@ -1,0 +1,48 @@
+package dev.tenon.models.qwen3;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.StateOp.KeyHeads;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelKeys;
+import dev.tenon.api.model.ModelSource;
+import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.ExpertShape;
+import java.util.Optional;
+import org.osgi.service.component.annotations.Component;
+
+/// The `qwen35moe` architecture: Qwen 3.5 models with experts, text only.
+///
+/// As `qwen35` with experts in the place of the feed-forward layer, chosen by a softmax and normalised, beside a
+/// shared one that a sigmoid opens.
+@Component(service = ModelArchitecture.class, property = "model.architecture=qwen35moe")
+@ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
+public final class Qwen35MoeArchitecture implements ModelArchitecture {
+    private static final float DEFAULT_FREQ_BASE = 10_000_000;
+
+    /// Creates the architecture; it has no state.
+    public Qwen35MoeArchitecture() {}
+
+    @Override
+    public String id() {
+        return "qwen35moe";
+    }
+
+    @Override
+    public ModelDefinition define(ModelSource source) {
+        ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
+        ExpertShape experts =
+                ExpertShape.read(ModelKeys.of(source), "expert_feed_forward_length", Gating.SOFTMAX, true);
+        return new ModelDefinition(
+                config, new GatedDeltaGraph(source, config, KeyHeads.CYCLIC, Optional.of(experts)).build());
+    }
+
+    /// Draft blocks predict further tokens, which the logits do not need.
+    @Override
+    public boolean ignores(ModelSource source, String tensor) {
+        return DecoderBlocks.isDraft(source, tensor);
+    }
+}

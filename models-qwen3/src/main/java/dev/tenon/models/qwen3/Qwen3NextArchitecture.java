@@ -1,0 +1,48 @@
+package dev.tenon.models.qwen3;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.StateOp.KeyHeads;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelKeys;
+import dev.tenon.api.model.ModelSource;
+import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.ExpertShape;
+import java.util.Optional;
+import org.osgi.service.component.annotations.Component;
+
+/// The `qwen3next` architecture: Qwen3-Next and Qwen3-Coder-Next.
+///
+/// As `qwen35moe`, but value head `h` uses key head `h / (valueHeads / keyHeads)`, and one matrix makes decays and
+/// strengths.
+@Component(service = ModelArchitecture.class, property = "model.architecture=qwen3next")
+@ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
+public final class Qwen3NextArchitecture implements ModelArchitecture {
+    private static final float DEFAULT_FREQ_BASE = 10_000_000;
+
+    /// Creates the architecture; it has no state.
+    public Qwen3NextArchitecture() {}
+
+    @Override
+    public String id() {
+        return "qwen3next";
+    }
+
+    @Override
+    public ModelDefinition define(ModelSource source) {
+        ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
+        ExpertShape experts =
+                ExpertShape.read(ModelKeys.of(source), "expert_feed_forward_length", Gating.SOFTMAX, true);
+        return new ModelDefinition(
+                config, new GatedDeltaGraph(source, config, KeyHeads.BLOCK, Optional.of(experts)).build());
+    }
+
+    /// Draft blocks predict further tokens, which the logits do not need.
+    @Override
+    public boolean ignores(ModelSource source, String tensor) {
+        return DecoderBlocks.isDraft(source, tensor);
+    }
+}
