@@ -7,7 +7,8 @@ import java.util.Optional;
 /// How [CoreOp.Attention] attends. Immutable; made by [#builder(int, int, float)].
 ///
 /// A causal token sees the positions up to its own, the last `slidingWindow` of them, itself included,
-/// if there is a window. A token of an encoder (not causal) sees all positions of its sequence up to the
+/// if there is a window; if there are chunks, only those of its own run of `chunk` positions. A token of an encoder
+/// (not causal) sees all positions of its sequence up to the
 /// last one of this step, with a window `w` those at most `w / 2` before or after its own: an encoder's
 /// sequence has to be in one step, because nothing sees what a later step brings.
 public final class AttentionParams {
@@ -18,6 +19,8 @@ public final class AttentionParams {
     private final float softCap;
     private final boolean causal;
     private final Optional<Weight> sinks;
+    private final int chunk;
+    private final boolean valuesInKeys;
 
     private AttentionParams(Builder builder) {
         this.headCount = builder.headCount;
@@ -27,6 +30,8 @@ public final class AttentionParams {
         this.softCap = builder.softCap;
         this.causal = builder.causal;
         this.sinks = builder.sinks;
+        this.chunk = builder.chunk;
+        this.valuesInKeys = builder.valuesInKeys;
     }
 
     /// {@return a builder of causal attention without window, soft cap and sinks}
@@ -45,6 +50,8 @@ public final class AttentionParams {
         builder.softCap = softCap;
         builder.causal = causal;
         builder.sinks = sinks;
+        builder.chunk = chunk;
+        builder.valuesInKeys = valuesInKeys;
         return builder;
     }
 
@@ -83,12 +90,23 @@ public final class AttentionParams {
         return sinks;
     }
 
+    /// {@return the positions of a run, of which a token sees its own only; 0 for one run}
+    public int chunk() {
+        return chunk;
+    }
+
+    /// {@return whether a value head is the beginning of its key head, so that who keeps keys need not keep values}
+    public boolean valuesInKeys() {
+        return valuesInKeys;
+    }
+
     /// {@return the first position that a token sees}
     ///
     /// @param position the token's
     public int firstSeen(int position) {
         int before = causal ? slidingWindow - 1 : slidingWindow / 2;
-        return slidingWindow == 0 ? 0 : Math.max(0, position - before);
+        int start = chunk == 0 ? 0 : position / chunk * chunk;
+        return slidingWindow == 0 ? start : Math.max(start, position - before);
     }
 
     /// {@return the last position that a token sees}
@@ -118,7 +136,7 @@ public final class AttentionParams {
     }
 
     private List<Object> values() {
-        return List.of(headCount, headCountKv, scale, slidingWindow, softCap, causal, sinks);
+        return List.of(headCount, headCountKv, scale, slidingWindow, softCap, causal, sinks, chunk, valuesInKeys);
     }
 
     /// Builds one. Not safe for several threads.
@@ -130,6 +148,8 @@ public final class AttentionParams {
         private float softCap = 0;
         private boolean causal = true;
         private Optional<Weight> sinks = Optional.empty();
+        private int chunk = 0;
+        private boolean valuesInKeys = false;
 
         private Builder(int headCount, int headCountKv, float scale) {
             this.headCount = headCount;
@@ -174,6 +194,27 @@ public final class AttentionParams {
             return this;
         }
 
+        /// Sets the length of runs that the positions of a sequence are cut into, from its start on: a causal token
+        /// sees
+        /// its own run only.
+        ///
+        /// @param positions of a run; 0, the default, for one run
+        /// @return this
+        public Builder chunk(int positions) {
+            this.chunk = positions;
+            return this;
+        }
+
+        /// Says that a value head is the beginning of its key head, as in latent attention (DeepSeek-AI 2024): a
+        /// promise, which changes no result.
+        ///
+        /// @param beginning whether; false by default
+        /// @return this
+        public Builder valuesInKeys(boolean beginning) {
+            this.valuesInKeys = beginning;
+            return this;
+        }
+
         /// {@return the parameters}
         ///
         /// @throws IllegalArgumentException if they do not fit together
@@ -185,6 +226,10 @@ public final class AttentionParams {
             if (slidingWindow < 0 || !(softCap >= 0)) {
                 throw new IllegalArgumentException(
                         "attention with window " + slidingWindow + ", soft cap " + softCap + "; expected none below 0");
+            }
+            if (chunk < 0 || chunk > 0 && !causal) {
+                throw new IllegalArgumentException("attention with runs of " + chunk + " positions"
+                        + (causal ? "; expected 0 or more" : "; expected none without a causal mask"));
             }
             if (sinks.isPresent() && (!sinks.get().isVector() || sinks.get().cols() != headCount)) {
                 throw new IllegalArgumentException(

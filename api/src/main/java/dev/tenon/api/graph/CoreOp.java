@@ -224,6 +224,11 @@ public sealed interface CoreOp extends Op {
                     && out.width() == v.width() / headCountKv * headCount;
             String inputs = headCount + "/" + headCountKv + " heads, which do not fit " + q + ", " + k + ", " + v;
             Shapes.check(fits, "attention", "has " + inputs, out);
+            Shapes.check(
+                    !params.valuesInKeys() || v.width() <= k.width(),
+                    "attention",
+                    "has values in its keys, which " + v + " and " + k + " are too long for",
+                    out);
             Shapes.check(layer >= 0, "attention", "has layer " + layer + "; expected 0 or more", out);
         }
 

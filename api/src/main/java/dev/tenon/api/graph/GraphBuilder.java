@@ -270,6 +270,44 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [PartOp.PlainRmsNorm].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, groups * length]`
+    /// @param groups how many groups a row has
+    /// @param eps added to the mean square
+    /// @return `[T, groups * length]`
+    public Value plainRmsNorm(String valueName, Value x, int groups, float eps) {
+        Value out = value(valueName, x.width());
+        add(new PartOp.PlainRmsNorm(x, groups, eps, out));
+        return out;
+    }
+
+    /// Adds a [PartOp.HeadLinear].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, heads * cols]`
+    /// @param weight `[heads, rows, cols]`
+    /// @return `[T, heads * rows]`
+    public Value headLinear(String valueName, Value x, Weight weight) {
+        Value out = value(valueName, (int) Math.min(Integer.MAX_VALUE, (long) weight.slices() * weight.rows()));
+        add(new PartOp.HeadLinear(x, weight, out));
+        return out;
+    }
+
+    /// Adds a [PartOp.Join].
+    ///
+    /// @param valueName name of the result
+    /// @param a `[T, groups * n]`
+    /// @param b `[T, groups * m]`
+    /// @param groups how many groups a row has
+    /// @return `[T, groups * (n + m)]`
+    public Value join(String valueName, Value a, Value b, int groups) {
+        Value out = value(valueName, Math.addExact(a.width(), b.width()));
+        add(new PartOp.Join(a, b, groups, out));
+        return out;
+    }
+
     /// Adds a [PartOp.Slice].
     ///
     /// @param valueName name of the result

@@ -80,4 +80,97 @@ public interface PartOp extends Op {
             return List.of(weight);
         }
     }
+
+    /// Puts groups of two values next to each other: group `g` of the result is group `g` of `a`, then group `g` of
+    /// `b`, such as heads of a part that is rotated and one that is not.
+    ///
+    /// @param a `[T, groups * n]`
+    /// @param b `[T, groups * m]`
+    /// @param groups how many groups a row has
+    /// @param out `[T, groups * (n + m)]`
+    record Join(Value a, Value b, int groups, Value out) implements PartOp {
+        /// Checks the widths.
+        public Join {
+            boolean fits = groups > 0
+                    && a.width() % groups == 0
+                    && b.width() % groups == 0
+                    && out.width() == (long) a.width() + b.width();
+            Shapes.check(fits, "join", "of " + groups + " groups does not fit " + a + " and " + b, out);
+        }
+
+        @Override
+        public String kind() {
+            return "join";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(a, b);
+        }
+    }
+
+    /// Multiplies each head of a row by a matrix of its own: `out[t, h * rows + r] = sum_c weight[h, r, c] *
+    /// x[t, h * cols + c]`.
+    ///
+    /// @param x `[T, heads * cols]`
+    /// @param weight `[heads, rows, cols]`
+    /// @param out `[T, heads * rows]`
+    record HeadLinear(Value x, Weight weight, Value out) implements PartOp {
+        /// Checks the shapes.
+        public HeadLinear {
+            boolean fits = x.width() == (long) weight.slices() * weight.cols()
+                    && out.width() == (long) weight.slices() * weight.rows();
+            Shapes.check(fits, "head_linear", "has weight " + weight + ", which does not fit its input " + x, out);
+        }
+
+        /// {@return the number of heads}
+        public int heads() {
+            return weight.slices();
+        }
+
+        @Override
+        public String kind() {
+            return "head_linear";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of(weight);
+        }
+    }
+
+    /// Root-mean-square norm over groups of a row, without a weight: `out = x / sqrt(mean(x^2) + eps)`.
+    ///
+    /// @param x `[T, groups * length]`
+    /// @param groups how many groups a row has
+    /// @param eps added to the mean square
+    /// @param out `[T, groups * length]`
+    record PlainRmsNorm(Value x, int groups, float eps, Value out) implements PartOp {
+        /// Checks the widths.
+        public PlainRmsNorm {
+            Shapes.sameWidth("plain_rms_norm", out, x);
+            boolean fits = groups > 0 && x.width() % groups == 0 && eps >= 0;
+            Shapes.check(fits, "plain_rms_norm", "has " + groups + " groups and eps " + eps + " for " + x, out);
+        }
+
+        /// {@return elements of a group}
+        public int length() {
+            return x.width() / groups;
+        }
+
+        @Override
+        public String kind() {
+            return "plain_rms_norm";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+    }
 }

@@ -157,6 +157,23 @@ class OpShapeTests {
                                 () -> new PartOp.Slice(X, 2, 1, OUT),
                                 () -> new PartOp.Slice(X, 2, -1, OUT))),
                 Map.entry(
+                        "join",
+                        List.of(
+                                () -> new PartOp.Join(X, X, 1, OUT),
+                                () -> new PartOp.Join(TWO, Y, 5, OUT),
+                                () -> new PartOp.Join(TWO, Y, 0, OUT))),
+                Map.entry(
+                        "head_linear",
+                        List.of(
+                                () -> new PartOp.HeadLinear(X, new Weight("w", 4, 4, 2), OUT),
+                                () -> new PartOp.HeadLinear(X, new Weight("w", 4, 3, 3), OUT))),
+                Map.entry(
+                        "plain_rms_norm",
+                        List.of(
+                                () -> new PartOp.PlainRmsNorm(Y, 2, 0, OUT),
+                                () -> new PartOp.PlainRmsNorm(X, 5, 0, OUT),
+                                () -> new PartOp.PlainRmsNorm(X, 3, -1, OUT))),
+                Map.entry(
                         "short_convolution",
                         List.of(
                                 () -> new StateOp.ShortConvolution(Y, new Weight("w", 3, 12), NONE, OUT),
@@ -269,5 +286,27 @@ class OpShapeTests {
                 X, X, X, 0, AttentionParams.builder(4, 4, 1).causal(false).build(), OUT);
         assertEquals(0, all.params().firstSeen(10));
         assertEquals(99, all.params().lastSeen(10, 99));
+    }
+
+    @Test
+    void tokensSeeTheirOwnChunk() {
+        AttentionParams chunks = AttentionParams.builder(4, 4, 1).chunk(8).build();
+        assertEquals(0, chunks.firstSeen(7));
+        assertEquals(8, chunks.firstSeen(8));
+        assertEquals(8, chunks.firstSeen(15));
+        AttentionParams windows = chunks.toBuilder().slidingWindow(5).build();
+        assertEquals(8, windows.firstSeen(9));
+        assertEquals(11, windows.firstSeen(15));
+        AttentionParams.Builder encoder = chunks.toBuilder().causal(false);
+        assertThrows(IllegalArgumentException.class, encoder::build);
+    }
+
+    @Test
+    void valuesThatAreInKeysAreNotLonger() {
+        AttentionParams params =
+                AttentionParams.builder(4, 4, 1).valuesInKeys(true).build();
+        assertEquals(2, new CoreOp.Attention(X, X, Y, 0, params, Y).valueLength());
+        Value longer = new Value(9, "longer", 16);
+        assertThrows(IllegalArgumentException.class, () -> new CoreOp.Attention(X, X, longer, 0, params, longer));
     }
 }

@@ -185,7 +185,10 @@ class KernelCoverageTests {
         Weight groups = weights.putRandom("groups", 16, 4, TestWeights.F32, values);
         Weight taps = weights.putRandom("taps", 4, 64, TestWeights.F32, values);
         Weight four = weights.putRandom("four", 4, 1, TestWeights.F32, values);
+        weights.putRandom("heads", 16, 4 * 16, TestWeights.F32, values);
         Value x = b.groupedRmsNorm("norm", b.embedding("embd", table), groups, 1e-5f);
+        x = b.headLinear("each", b.plainRmsNorm("plain", x, 4, 1e-5f), new Weight("heads", 16, 16, 4));
+        x = b.slice("half", b.join("twice", x, x, 4), 4, 0, 16);
         x = b.shortConvolution("conv", x, taps, Optional.empty());
         Value heads = b.slice("heads", x, 4, 0, 1);
         Value scanned = b.value("scan", 32);

@@ -222,6 +222,8 @@ final class SupportPage {
         ops.put("`attention` with capped scores", attention(0, 30, true, NONE));
         ops.put("`attention` without a causal mask", attention(0, 0, false, NONE));
         ops.put("`attention` with sinks", attention(0, 0, true, Optional.of(Weight.vector("sinks", 4))));
+        AttentionParams runs = AttentionParams.builder(4, 4, 0.125f).chunk(128).build();
+        ops.put("`attention` in runs of positions", new CoreOp.Attention(X, X, X, 0, runs, Y));
         ops.put("`add`", new CoreOp.Add(X, X, Y));
         ops.put("`multiply`", new CoreOp.Multiply(X, X, Y));
         for (Activation activation : Activation.values()) {
@@ -243,6 +245,9 @@ final class SupportPage {
         ops.put("`weighted_sum`", new ExpertOp.WeightedSum(WIDE, TWO, Y));
         ops.put("`slice`", new PartOp.Slice(WIDE, 2, 0, Y));
         ops.put("`grouped_rms_norm`", new PartOp.GroupedRmsNorm(X, new Weight("norms", 64, 4), 0, Y));
+        ops.put("`plain_rms_norm`", new PartOp.PlainRmsNorm(X, 4, 0, Y));
+        ops.put("`join`", new PartOp.Join(X, X, 4, WIDE));
+        ops.put("`head_linear`", new PartOp.HeadLinear(X, new Weight("heads", 64, 64, 4), Y));
         ops.put("`short_convolution`", new StateOp.ShortConvolution(X, new Weight("taps", 4, 256), NONE, Y));
         Weight pair = Weight.vector("pair", 2);
         ops.put("`selective_scan`", new StateOp.SelectiveScan(WIDE, TWO, pair, pair, pair, 1, Y));

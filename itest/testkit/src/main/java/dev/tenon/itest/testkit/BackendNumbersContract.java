@@ -218,6 +218,19 @@ public abstract class BackendNumbersContract {
     }
 
     @TestFactory
+    Stream<DynamicTest> matricesOfHeadsMatchTheReferenceInEveryFormat() {
+        return formats().stream()
+                .map(format -> DynamicTest.dynamicTest("heads " + format.id(), () -> {
+                    int cols = Math.ceilDiv(32, format.blockSize()) * format.blockSize();
+                    try (Model model = StateOpCases.heads(format, 3, cols, 33)) {
+                        assumeSupported(model);
+                        double allowed = tolerance("linear", format, cols);
+                        compareChunks(model, tokens(3, 40, model.vocabularySize()), new int[] {40, 17, 1}, allowed);
+                    }
+                }));
+    }
+
+    @TestFactory
     Stream<DynamicTest> linearMatchesTheReferenceInEveryFormat() {
         List<DynamicTest> tests = new ArrayList<>();
         for (QuantFormat format : formats()) {

@@ -129,7 +129,39 @@ final class OptionalOpCases {
             }
             attention(heads, 7, 2.5f, true, true);
             attention(heads, 7, 2.5f, false, true);
+            for (int window : new int[] {0, 5}) {
+                chunkedAttention(heads, window);
+            }
         }
+        valuesInKeys(2, 8, 8);
+        valuesInKeys(5, 96, 64);
+    }
+
+    private void chunkedAttention(int[] heads, int window) {
+        int size = heads[2];
+        String name = "attention heads=" + heads[0] + "/" + heads[1] + " size=" + size + " window=" + window
+                + " in runs of 16";
+        AttentionParams params = AttentionParams.builder(heads[0], heads[1], 0.4f)
+                .slidingWindow(window)
+                .chunk(16)
+                .build();
+        add(name, Math.max(size, 64), 24, (b, x) -> {
+            Value q = OpCases.project(b, x, "q", heads[0] * size);
+            Value k = OpCases.project(b, x, "k", heads[1] * size);
+            Value v = OpCases.project(b, x, "v", heads[1] * size);
+            return b.attention("att", q, k, v, 0, params);
+        });
+    }
+
+    private void valuesInKeys(int heads, int keyLength, int valueLength) {
+        AttentionParams params =
+                AttentionParams.builder(heads, 1, 0.4f).valuesInKeys(true).build();
+        String name = "attention heads=" + heads + "/1 size=" + keyLength + " values=" + valueLength + " in keys";
+        add(name, Math.max(keyLength, 64), 24, (b, x) -> {
+            Value q = OpCases.project(b, x, "q", heads * keyLength);
+            Value k = OpCases.project(b, x, "k", keyLength);
+            return b.attention("att", q, k, b.slice("v", k, 1, 0, valueLength), 0, params);
+        });
     }
 
     private void attention(int[] heads, int window, float cap, boolean causal, boolean sinks) {

@@ -4,8 +4,10 @@ import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.OpCases.Case;
 import dev.tenon.itest.testkit.models.RandomModels;
+import dev.tenon.itest.testkit.models.RandomModels.Model;
 import dev.tenon.itest.testkit.models.TestFormats;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +46,36 @@ final class StateOpCases {
                 Weight weight = new Weight("norm.weight", shape[0], shape[1]);
                 return b.groupedRmsNorm("n", x, weight, 1e-6f);
             });
+            add("plain_rms_norm of " + shape[1] + " groups of " + shape[0], shape[0], shape[0] * shape[1], (b, x) -> {
+                return b.plainRmsNorm("n", x, shape[1], 1e-6f);
+            });
         }
+        // groups, elements of a group of the first and of the second value
+        for (int[] shape : new int[][] {{1, 7, 5}, {4, 1, 3}, {3, 64, 32}}) {
+            add("join " + shape[0] + " groups of " + shape[1] + " and " + shape[2], 24, 24, (b, x) -> {
+                Value first = OpCases.project(b, x, "a", shape[0] * shape[1]);
+                Value second = OpCases.project(b, x, "b", shape[0] * shape[2]);
+                return b.join("j", first, second, shape[0]);
+            });
+        }
+        for (int[] shape : new int[][] {{1, 1, 1}, {3, 5, 7}, {4, 64, 33}}) {
+            String name = "head_linear of " + shape[0] + " heads, " + shape[1] + " to " + shape[2];
+            cases.add(
+                    new Case(name, shape[1], true, false, () -> heads(TestFormats.F32, shape[0], shape[1], shape[2])));
+        }
+    }
+
+    /// A matrix of each head.
+    ///
+    /// @param format format of the matrices
+    /// @param heads heads
+    /// @param cols elements of a head, whole blocks
+    /// @param rows elements of a head of the result
+    /// @return the model; the caller closes it
+    static Model heads(QuantFormat format, int heads, int cols, int rows) {
+        Weight weight = new Weight("heads.weight", cols, rows, heads);
+        return RandomModels.ops(
+                "heads", 11, heads * cols, format, (b, x) -> b.headLinear("h", b.scale("s", x, 0.5f), weight));
     }
 
     private void convolutions() {

@@ -57,12 +57,13 @@ public final class PackedRows {
         own = given;
     }
 
-    /// Packs the row of a step that has one only, for a single thread.
+    /// Packs one row for a single thread, such as that of a step that has one only.
     ///
-    /// @param x activations `[n]`
+    /// @param x activations
+    /// @param at index of the row's first element
     /// @param thread index of the thread
-    public void packOwn(Activations x, int thread) {
-        kernel.pack(x.floats, 0, n, own[thread]);
+    public void packOwn(Activations x, int at, int thread) {
+        kernel.pack(x.floats, at, n, own[thread]);
     }
 
     /// {@return the rows that a thread multiplies: of a single one its own}

@@ -43,7 +43,7 @@ public record Packing(PackedRows[] targets) {
     /// @param thread index of the thread
     void own(Activations x, int thread) {
         for (PackedRows target : targets) {
-            target.packOwn(x, thread);
+            target.packOwn(x, 0, thread);
         }
     }
 

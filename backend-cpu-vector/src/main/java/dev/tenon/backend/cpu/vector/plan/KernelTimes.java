@@ -4,6 +4,7 @@ import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -85,19 +86,17 @@ final class KernelTimes {
         int rows = kernels.get(kernel).op().equals("embedding") ? input.tokenCount() : 1;
         bytes[kernel] += weightBytes[kernel] * (double) rows;
         if (attention[kernel] != null) {
-            bytes[kernel] +=
-                    kvBytes[kernel] * positionsRead(attention[kernel].params().slidingWindow());
+            bytes[kernel] += kvBytes[kernel] * positionsRead(attention[kernel].params());
         }
     }
 
     /// Positions of the cache that attention needs in this run, each once for its sequence.
-    private long positionsRead(int window) {
+    private long positionsRead(AttentionParams params) {
         long positions = 0;
         int end = input.tokenCount();
         for (int t = 0, first = 0; t < end; t++) {
             if (t + 1 == end || input.sequence(t + 1) != input.sequence(t)) {
-                int unseen = window > 0 ? Math.max(input.position(first) - window + 1, 0) : 0;
-                positions += input.position(t) + 1 - unseen;
+                positions += input.position(t) + 1 - params.firstSeen(input.position(first));
                 first = t + 1;
             }
         }

@@ -23,6 +23,7 @@ import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.op.CpuAttention;
 import dev.tenon.backend.cpu.vector.op.CpuElementwise;
 import dev.tenon.backend.cpu.vector.op.CpuEmbedding;
+import dev.tenon.backend.cpu.vector.op.CpuHeadLinear;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
 import dev.tenon.backend.cpu.vector.op.CpuLinear;
 import dev.tenon.backend.cpu.vector.op.CpuLinearThen;
@@ -177,6 +178,10 @@ final class Lowering {
             case PartOp.Slice s -> add(s, s.out().name(), "f32.java", PartKernels.slice(s, pool));
             case PartOp.GroupedRmsNorm n ->
                 add(n, n.weight().name(), "f32.java", PartKernels.groupedRmsNorm(n, pool, binder, elements.math()));
+            case PartOp.PlainRmsNorm n ->
+                add(n, n.out().name(), "f32.java", PartKernels.plainRmsNorm(n, pool, elements.math()));
+            case PartOp.Join j -> add(j, j.out().name(), "f32.java", PartKernels.join(j, pool));
+            case PartOp.HeadLinear l -> headLinear(l);
             case StateOp s -> add(s, s.out().name(), states.name(s), states.of(s, pool, binder));
             case FusedOp.NormQkvRope f ->
                 qkv(
@@ -245,6 +250,22 @@ final class Lowering {
         BoundLinear bound = bind(l);
         Activations result = pool.define(out, x.selected);
         add(op, new CpuLinear(x, bound, sum, result, Packing.before(bound), elements), bound);
+    }
+
+    /// The matrices of all heads are one matrix: the rows of the first head's, then those of the next.
+    private void headLinear(PartOp.HeadLinear l) {
+        Weight w = l.weight();
+        Activations x = pool.get(l.x());
+        BoundLinear all =
+                binder.linear(new Weight(w.name(), w.cols(), Math.multiplyExact(w.slices(), w.tensorRows())), null);
+        boolean packs = all.packed() != null;
+        weightBytes += all.rowBytes() * w.rows() * w.slices();
+        needs = needs.and(new ThreadNeeds(
+                packs ? 0 : w.cols(), 0, packs ? all.packed().kernel.scratchBytes(w.cols(), 1) : 0, 0));
+        CpuHeadLinear kernel = new CpuHeadLinear(l, x, all, binder.format(w), pool.define(l.out(), x.selected));
+        String name = packs ? all.kernelName() : "plain.generic";
+        Support.Level level = packs ? Support.Level.FAST : Support.Level.GENERIC;
+        add(kernel, new PlanReport.Kernel(l.kind(), w.name(), name, level));
     }
 
     private void attention(CoreOp.Attention a) {

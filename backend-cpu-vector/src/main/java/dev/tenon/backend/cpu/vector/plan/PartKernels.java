@@ -51,4 +51,42 @@ final class PartKernels {
             }
         });
     }
+
+    /// {@return a kernel that norms groups without a weight}
+    ///
+    /// @param op the op
+    /// @param pool arrays of values
+    /// @param math adds squares up
+    static CpuKernel plainRmsNorm(PartOp.PlainRmsNorm op, ValuePool<Activations> pool, ElementMath math) {
+        Activations x = pool.get(op.x());
+        Activations out = pool.define(op.out(), x.selected);
+        int length = op.length();
+        return new CpuRows(out, (c, t, scratch) -> {
+            for (int at = t * out.width; at < (t + 1) * out.width; at += length) {
+                float factor = (float) (1 / Math.sqrt(math.squares(x.data, at, length) / length + op.eps()));
+                for (int i = at; i < at + length; i++) {
+                    out.data[i] = x.data[i] * factor;
+                }
+            }
+        });
+    }
+
+    /// {@return a kernel that puts groups of two values next to each other}
+    ///
+    /// @param op the op
+    /// @param pool arrays of values
+    static CpuKernel join(PartOp.Join op, ValuePool<Activations> pool) {
+        Activations a = pool.get(op.a());
+        Activations b = pool.get(op.b());
+        Activations out = pool.define(op.out(), a.selected);
+        int n = a.width / op.groups();
+        int m = b.width / op.groups();
+        return new CpuRows(out, (c, t, scratch) -> {
+            for (int g = 0; g < op.groups(); g++) {
+                int to = t * out.width + g * (n + m);
+                System.arraycopy(a.data, t * a.width + g * n, out.data, to, n);
+                System.arraycopy(b.data, t * b.width + g * m, out.data, to + n, m);
+            }
+        });
+    }
 }

@@ -31,6 +31,14 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                         kernels.linear(weights.format(weight), linear.weight().cols());
                 yield new Support(kernel.level(), "kernel " + kernel.name() + " for " + weight);
             }
+            case PartOp.HeadLinear heads -> {
+                String weight = heads.weight().name();
+                KernelSet.Linear kernel =
+                        kernels.linear(weights.format(weight), heads.weight().cols());
+                yield kernel.packed() != null
+                        ? new Support(Support.Level.FAST, "kernel " + kernel.name() + " for " + weight)
+                        : new Support(Support.Level.GENERIC, "plain Java for head_linear with " + weight);
+            }
             // Not all core ops: a newer api may have one that no kernel here computes.
             case CoreOp.Embedding _,
                     CoreOp.RmsNorm _,
@@ -46,6 +54,8 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                     PositionScale _,
                     PartOp.Slice _,
                     PartOp.GroupedRmsNorm _,
+                    PartOp.PlainRmsNorm _,
+                    PartOp.Join _,
                     StateOp.ShortConvolution _,
                     StateOp.SelectiveScan _,
                     StateOp.GatedDeltaRule _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());

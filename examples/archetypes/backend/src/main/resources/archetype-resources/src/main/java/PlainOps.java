@@ -144,9 +144,8 @@ final class PlainOps {
             CoreOp.Attention op, double[] q, int position, IntFunction<float[]> keys, IntFunction<float[]> values) {
         int keyLength = op.keyLength();
         int valueLength = op.valueLength();
-        int window = op.params().slidingWindow();
         double cap = op.params().softCap();
-        int from = window == 0 ? 0 : Math.max(0, position - window + 1);
+        int from = op.params().firstSeen(position);
         double[] out = new double[op.headCount() * valueLength];
         for (int head = 0; head < op.headCount(); head++) {
             int group = head / (op.headCount() / op.headCountKv());

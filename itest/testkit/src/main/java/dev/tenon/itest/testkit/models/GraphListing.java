@@ -146,6 +146,8 @@ public final class GraphListing {
         parts.add("heads " + p.headCount() + "/" + p.headCountKv());
         parts.add("scale " + p.scale());
         unless(parts, "window", p.slidingWindow(), 0);
+        unless(parts, "chunk", p.chunk(), 0);
+        unless(parts, "values in keys", p.valuesInKeys(), false);
         unless(parts, "cap", p.softCap(), 0f);
         unless(parts, "causal", p.causal(), true);
         add(parts, "", p.sinks());

@@ -31,6 +31,9 @@ final class RowOps {
         return op instanceof ExpertOp
                 || op instanceof PartOp.Slice
                 || op instanceof PartOp.GroupedRmsNorm
+                || op instanceof PartOp.PlainRmsNorm
+                || op instanceof PartOp.Join
+                || op instanceof PartOp.HeadLinear
                 || op instanceof ReferenceOp
                 || op instanceof PositionScale
                 || op instanceof CoreOp && !(op instanceof CoreOp.Attention) && !(op instanceof CoreOp.Pool);
@@ -59,7 +62,10 @@ final class RowOps {
             case CoreOp.Repeat r -> weights.vector(r.row());
             case CoreOp.RmsNorm n -> rmsNorm(in[0], weights.vector(n.weight()), n.eps());
             case PartOp.GroupedRmsNorm n -> groupedRmsNorm(n, in[0]);
+            case PartOp.PlainRmsNorm n -> plainRmsNorm(n, in[0]);
             case PartOp.Slice s -> slice(s, in[0]);
+            case PartOp.Join j -> join(in[0], in[1], j.groups());
+            case PartOp.HeadLinear l -> headLinear(l.weight(), in[0]);
             case CoreOp.LayerNorm n ->
                 layerNorm(in[0], weights.vector(n.weight()), n.bias().map(weights::vector), n.eps());
             case CoreOp.Linear l -> linear(in[0], weights.matrix(l.weight(), 0), l.bias());
@@ -115,6 +121,34 @@ final class RowOps {
         int group = x.length / op.groups();
         double[] out = new double[op.out().width()];
         Arrays.setAll(out, i -> x[i / op.length() * group + op.from() + i % op.length()]);
+        return out;
+    }
+
+    private static double[] plainRmsNorm(PartOp.PlainRmsNorm op, double[] x) {
+        double[] ones = new double[op.length()];
+        Arrays.fill(ones, 1);
+        return rmsNorm(x, ones, op.eps());
+    }
+
+    private static double[] join(double[] a, double[] b, int groups) {
+        double[] out = new double[a.length + b.length];
+        int n = a.length / groups;
+        int m = b.length / groups;
+        for (int g = 0; g < groups; g++) {
+            System.arraycopy(a, g * n, out, g * (n + m), n);
+            System.arraycopy(b, g * m, out, g * (n + m) + n, m);
+        }
+        return out;
+    }
+
+    private double[] headLinear(Weight weight, double[] x) {
+        int cols = weight.cols();
+        double[] out = new double[weight.slices() * weight.rows()];
+        for (int h = 0; h < weight.slices(); h++) {
+            double[] head = Arrays.copyOfRange(x, h * cols, (h + 1) * cols);
+            double[] result = linear(head, weights.matrix(weight, h), Optional.empty());
+            System.arraycopy(result, 0, out, h * weight.rows(), weight.rows());
+        }
         return out;
     }
 

@@ -1,5 +1,6 @@
 package dev.tenon.kernels.nvidia.plan;
 
+import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
@@ -17,6 +18,11 @@ final class NoKernelYet {
     static Optional<String> reason(Op op) {
         boolean missing =
                 op instanceof ExpertOp || op instanceof PartOp || op instanceof StateOp || op instanceof PositionScale;
-        return missing ? Optional.of("op " + op.kind() + " is not supported by NVIDIA kernels yet") : Optional.empty();
+        if (missing) {
+            return Optional.of("op " + op.kind() + " is not supported by NVIDIA kernels yet");
+        }
+        return op instanceof CoreOp.Attention a && a.params().chunk() > 0
+                ? Optional.of("attention in runs of positions is not supported by NVIDIA kernels yet")
+                : Optional.empty();
     }
 }

@@ -64,6 +64,18 @@ class NoKernelYetTests {
         Weight pair = Weight.vector("pair", 2);
         Map<String, Op> ops = Map.ofEntries(
                 Map.entry("op slice", new PartOp.Slice(wide, 2, 0, Y)),
+                Map.entry("op plain_rms_norm", new PartOp.PlainRmsNorm(X, 2, 0, Y)),
+                Map.entry("op join", new PartOp.Join(X, X, 2, wide)),
+                Map.entry("op head_linear", new PartOp.HeadLinear(X, new Weight("h", 32, 32, 2), Y)),
+                Map.entry(
+                        "attention in runs of positions",
+                        new CoreOp.Attention(
+                                X,
+                                X,
+                                X,
+                                0,
+                                AttentionParams.builder(1, 1, 1).chunk(8).build(),
+                                Y)),
                 Map.entry("op grouped_rms_norm", new PartOp.GroupedRmsNorm(X, new Weight("g", 32, 2), 0, Y)),
                 Map.entry("op short_convolution", new StateOp.ShortConvolution(X, new Weight("c", 4, 64), NONE, Y)),
                 Map.entry("op selective_scan", new StateOp.SelectiveScan(wide, two, pair, pair, pair, 1, Y)),
