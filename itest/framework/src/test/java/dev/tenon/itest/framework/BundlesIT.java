@@ -35,6 +35,7 @@ class BundlesIT {
     static final Set<String> ARCHITECTURES = new TreeSet<>("""
             bert
             cohere2
+            deepseek2
             glm4moe
             gpt-oss
             granite

@@ -1,0 +1,2 @@
+/// The DeepSeek architectures as graph builders.
+package dev.tenon.models.deepseek;
