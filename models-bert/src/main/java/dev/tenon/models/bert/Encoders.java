@@ -16,7 +16,7 @@ final class Encoders {
 
     private Encoders() {}
 
-    /// {@return the keys of an encoder}
+    /// {@return the keys of an encoder, which has the epsilon of layer norms among them}
     ///
     /// @throws dev.tenon.api.error.UnsupportedModelException (`MODEL-003`) if the file asks for a mask
     static ModelKeys keys(ModelSource source) {
@@ -24,6 +24,7 @@ final class Encoders {
         if (keys.flag("attention.causal", false)) {
             throw keys.unsupported("attention.causal", true, "false");
         }
+        keys.number("attention.layer_norm_epsilon", 0, 1);
         return keys;
     }
 

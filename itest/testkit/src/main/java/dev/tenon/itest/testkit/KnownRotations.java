@@ -31,6 +31,7 @@ final class KnownRotations {
     private static final Set<String> HALF_SPLIT = Set.of(
             "falcon",
             "nomic-bert",
+            "modern-bert",
             "stablelm",
             "qwen",
             "qwen2",

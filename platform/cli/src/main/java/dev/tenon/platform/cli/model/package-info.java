@@ -1,2 +1,3 @@
-/// Commands about a model and its numbers: `inspect`, `tokenize`, `logits`, `perplexity`.
+/// Commands about a model and its numbers: `inspect`, `show`, `tokenize`, `logits`, `perplexity`,
+/// `embed`, `rerank`.
 package dev.tenon.platform.cli.model;

@@ -47,6 +47,7 @@ import java.util.function.Function;
 /// An engine without a model: answers come from a function, logits from another, and it notes what it is
 /// asked.
 public final class FakeEngine implements Engine {
+    public final List<EmbeddingRequest> embeddings = new ArrayList<>();
     public final List<LoadRequest> loads = new ArrayList<>();
     public final List<GenerationRequest> requests = new ArrayList<>();
     public final List<int[]> evaluated = new ArrayList<>();
@@ -211,12 +212,20 @@ public final class FakeEngine implements Engine {
 
         @Override
         public List<float[]> embed(EmbeddingRequest texts) {
-            throw new UnsupportedOperationException("no command embeds");
+            embeddings.add(texts);
+            return texts.texts().stream()
+                    .map(text -> new float[] {text.length, text[0] / 4f})
+                    .toList();
         }
 
         @Override
         public float[] rerank(RerankRequest documents) {
-            throw new UnsupportedOperationException("no command embeds");
+            float[] scores = new float[documents.documents().size()];
+            for (int i = 0; i < scores.length; i++) {
+                String document = documents.documents().get(i);
+                scores[i] = documents.query().length() - document.length();
+            }
+            return scores;
         }
 
         @Override

@@ -168,8 +168,12 @@ final class Decision implements AutoCloseable {
         try {
             return new ModelDefinition(defined.config(), defined.graph().withOutputs(outputs));
         } catch (IllegalArgumentException e) {
+            boolean scores = outputs.contains(Graph.SCORES) && !own.contains(Graph.SCORES);
             throw new TenonException(
-                    ErrorCode.ARGUMENT, file.path().getFileName() + " cannot be loaded: " + e.getMessage());
+                    ErrorCode.ARGUMENT,
+                    file.path().getFileName()
+                            + (scores ? " is no reranker: " : " cannot be loaded: ")
+                            + e.getMessage());
         }
     }
 

@@ -1,0 +1,149 @@
+package dev.tenon.platform.cli.model;
+
+import dev.tenon.api.engine.EmbeddingRequest;
+import dev.tenon.api.engine.EmbeddingRequest.Pooling;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.ModelOptions;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
+import org.osgi.service.component.annotations.ServiceScope;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `tenon embed`: vectors of texts.
+@Command(
+        name = "embed",
+        sortOptions = false,
+        description = {
+            "Makes a vector of each text, to compare texts by their meaning.",
+            "Texts are arguments, or lines of a file (-f) or of standard input."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  tenon embed \"A fox ran by.\" \"A dog barked.\"",
+            "  tenon embed -m model.gguf -f texts.txt --format npy -o vectors.npy",
+            "  tenon embed -m model.gguf --prefix \"search_query: \" \"red foxes\"",
+            "  cat texts.txt | tenon embed --format json",
+        })
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=embed",
+        configurationPolicy = ConfigurationPolicy.IGNORE)
+public final class EmbedCommand implements TenonCommand {
+    @ParentCommand
+    Console console;
+
+    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    Engine engine;
+
+    @Parameters(
+            arity = "0..*",
+            paramLabel = "TEXT",
+            description = "A text; the first one may be the model instead, as -m.")
+    private List<String> arguments;
+
+    @Option(
+            names = {"-f", "--file"},
+            paramLabel = "FILE",
+            description = "Read the texts from a file, one a line.")
+    private Path file;
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            defaultValue = "text",
+            description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    private VectorFormat format;
+
+    @Option(
+            names = "--pooling",
+            paramLabel = "HOW",
+            description = "How tokens' vectors become one: mean, cls or last (default: as the model's file says).")
+    private PoolingOption pooling;
+
+    @Option(names = "--no-normalize", description = "Do not scale vectors to length 1.")
+    private boolean raw;
+
+    @Option(
+            names = "--prefix",
+            paramLabel = "TEXT",
+            defaultValue = "",
+            description = "Put this before each text, as some models ask for.")
+    private String prefix;
+
+    @Mixin
+    private TextsInAStep batch;
+
+    @Mixin
+    private ResultOutput output;
+
+    @Mixin
+    private ModelOptions model;
+
+    /// The names of `--pooling`.
+    enum PoolingOption {
+        mean(Pooling.MEAN),
+        cls(Pooling.CLS),
+        last(Pooling.LAST);
+
+        private final Pooling pooling;
+
+        PoolingOption(Pooling pooling) {
+            this.pooling = pooling;
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (format == VectorFormat.npy && !output.isFile() && console.outIsTerminal()) {
+            throw new TenonException(
+                    ErrorCode.USAGE, "--format npy is not text for a terminal. Name a file (-o), or use a pipe.");
+        }
+        TextArguments given = TextArguments.read(console, model.name(), arguments, file);
+        LoadRequest request = batch.in(model.request(console, given.model()).toBuilder())
+                .outputs(pooling == null ? Graph.EMBEDDING : Graph.HIDDEN)
+                .build();
+        Path[] inputs = file == null ? new Path[] {request.path()} : new Path[] {request.path(), file};
+        output.check(console, inputs);
+        try (LoadedModel loaded = console.load(engine, request)) {
+            List<float[]> vectors = loaded.embed(embedding(loaded, given.texts()));
+            String name = loaded.config().name();
+            output.write(console, out -> format.write(name, vectors, out), inputs);
+            console.note(vectors.size() + " x " + vectors.getFirst().length + " numbers written to " + output.name());
+        }
+        return 0;
+    }
+
+    private EmbeddingRequest embedding(LoadedModel loaded, List<String> texts) {
+        EmbeddingRequest.Builder request = EmbeddingRequest.builder().normalize(!raw);
+        if (pooling != null) {
+            request.pooling(pooling.pooling);
+        }
+        for (String text : texts) {
+            int[] tokens = loaded.tokenizer().encode(prefix + text, true, false);
+            if (tokens.length == 0) {
+                throw new TenonException(
+                        ErrorCode.USAGE, "'" + InspectCommand.shorten(text) + "' has no tokens. Leave it out.");
+            }
+            request.text(tokens);
+        }
+        return request.build();
+    }
+}
