@@ -104,7 +104,7 @@ public class LinearBenchmark {
     @Benchmark
     public float[] multiply(Work work) {
         if (packing == null) {
-            code.run(matrix.next(), matrix.rowBytes, 0, rows, matrix.x, n, tokens, out, rows, scratch);
+            code.run(matrix.next(), matrix.rowBytes, 0, rows, matrix.x, n, tokens, out, 0, rows, scratch);
         } else {
             packing.run(matrix.next(), matrix.rowBytes, 0, rows, n, packed, tokens, results, 0, rows, memory);
         }

@@ -15,6 +15,7 @@ import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
@@ -101,7 +102,7 @@ class KernelCoverageTests {
             }
         }
         for (PlanReport.Kernel step : steps(otherLayers(weights), weights, KvType.F16, true)) {
-            if (step.op().matches("qkv|gate_up|linear_then")) {
+            if (step.op().matches("qkv|.*gate_up|linear_then|norm_router|expert_down")) {
                 found.add(line(step, "F32"));
             }
             ops.add(step.op());
@@ -215,12 +216,23 @@ class KernelCoverageTests {
         Value gate = b.activate("act", b.linear("gate", x, square, none), Activation.SILU);
         Value hidden = b.multiply("hidden", gate, b.linear("up", x, square, none));
         Value down = b.rmsNorm("post", b.linear("down", hidden, square, none), row, 1e-5f);
-        return b.build(b.add("out", x, down));
+        x = b.add("out", x, down);
+        Value h = b.rmsNorm("ffn_norm", x, row, 1e-5f);
+        RouterParams params =
+                RouterParams.builder(RouterParams.Gating.SIGMOID, 2).build();
+        ExpertOp.Router router = b.router("router", b.linear("gate_inp", h, square, none), params);
+        weights.putRandom("experts", 64, 64 * 64, TestWeights.F32, new float[64 * 64 * 64]);
+        Weight experts = new Weight("experts", 64, 64, 64);
+        Value up = b.activate(
+                "relu", b.expertLinear("up_exps", h, router.chosen(), experts, none), Activation.RELU_SQUARED);
+        Value out = b.expertLinear("down_exps", up, router.chosen(), experts, none);
+        return b.build(b.add("sum_exps", x, b.weightedSum("moe", out, router.shares())));
     }
 
     /// {@return kinds of all ops of the api, from their names}
     private static Set<String> knownOps() {
-        Stream<Class<?>> grouped = Stream.of(CoreOp.class, ExpertOp.class, FusedOp.class, PartOp.class, StateOp.class)
+        Stream<Class<?>> grouped = Stream.of(
+                        CoreOp.class, ExpertOp.class, FusedOp.class, FusedExpertOp.class, PartOp.class, StateOp.class)
                 .flatMap(group -> Stream.of(group.getDeclaredClasses()));
         return Stream.concat(grouped, Stream.of(PositionScale.class))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))

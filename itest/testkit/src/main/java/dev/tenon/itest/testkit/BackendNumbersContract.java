@@ -209,7 +209,7 @@ public abstract class BackendNumbersContract {
         return formats().stream()
                 .map(format -> DynamicTest.dynamicTest("experts " + format.id(), () -> {
                     int unit = Math.ceilDiv(32, format.blockSize()) * format.blockSize();
-                    try (Model model = OptionalOpCases.experts(format, 2 * unit, unit)) {
+                    try (Model model = ExpertCases.inFormat(format, 2 * unit, unit)) {
                         assumeSupported(model);
                         double allowed = tolerance("experts", format, 4 * unit);
                         compareChunks(model, tokens(3, 40, model.vocabularySize()), new int[] {40, 17, 1}, allowed);
@@ -226,6 +226,18 @@ public abstract class BackendNumbersContract {
                         assumeSupported(model);
                         double allowed = tolerance("linear", format, cols);
                         compareChunks(model, tokens(3, 40, model.vocabularySize()), new int[] {40, 17, 1}, allowed);
+                    }
+                }));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> expertsOfManyTokensMatchTheReference() {
+        return ExpertCases.all().stream()
+                .map(c -> DynamicTest.dynamicTest(c.name(), () -> {
+                    try (Model model = c.model().get()) {
+                        assumeSupported(model);
+                        int[] tokens = tokens(3, 300, model.vocabularySize());
+                        compareChunks(model, tokens, new int[] {300, 40}, tolerance(kind(model), c.n()));
                     }
                 }));
     }

@@ -12,11 +12,9 @@ import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.OpCases.Case;
 import dev.tenon.itest.testkit.models.OwnOp;
 import dev.tenon.itest.testkit.models.RandomModels;
-import dev.tenon.itest.testkit.models.RandomModels.Model;
 import dev.tenon.itest.testkit.models.TestFormats;
 import java.util.ArrayList;
 import java.util.List;
@@ -286,34 +284,11 @@ final class OptionalOpCases {
     }
 
     private void experts() {
-        cases.add(new Case("experts", 128, true, false, () -> experts(TestFormats.F32, 33, 17)));
+        cases.add(new Case("experts", 128, true, false, () -> ExpertCases.inFormat(TestFormats.F32, 33, 17)));
+        cases.addAll(ExpertCases.all());
         add("weighted_sum with one weight", 24, 24, (b, x) -> {
             Value gate = b.activate("sigmoid", OpCases.project(b, x, "gate_inp_shexp", 1), Activation.SIGMOID);
             return b.weightedSum("gated", x, gate);
-        });
-    }
-
-    /// A feed-forward layer of experts with fused gate and up matrices and biases, and a residual.
-    ///
-    /// @param format format of the experts
-    /// @param width width of the embedding, whole blocks
-    /// @param feedForward width inside of an expert, whole blocks
-    /// @return the model; the caller closes it
-    static Model experts(QuantFormat format, int width, int feedForward) {
-        return RandomModels.ops("experts", 11, width, format, (b, x) -> {
-            RouterParams params =
-                    RouterParams.builder(Gating.SOFTMAX, 3).normalise(true).build();
-            ExpertOp.Router router = b.router("r", OpCases.project(b, x, "gate_inp", 7), params);
-            Weight gateUp = new Weight("ffn_gate_up_exps.weight", width, 2 * feedForward, 7);
-            Weight down = new Weight("ffn_down_exps.weight", feedForward, width, 7);
-            Weight upBias = new Weight("ffn_up_exps.bias", feedForward, 7);
-            Weight downBias = new Weight("ffn_down_exps.bias", width, 7);
-            Value gate = b.expertLinear("gate", x, router.chosen(), gateUp.rows(0, feedForward), NONE);
-            Weight upRows = gateUp.rows(feedForward, 2 * feedForward);
-            Value up = b.expertLinear("up", x, router.chosen(), upRows, Optional.of(upBias));
-            Value hidden = b.multiply("hidden", b.activate("act", gate, Activation.SILU), up);
-            Value out = b.expertLinear("down", hidden, router.chosen(), down, Optional.of(downBias));
-            return b.add("residual", x, b.weightedSum("moe", out, router.shares()));
         });
     }
 }

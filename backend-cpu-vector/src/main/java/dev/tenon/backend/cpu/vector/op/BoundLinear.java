@@ -39,47 +39,70 @@ public record BoundLinear(
     /// @param out `[tokens, width]`; the rows from `from` on are written
     /// @param c the threads' memory
     /// @param thread index of the calling thread
-    void run(float[] x, int tokens, int from, int to, Activations out, StepContext c, int thread) {
-        Scratch scratch = c.scratch(thread);
-        if (packed != null) {
-            packed.kernel.run(
-                    data,
-                    rowBytes,
-                    from,
-                    to - from,
-                    cols,
-                    packed.memory(tokens, thread),
-                    tokens,
-                    out.floats,
-                    from,
-                    out.width,
-                    scratch.memory());
-        } else {
-            kernel.run(data, rowBytes, from, to - from, x, cols, tokens, out.data, out.width, scratch);
-        }
-        if (bias.length > 0) {
-            for (int t = 0; t < tokens; t++) {
-                for (int r = from; r < to; r++) {
-                    out.data[t * out.width + r] += bias[r];
-                }
-            }
-        }
+    public void run(float[] x, int tokens, int from, int to, Activations out, StepContext c, int thread) {
+        run(packed(tokens, thread), x, tokens, from, to, out.floats, from, out.width, c.scratch(thread));
     }
 
-    /// Computes some rows for some tokens with a packed kernel: `out[t * (to - from) + r - from]`.
+    /// Computes some rows for the step's only token: `out[at + r - from]`.
     ///
-    /// @param tokens number of tokens
+    /// @param x `[cols]`
+    /// @param from first row
+    /// @param to row after the last
+    /// @param out receives the sums
+    /// @param at index of the first sum
+    /// @param c the threads' memory
+    /// @param thread index of the calling thread
+    public void runOwn(float[] x, int from, int to, HostFloats out, int at, StepContext c, int thread) {
+        run(packed(1, thread), x, 1, from, to, out, at, to - from, c.scratch(thread));
+    }
+
+    /// Computes some rows for some tokens: `out[t * (to - from) + r - from]`.
+    ///
+    /// @param x `[tokens, cols]`
+    /// @param tokens number of tokens, more than one
     /// @param from first row
     /// @param to row after the last
     /// @param out `[tokens, to - from]`
     /// @param scratch the thread's memory
-    void runTile(int tokens, int from, int to, HostFloats out, Scratch scratch) {
-        int rows = to - from;
-        packed.kernel.run(data, rowBytes, from, rows, cols, packed.memory(), tokens, out, 0, rows, scratch.memory());
+    public void runTile(float[] x, int tokens, int from, int to, HostFloats out, Scratch scratch) {
+        run(packed == null ? null : packed.memory(), x, tokens, from, to, out, 0, to - from, scratch);
+    }
+
+    private MemorySegment packed(int tokens, int thread) {
+        return packed == null ? null : packed.memory(tokens, thread);
+    }
+
+    /// Computes some rows for some tokens, wherever their packed rows are: `out[at + t * stride + r - from]`.
+    ///
+    /// @param packedRows packed rows; not read without a packed kernel
+    /// @param x `[tokens, cols]`; not read with a packed kernel
+    /// @param tokens number of tokens
+    /// @param from first row
+    /// @param to row after the last
+    /// @param out receives the sums
+    /// @param at index of the first sum
+    /// @param stride elements between the sums of two tokens
+    /// @param scratch the thread's memory
+    public void run(
+            MemorySegment packedRows,
+            float[] x,
+            int tokens,
+            int from,
+            int to,
+            HostFloats out,
+            int at,
+            int stride,
+            Scratch scratch) {
+        int n = to - from;
+        if (packed != null) {
+            packed.kernel.run(data, rowBytes, from, n, cols, packedRows, tokens, out, at, stride, scratch.memory());
+        } else {
+            kernel.run(data, rowBytes, from, n, x, cols, tokens, out.array(), at, stride, scratch);
+        }
         if (bias.length > 0) {
             for (int t = 0; t < tokens; t++) {
-                for (int r = 0; r < rows; r++) {
-                    out.array()[t * rows + r] += bias[from + r];
+                for (int r = 0; r < n; r++) {
+                    out.array()[at + t * stride + r] += bias[from + r];
                 }
             }
         }

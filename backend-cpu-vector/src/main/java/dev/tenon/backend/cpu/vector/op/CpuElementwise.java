@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.api.graph.Activation;
+import dev.tenon.backend.cpu.vector.kernel.Exp;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
@@ -54,6 +55,20 @@ public record CpuElementwise(Function function, Activations a, Activations b, Ac
     /// @param math computes it
     public static Function activate(Activation activation, ElementMath math) {
         return (a, b, out, from, to) -> math.activate(activation, a, out, from, to);
+    }
+
+    /// {@return the gate of gpt-oss}
+    ///
+    /// @param alpha slope of the sigmoid
+    /// @param limit where both are clamped
+    public static Function swigluOai(float alpha, float limit) {
+        return (gate, up, out, from, to) -> {
+            for (int i = from; i < to; i++) {
+                float a = Math.min(gate[i], limit);
+                float b = Math.max(-limit, Math.min(up[i], limit));
+                out[i] = a / (Exp.exp(-alpha * a) + 1) * (b + 1);
+            }
+        };
     }
 
     /// {@return a soft cap}

@@ -19,7 +19,7 @@ public record CpuNorm(Activations x, RowNorm norm, Activations out) implements C
     }
 
     /// Norms all rows, each as one group, and packs them, shared among the threads; without a norm packs `x`.
-    static void rows(StepContext c, Activations x, RowNorm norm, Activations out, Packing packing) {
+    public static void rows(StepContext c, Activations x, RowNorm norm, Activations out, Packing packing) {
         if (norm == null) {
             packing.rows(c, x);
             return;
@@ -39,7 +39,7 @@ public record CpuNorm(Activations x, RowNorm norm, Activations out) implements C
     /// norm packs it as it is.
     ///
     /// @return the normed row
-    static float[] own(StepContext c, Activations x, RowNorm norm, Packing packing, int thread) {
+    public static float[] own(StepContext c, Activations x, RowNorm norm, Packing packing, int thread) {
         if (norm == null) {
             packing.own(x, thread);
             return x.data;

@@ -75,8 +75,8 @@ public record CpuNormGateUp(
     private void tile(StepContext c, int from, int to, int thread) {
         int tokens = c.rows(out);
         GateTile tile = c.gateTile(thread);
-        gate.runTile(tokens, from, to, tile.gate(), c.scratch(thread));
-        up.runTile(tokens, from, to, tile.up(), c.scratch(thread));
+        gate.runTile(normed.data, tokens, from, to, tile.gate(), c.scratch(thread));
+        up.runTile(normed.data, tokens, from, to, tile.up(), c.scratch(thread));
         math.tile(tokens, from, to, tile, out);
     }
 }

@@ -62,7 +62,7 @@ public record GateMath(ElementDispatch elements, CoreOp op, boolean gated) {
     /// @param up second projections; clobbered
     /// @param from first index
     /// @param to index after the last
-    void range(HostFloats gate, HostFloats up, int from, int to) {
+    public void range(HostFloats gate, HostFloats up, int from, int to) {
         if (!gated) {
             elements.math().activate(activation(), gate.array(), gate.array(), from, to);
         } else {

@@ -41,7 +41,7 @@ public record Packing(PackedRows[] targets) {
     ///
     /// @param x activations
     /// @param thread index of the thread
-    void own(Activations x, int thread) {
+    public void own(Activations x, int thread) {
         for (PackedRows target : targets) {
             target.packOwn(x, 0, thread);
         }
@@ -51,7 +51,7 @@ public record Packing(PackedRows[] targets) {
     ///
     /// @param c the step
     /// @param x activations
-    void rows(StepContext c, Activations x) {
+    public void rows(StepContext c, Activations x) {
         int rows = c.rows(x);
         int grain = c.grain(rows);
         for (int i = c.claim(grain); i < rows; i = c.claim(grain)) {

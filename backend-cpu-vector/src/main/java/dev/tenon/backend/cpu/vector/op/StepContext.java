@@ -26,6 +26,7 @@ public final class StepContext {
     /// wait for the last one. The number of rows that a thread claims then is [#MANY_TOKENS_ROWS].
     static final int MANY_TOKENS = 32;
 
+    /// Rows of a claim then; tiles of threads have room for so many rows of all tokens.
     public static final int MANY_TOKENS_ROWS = 128;
 
     /// How often each thread takes a single panel near the end of a matrix then.
@@ -116,7 +117,7 @@ public final class StepContext {
     /// itself, instead of waiting for the one that did}
     ///
     /// @param value the value
-    boolean single(Activations value) {
+    public boolean single(Activations value) {
         return rows(value) == 1;
     }
 
@@ -188,14 +189,14 @@ public final class StepContext {
     ///
     /// @param grain how many
     /// @return the first one
-    int claim(int grain) {
+    public int claim(int grain) {
         return team.claim(grain);
     }
 
     /// {@return how many items to take at once so that each thread comes several times}
     ///
     /// @param total items
-    int grain(int total) {
+    public int grain(int total) {
         return Math.max(1, total / (4 * team.size()));
     }
 
@@ -206,7 +207,7 @@ public final class StepContext {
     /// @param tokens how many each row is multiplied with
     /// @param panel rows that a kernel multiplies together
     /// @return the first one; work is over when it is not below `rows`
-    int claimRows(int rows, int tokens, int panel) {
+    public int claimRows(int rows, int tokens, int panel) {
         int grain = rowGrain(rows, tokens);
         int late = lateGrain(tokens, panel, grain);
         int early = earlyRows(rows, tokens, late, grain);
@@ -221,7 +222,7 @@ public final class StepContext {
     /// @param rows all rows
     /// @param tokens how many each row is multiplied with
     /// @param panel rows that a kernel multiplies together
-    int claimedTo(int from, int rows, int tokens, int panel) {
+    public int claimedTo(int from, int rows, int tokens, int panel) {
         int grain = rowGrain(rows, tokens);
         int late = lateGrain(tokens, panel, grain);
         return Math.min(from + (from < earlyRows(rows, tokens, late, grain) ? grain : late), rows);
@@ -266,7 +267,7 @@ public final class StepContext {
     /// {@return scratch memory of a thread}
     ///
     /// @param thread index
-    Scratch scratch(int thread) {
+    public Scratch scratch(int thread) {
         return memory[thread].scratch();
     }
 
@@ -294,7 +295,7 @@ public final class StepContext {
     /// {@return memory for gate and up projections of a thread}
     ///
     /// @param thread index
-    GateTile gateTile(int thread) {
+    public GateTile gateTile(int thread) {
         return memory[thread].gateTile();
     }
 }

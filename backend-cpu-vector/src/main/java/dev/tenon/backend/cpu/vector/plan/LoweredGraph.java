@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.plan;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.backend.cpu.vector.expert.ExpertMemory;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
 import dev.tenon.backend.cpu.vector.op.ElementDispatch;
@@ -22,6 +23,7 @@ import java.util.Map;
 /// @param attentionKernels kernels of other bundles for attention; the other layers use this backend's
 /// @param elements activations, norms and sums
 /// @param ownElements whether this backend's own arithmetic computes some of them
+/// @param experts what layers of experts share, without memory
 /// @param vocabularySize number of token ids that all embeddings know
 record LoweredGraph(
         List<Entry> kernels,
@@ -34,6 +36,7 @@ record LoweredGraph(
         Map<CoreOp.Attention, AttentionKernel> attentionKernels,
         ElementDispatch elements,
         boolean ownElements,
+        ExpertMemory experts,
         int vocabularySize) {
     /// A kernel of the plan.
     ///

@@ -4,6 +4,8 @@ import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
@@ -63,6 +65,7 @@ final class Lowering {
     private final ValuePool<Activations> pool;
     private final Graph graph;
     private final ElementDispatch elements;
+    private final ExpertLowering experts;
     private final List<LoweredGraph.Entry> entries = new ArrayList<>();
     private final Map<RopeKey, RopeTable> tables = new HashMap<>();
     private final Map<CoreOp.Attention, AttentionKernel> attentionKernels = new LinkedHashMap<>();
@@ -112,6 +115,7 @@ final class Lowering {
         outputs.add(graph.output());
         this.pool =
                 new ValuePool<>(graph.ops(), outputs, (purpose, width, selected) -> new Activations(width, selected));
+        this.experts = new ExpertLowering(this, binder, pool);
     }
 
     /// {@return the graph as kernels}
@@ -134,6 +138,7 @@ final class Lowering {
                 attentionKernels,
                 elements,
                 ownElements,
+                experts.memory(),
                 vocabularySize);
     }
 
@@ -166,6 +171,8 @@ final class Lowering {
                 add(a, a.out().name(), kernels.elementsName(), new CpuElementwise(function, x, x, out));
             }
             case CoreOp.Scale s -> binary(s, s.x(), s.x(), s.out(), CpuElementwise.scale(s.factor()));
+            case CoreOp.SwigluOai s ->
+                binary(s, s.gate(), s.up(), s.out(), CpuElementwise.swigluOai(s.alpha(), s.limit()));
             case CoreOp.SoftCap s -> binary(s, s.x(), s.x(), s.out(), CpuElementwise.softCap(s.cap()));
             case PositionScale s -> {
                 Activations x = pool.get(s.x());
@@ -210,6 +217,10 @@ final class Lowering {
             case FusedOp.LinearAdd f ->
                 linear(f, f.linear(), f.residual(), f.add().out());
             case FusedOp.LinearThen f -> linearThen(f);
+            case ExpertOp e -> experts.lower(e);
+            case FusedExpertOp.NormRouter f -> experts.lower(f);
+            case FusedExpertOp.ExpertGateUp f -> experts.lower(f);
+            case FusedExpertOp.ExpertDown f -> experts.lower(f);
             case ReferenceOp o -> own(OwnOp.of(o, pool, binder, memory));
             default -> plain(PlainOp.of(op, pool, binder));
         }
@@ -217,7 +228,7 @@ final class Lowering {
 
     private void plain(PlainOp plain) {
         weightBytes += plain.weightBytes();
-        needs = needs.and(new ThreadNeeds(plain.scratchFloats(), 0, 0, 0));
+        needScratch(plain.scratchFloats());
         positions = Math.min(positions, plain.positions());
         add(
                 plain.kernel(),
@@ -226,7 +237,7 @@ final class Lowering {
 
     private void own(OwnOp own) {
         weightBytes += own.weightBytes();
-        needs = needs.and(new ThreadNeeds(own.scratchFloats(), 0, 0, 0));
+        needScratch(own.scratchFloats());
         add(own.kernel(), own.report());
     }
 
@@ -349,7 +360,7 @@ final class Lowering {
         }
     }
 
-    private GateMath gateMath(CoreOp activate, boolean gated) {
+    GateMath gateMath(CoreOp activate, boolean gated) {
         GateMath math = new GateMath(elements, activate, gated);
         ownElements |= !math.byKernel();
         return math;
@@ -393,7 +404,7 @@ final class Lowering {
     }
 
     /// {@return memory for a norm's result that other ops read}
-    private Activations normedOutput(CoreOp.Unary norm, Activations x) {
+    Activations normedOutput(CoreOp.Unary norm, Activations x) {
         needs = needs.and(new ThreadNeeds(0, 0, 0, x.width));
         return pool.define(norm.out(), x.selected);
     }
@@ -419,7 +430,7 @@ final class Lowering {
     }
 
     /// A norm with its weights, which are counted.
-    private RowNorm norm(CoreOp.Unary norm) {
+    RowNorm norm(CoreOp.Unary norm) {
         Weight weight = norm.weights().getFirst();
         weightBytes += binder.format(weight).bytesFor(weight.cols());
         return switch (norm) {
@@ -431,9 +442,15 @@ final class Lowering {
         };
     }
 
-    private BoundLinear bind(CoreOp.Linear l) {
+    BoundLinear bind(CoreOp.Linear l) {
         BoundLinear bound = binder.linear(l.weight(), l.bias().orElse(null));
-        weightBytes += bound.bytes();
+        needs(bound, 1);
+        return bound;
+    }
+
+    /// Notes what a matrix needs, and how many such matrices a decoded token reads.
+    void needs(BoundLinear bound, long count) {
+        weightBytes += bound.bytes() * count;
         int cols = bound.cols();
         if (bound.packed() != null) {
             for (int tokens : new int[] {1, maxTokens}) {
@@ -443,10 +460,15 @@ final class Lowering {
             needs = needs.and(new ThreadNeeds(
                     bound.kernel().scratchFloats(cols), bound.kernel().scratchBytes(cols), 0, 0));
         }
-        return bound;
     }
 
-    private void add(Op op, CpuKernel kernel, BoundLinear... linears) {
+    /// Notes that a kernel needs floats on each thread.
+    void needScratch(int floats) {
+        needs = needs.and(new ThreadNeeds(floats, 0, 0, 0));
+    }
+
+    /// Ends an op with matrices.
+    void add(Op op, CpuKernel kernel, BoundLinear... linears) {
         Set<String> names = new LinkedHashSet<>();
         Set<String> tensors = new LinkedHashSet<>();
         Support.Level level = Support.Level.FAST;
@@ -460,7 +482,8 @@ final class Lowering {
         add(kernel, new PlanReport.Kernel(op.kind(), String.join(", ", tensors), String.join(", ", names), level));
     }
 
-    private void add(Op op, String name, String kernelName, CpuKernel kernel) {
+    /// Ends an op without matrices.
+    void add(Op op, String name, String kernelName, CpuKernel kernel) {
         add(kernel, new PlanReport.Kernel(op.kind(), name, kernelName, Support.Level.FAST));
     }
 

@@ -83,6 +83,9 @@ record PlanBuilder(
             }
             rows.useOwn(rowOfThread);
         }
+        if (lowered.experts().any()) {
+            lowered.experts().use(memory, options.maxBatchTokens(), threads.size());
+        }
         StepContext context =
                 new StepContext(threads, threadMemory, AttentionMemory.split(layers, cache.pageCount(), memory));
         memory.bind(binder.boundBytes());
@@ -130,7 +133,7 @@ record PlanBuilder(
 
     private ThreadMemory[] threadMemory(LoweredGraph lowered, List<CoreOp.Attention> layers, PlanMemory memory) {
         LoweredGraph.ThreadNeeds needs = lowered.needs();
-        boolean gated = false;
+        boolean gated = lowered.experts().any();
         for (LoweredGraph.Entry entry : lowered.kernels()) {
             gated |= entry.kernel() instanceof CpuNormGateUp;
         }

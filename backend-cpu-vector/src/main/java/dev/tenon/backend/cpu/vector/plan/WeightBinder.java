@@ -15,6 +15,7 @@ import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -133,6 +134,33 @@ final class WeightBinder {
                 bias == null ? NONE : vector(bias));
         linears.add(linear);
         return linear;
+    }
+
+    /// {@return the matrices of experts, each with its kernel}
+    ///
+    /// @param weight all of them
+    /// @param bias `[experts, rows]`, or null
+    BoundLinear[] experts(Weight weight, Weight bias) {
+        KernelSet.Linear kernel = kernels.linear(format(weight), weight.cols());
+        PackedRows packed = kernel.packed() == null ? null : packedRows(kernel.packed(), weight.cols());
+        MemorySegment data = data(weight);
+        long rowBytes = rowBytes(weight);
+        int rows = weight.rows();
+        float[] biases = bias == null ? NONE : vector(bias);
+        BoundLinear[] experts = new BoundLinear[weight.slices()];
+        for (int e = 0; e < experts.length; e++) {
+            experts[e] = new BoundLinear(
+                    weight.name(),
+                    kernel.plain(),
+                    packed,
+                    data.asSlice(e * rowBytes * weight.tensorRows(), rowBytes * rows),
+                    rowBytes,
+                    rows,
+                    weight.cols(),
+                    bias == null ? NONE : Arrays.copyOfRange(biases, e * rows, (e + 1) * rows));
+        }
+        linears.add(experts[0]);
+        return experts;
     }
 
     /// {@return a kernel of another bundle for an op of its own, or null if none is offered}

@@ -6,12 +6,14 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.cpu.OpKernel;
 import dev.tenon.backend.cpu.vector.op.EvaluatedRows;
 
@@ -25,12 +27,8 @@ public record OpSupport(Weights weights, KernelSet kernels) {
     /// @param op the op
     public Support of(Op op) {
         return switch (op) {
-            case CoreOp.Linear linear -> {
-                String weight = linear.weight().name();
-                KernelSet.Linear kernel =
-                        kernels.linear(weights.format(weight), linear.weight().cols());
-                yield new Support(kernel.level(), "kernel " + kernel.name() + " for " + weight);
-            }
+            case CoreOp.Linear linear -> matrix(linear.weight());
+            case ExpertOp.ExpertLinear linear -> matrix(linear.weight());
             case PartOp.HeadLinear heads -> {
                 String weight = heads.weight().name();
                 KernelSet.Linear kernel =
@@ -50,6 +48,9 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                     CoreOp.Activate _,
                     CoreOp.Scale _,
                     CoreOp.SoftCap _,
+                    CoreOp.SwigluOai _,
+                    ExpertOp.Router _,
+                    ExpertOp.WeightedSum _,
                     CoreOp.SelectRows _,
                     PositionScale _,
                     PartOp.Slice _,
@@ -64,6 +65,11 @@ public record OpSupport(Weights weights, KernelSet kernels) {
             case Op plain when isPlain(plain) -> new Support(Support.Level.GENERIC, "plain Java for " + plain.kind());
             default -> GraphSupport.unknown(op);
         };
+    }
+
+    private Support matrix(Weight weight) {
+        KernelSet.Linear kernel = kernels.linear(weights.format(weight.name()), weight.cols());
+        return new Support(kernel.level(), "kernel " + kernel.name() + " for " + weight.name());
     }
 
     private Support own(ReferenceOp op) {
@@ -86,23 +92,20 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                     FusedOp.LinearAdd _,
                     FusedOp.Qkv _,
                     FusedOp.GateUp _,
-                    FusedOp.LinearThen _ -> true;
+                    FusedOp.LinearThen _,
+                    FusedExpertOp.NormRouter _,
+                    FusedExpertOp.ExpertGateUp _,
+                    FusedExpertOp.ExpertDown _ -> true;
             default -> false;
         };
     }
 
-    /// {@return whether an op runs in plain Java: those of experts and encoders}
+    /// {@return whether an op runs in plain Java: those of encoders}
     ///
     /// @param op any op
     private static boolean isPlain(Op op) {
         return switch (op) {
-            case CoreOp.PositionEmbedding _,
-                    CoreOp.Repeat _,
-                    CoreOp.SwigluOai _,
-                    CoreOp.Pool _,
-                    ExpertOp.Router _,
-                    ExpertOp.ExpertLinear _,
-                    ExpertOp.WeightedSum _ -> true;
+            case CoreOp.PositionEmbedding _, CoreOp.Repeat _, CoreOp.Pool _ -> true;
             default -> false;
         };
     }

@@ -185,7 +185,7 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
         Runnable call;
         if (linear.packed() == null) {
             call = () -> linear.kernel()
-                    .run(linear.data(), linear.rowBytes(), 0, rows, x, linear.cols(), tokens, out, rows, scratch);
+                    .run(linear.data(), linear.rowBytes(), 0, rows, x, linear.cols(), tokens, out, 0, rows, scratch);
         } else {
             PackedRows packed = new PackedRows(linear.packed().kernel, linear.cols());
             packed.use(arena.allocate(packed.bytes(tokens), 64));

@@ -24,8 +24,8 @@ public interface LinearKernel {
     /// @param n elements in a weight row
     int scratchBytes(int n);
 
-    /// Computes `out[t * outStride + r] = dot(weight row r, x + t * n)` for rows `[firstRow, firstRow +
-    /// rows)` and tokens `[0, tokens)`.
+    /// Computes `out[outOffset + t * outStride + r] = dot(weight row firstRow + r, x + t * n)` for `r` in
+    /// `[0, rows)` and tokens `[0, tokens)`.
     ///
     /// @param weights the whole matrix, rows one after the other; borrowed
     /// @param rowBytes bytes of a row
@@ -34,7 +34,8 @@ public interface LinearKernel {
     /// @param x activations `[tokens, n]`; borrowed
     /// @param n elements in a row
     /// @param tokens number of activation rows
-    /// @param out receives the sums, `[tokens, outStride]`
+    /// @param out receives the sums
+    /// @param outOffset index of the first sum
     /// @param outStride distance between the tokens' rows in `out`
     /// @param scratch memory of the calling thread
     void run(
@@ -46,6 +47,7 @@ public interface LinearKernel {
             int n,
             int tokens,
             float[] out,
+            int outOffset,
             int outStride,
             Scratch scratch);
 }

@@ -51,13 +51,14 @@ public final class ScalarLinear implements LinearKernel {
             int n,
             int tokens,
             float[] out,
+            int outOffset,
             int outStride,
             Scratch scratch) {
         float[] row = scratch.floats();
         for (int r = firstRow; r < firstRow + rows; r++) {
             format.dequantize(weights, r * rowBytes, row, 0, n);
             for (int t = 0; t < tokens; t++) {
-                out[t * outStride + r] = dot(row, x, t * n, n);
+                out[outOffset + t * outStride + r - firstRow] = dot(row, x, t * n, n);
             }
         }
     }

@@ -96,6 +96,7 @@ abstract class VectorLinear implements LinearKernel {
             int n,
             int tokens,
             float[] out,
+            int outOffset,
             int outStride,
             Scratch scratch) {
         if (tokens < PANEL_TOKENS) {
@@ -103,7 +104,7 @@ abstract class VectorLinear implements LinearKernel {
             int each = rows / STREAMS;
             int done = each * STREAMS;
             for (int t = 0; t < tokens; t++) {
-                int o = t * outStride + firstRow;
+                int o = outOffset + t * outStride;
                 streams(weights, at, rowBytes, each, STREAMS, x, t * n, n, out, o, scratch);
                 streams(weights, at + done * rowBytes, rowBytes, rows - done, 1, x, t * n, n, out, o + done, scratch);
             }
@@ -114,7 +115,7 @@ abstract class VectorLinear implements LinearKernel {
             for (int i = 0; i < count; i++) {
                 expand(weights, (r + i) * rowBytes, n, scratch, PANEL + i * n);
             }
-            Panel.multiply(scratch.floats(), PANEL, count, x, n, tokens, out, outStride, r);
+            Panel.multiply(scratch.floats(), PANEL, count, x, n, tokens, out, outStride, outOffset + r - firstRow);
         }
     }
 

@@ -125,7 +125,7 @@ class KernelTests {
         }
         int stride = rows + 2;
         float[] out = new float[tokens * stride];
-        kernel.run(data, format.bytesFor(n), 0, rows, x, n, tokens, out, stride, Scratch.of(kernel, n));
+        kernel.run(data, format.bytesFor(n), 0, rows, x, n, tokens, out, 0, stride, Scratch.of(kernel, n));
         for (int t = 0; t < tokens; t++) {
             for (int r = 0; r < rows; r++) {
                 double sum = 0;
@@ -159,12 +159,12 @@ class KernelTests {
             }
             Scratch scratch = Scratch.of(kernel, n);
             float[] all = new float[13 * rows];
-            kernel.run(data, format.bytesFor(n), 0, rows, x, n, 13, all, rows, scratch);
+            kernel.run(data, format.bytesFor(n), 0, rows, x, n, 13, all, 0, rows, scratch);
             float[] one = new float[rows];
             for (int t = 0; t < 13; t++) {
                 float[] token = Arrays.copyOfRange(x, t * n, (t + 1) * n);
-                kernel.run(data, format.bytesFor(n), 0, 5, token, n, 1, one, rows, scratch);
-                kernel.run(data, format.bytesFor(n), 5, rows - 5, token, n, 1, one, rows, scratch);
+                kernel.run(data, format.bytesFor(n), 0, 5, token, n, 1, one, 0, rows, scratch);
+                kernel.run(data, format.bytesFor(n), 5, rows - 5, token, n, 1, one, 5, rows, scratch);
                 for (int r = 0; r < rows; r++) {
                     assertEquals(one[r], all[t * rows + r], kernel.name() + " row " + r + " token " + t);
                     // Q5_K fuses scale and offset: its values differ from the format's by a rounding.
@@ -198,12 +198,12 @@ class KernelTests {
                 float[] sums = new float[rows];
                 for (int t = 0; t < most; t++) {
                     float[] token = Arrays.copyOfRange(x, t * n, (t + 1) * n);
-                    kernel.run(data, format.bytesFor(n), 0, rows, token, n, 1, sums, rows, scratch);
+                    kernel.run(data, format.bytesFor(n), 0, rows, token, n, 1, sums, 0, rows, scratch);
                     System.arraycopy(sums, 0, one, t * rows, rows);
                 }
                 for (int tokens : new int[] {5, 256, most}) {
                     float[] all = new float[tokens * rows];
-                    kernel.run(data, format.bytesFor(n), 0, rows, x, n, tokens, all, rows, scratch);
+                    kernel.run(data, format.bytesFor(n), 0, rows, x, n, tokens, all, 0, rows, scratch);
                     for (int i = 0; i < all.length; i++) {
                         String where = kernel.name() + " tokens " + tokens + " rows " + rows + ": token " + i / rows;
                         assertEquals(one[i], all[i], where + " row " + i % rows);
@@ -296,7 +296,7 @@ class KernelTests {
                     float[] x = new float[n];
                     x[i] = 1;
                     float[] out = new float[1];
-                    kernel.run(data, format.bytesFor(n), 0, 1, x, n, 1, out, 1, Scratch.of(kernel, n));
+                    kernel.run(data, format.bytesFor(n), 0, 1, x, n, 1, out, 0, 1, Scratch.of(kernel, n));
                     String where = kernel.name() + " f16 " + Integer.toHexString(bits) + " element " + i;
                     if (Float.isFinite(values[i]) && Float.isFinite(out[0])) {
                         float tolerance = format.id().matches("Q[45]_K") ? 1e-5f * (1 + Math.abs(values[i])) : 0;
@@ -331,6 +331,7 @@ class KernelTests {
                             n,
                             tokens,
                             new float[16],
+                            1,
                             2,
                             Scratch.of(kernel, n));
                     fail(kernel.name() + " read past its segment");

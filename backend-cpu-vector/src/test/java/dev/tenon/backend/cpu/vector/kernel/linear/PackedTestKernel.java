@@ -55,6 +55,7 @@ final class PackedTestKernel implements LinearKernel {
             int n,
             int tokens,
             float[] out,
+            int outOffset,
             int outStride,
             Scratch unused) {
         packed = atLeast(packed, kernel.packedBytes(n, tokens));
@@ -72,7 +73,7 @@ final class PackedTestKernel implements LinearKernel {
                 packed,
                 tokens,
                 new HostFloats(out),
-                firstRow,
+                outOffset,
                 outStride,
                 scratch);
     }
