@@ -43,6 +43,7 @@ class BundlesIT {
             lfm2
             lfm2moe
             llama
+            llama4
             minimax-m2
             mistral3
             modern-bert

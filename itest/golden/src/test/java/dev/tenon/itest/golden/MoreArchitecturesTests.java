@@ -18,6 +18,8 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.itest.testkit.models.MemoryWeights;
@@ -27,15 +29,18 @@ import dev.tenon.platform.core.gguf.TensorTypes;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Experts and encoders: graphs of the api's ops give the truth of the golden files, in the reference and on the
-/// processor, with float32 activations.
+/// Graphs of bundles give the truth of the golden files, in the reference and on the processor, with float32
+/// activations: experts, encoders, fused tensors.
 class MoreArchitecturesTests {
     private static final double LIMIT = 1e-8;
 
@@ -64,6 +69,21 @@ class MoreArchitecturesTests {
         }
     }
 
+    /// The graph of the bundle that serves the file.
+    private static Graph graph(GgufFile file) {
+        String id = file.metadata().requiredString("general.architecture");
+        Map<String, TensorInfo> tensors =
+                file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
+        return ServiceLoader.load(ModelArchitecture.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(architecture -> architecture.id().equals(id))
+                .findFirst()
+                .map(architecture -> architecture
+                        .define(new ModelSource(file.metadata(), tensors))
+                        .graph())
+                .orElseGet(() -> MoreArchitectures.gemmaEmbedding(file));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -71,14 +91,17 @@ class MoreArchitecturesTests {
                 "models/qwen3moe.q8_0",
                 "models/phi3.q5_k_m",
                 "models-more/gpt-oss.mxfp4",
+                "models-more/deepseek2.q8_0",
                 "models-more/glm4moe.q8_0",
+                "models-more/llama4.q8_0",
+                "models-more/minimax-m2.q8_0",
                 "models-more/cohere2.q8_0",
                 "models-more/bert.q8_0",
                 "models-more/nomic-bert.f16",
                 "models-more/modern-bert.q8_0",
                 "models-more/gemma-embedding.q8_0"
             })
-    void graphsOfTheOpsGiveTheTruth(String name) {
+    void graphsOfBundlesGiveTheTruth(String name) {
         Optional<Path> path = GoldenData.shared("golden/" + name + ".gguf");
         assumeTrue(path.isPresent(), name + " is not part of the project and not beside it");
         Path folder = path.get().getParent();
@@ -89,7 +112,7 @@ class MoreArchitecturesTests {
         try (GgufFile file = GgufReader.open(path.get(), TensorTypes.of(FORMATS));
                 Device device = new CpuVectorBackend()
                         .open(DeviceOptions.builder().threads(2).build())) {
-            Graph graph = MoreArchitectures.of(file);
+            Graph graph = graph(file);
             FileWeights weights = new FileWeights(file);
             PlanOptions options = PlanOptions.builder(256)
                     .maxBatchTokens(256)
@@ -116,7 +139,7 @@ class MoreArchitecturesTests {
         try (GgufFile file = GgufReader.open(path.get(), TensorTypes.of(FORMATS));
                 Device device = new CpuVectorBackend()
                         .open(DeviceOptions.builder().threads(2).build())) {
-            Graph fused = MoreArchitectures.of(file);
+            Graph fused = graph(file);
             List<PlanReport.Kernel> kernels = kernels(device, fused, new FileWeights(file));
             int layers = fused.attentionLayers().size();
             assertEquals(
