@@ -166,7 +166,16 @@ final class SupportPage {
                 forward pass: on the CPU with and without machine code, and with `-Pall` on the emulated Orin.
 
                 %s
-                """.formatted(renew, ops(), formats(), architectures());
+
+                ## Kernels of a layer
+
+                On the CPU, for a decoded token as for a prompt, with each kind of layer of the golden models: five kernels for a dense layer and six with
+                experts. %s
+
+                | architecture | kernels | |
+                | --- | --- | --- |
+                %s
+                """.formatted(renew, ops(), formats(), architectures(), manyKernels(), layers());
     }
 
     private String ops() {
@@ -353,6 +362,33 @@ final class SupportPage {
                 .map(each -> String.join(", ", byArchitecture.getOrDefault(each, Set.of())))
                 .collect(Collectors.joining(" | ", "| " + format + " | ", " |"))));
         return String.join("\n", rows);
+    }
+
+    private static List<String[]> layerKernels() throws IOException {
+        return Files.readAllLines(GOLDEN.resolve("resources/layer-kernels.txt")).stream()
+                .filter(line -> !line.startsWith("#"))
+                .map(line -> line.split(": "))
+                .toList();
+    }
+
+    private static int count(String[] layer) {
+        return layer[1].split(" ").length;
+    }
+
+    /// {@return the architectures with layers that fall apart}
+    private static String manyKernels() throws IOException {
+        return layerKernels().stream()
+                .filter(layer -> count(layer) > (layer[1].contains("expert") ? 7 : 5))
+                .map(layer -> "`" + layer[0] + "`")
+                .distinct()
+                .collect(Collectors.joining(", ", "More, because some of their ops do not fuse: ", "."));
+    }
+
+    private static String layers() throws IOException {
+        return layerKernels().stream()
+                .map(layer -> "| " + layer[0] + " | " + count(layer) + " | "
+                        + layer[1].replaceAll("[a-z_]+", "`$0`").replace("` `", "`, `") + " |")
+                .collect(Collectors.joining("\n"));
     }
 
     private String format(TensorInfo tensor) {
