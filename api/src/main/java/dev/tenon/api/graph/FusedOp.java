@@ -226,6 +226,41 @@ public final class FusedOp {
         }
     }
 
+    /// Projections before attention, and the scale of the queries by their position.
+    ///
+    /// @param qkv the projections
+    /// @param scale scales their queries
+    public record ScaledQkv(Qkv qkv, PositionScale scale) implements CustomOp {
+        @Override
+        public String kind() {
+            return "scaled_qkv";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return qkv.inputs();
+        }
+
+        @Override
+        public List<Value> outputs() {
+            List<Value> outputs = new ArrayList<>(qkv.outputs());
+            outputs.replaceAll(value -> value.equals(qkv.queries()) ? scale.out() : value);
+            return outputs;
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return qkv.weights();
+        }
+
+        @Override
+        public List<Op> expand() {
+            List<Op> ops = new ArrayList<>(qkv.expand());
+            ops.add(scale);
+            return ops;
+        }
+    }
+
     /// The first half of a feed-forward layer, where that is not [NormGateUp]: `act(gate(x)) * up(x)`, or
     /// `act(up(x))` without a gate, with another norm or none in front.
     ///

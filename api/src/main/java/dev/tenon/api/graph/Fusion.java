@@ -40,11 +40,12 @@ public final class Fusion {
                         || op instanceof FusedOp.LinearAdd);
     }
 
-    /// Rewrites the usual layers into those fused ops that a backend has kernels for. With all of them a dense
-    /// layer is five ops: [FusedOp.NormQkvRope] or [FusedOp.Qkv], attention, [FusedOp.LinearAdd] or
-    /// [FusedOp.LinearThen], [FusedOp.NormGateUp] or [FusedOp.GateUp], and one of the linears again; with
-    /// experts it is six: [FusedExpertOp.NormRouter], [FusedExpertOp.ExpertGateUp] and
-    /// [FusedExpertOp.ExpertDown] follow the first three. What does not match stays as it is.
+    /// Rewrites the usual layers into those fused ops that a backend has kernels for. With all of
+    /// them a dense layer is five ops: [FusedOp.NormQkvRope], [FusedOp.Qkv] or [FusedOp.ScaledQkv],
+    /// attention, [FusedOp.LinearAdd] or [FusedOp.LinearThen], [FusedOp.NormGateUp] or
+    /// [FusedOp.GateUp], and one of the linears again; with experts it is six:
+    /// [FusedExpertOp.NormRouter], [FusedExpertOp.ExpertGateUp] and [FusedExpertOp.ExpertDown]
+    /// follow the first three. What does not match stays as it is.
     ///
     /// @param graph any graph
     /// @param wanted tells whether a fused op is made; the more special one is asked for first
@@ -149,8 +150,8 @@ public final class Fusion {
     }
 
     private void matchQkv(CoreOp.Attention attention) {
-        Value query =
-                before(attention.q(), PositionScale.class).map(PositionScale::x).orElse(attention.q());
+        Optional<PositionScale> scale = before(attention.q(), PositionScale.class);
+        Value query = scale.map(PositionScale::x).orElse(attention.q());
         Optional<CoreOp.Rope> qRope = before(query, CoreOp.Rope.class);
         Optional<CoreOp.Rope> kRope = before(attention.k(), CoreOp.Rope.class);
         Value qTurned = qRope.map(CoreOp.Rope::x).orElse(query);
@@ -168,6 +169,11 @@ public final class Fusion {
         }
         Optional<CoreOp.Unary> norm = normOf(q.x());
         int normReaders = readers.get(q.x().id());
+        FusedOp.Qkv qkv =
+                new FusedOp.Qkv(norm, norm.isPresent() && normReaders > 3, q, k, v, qNorm, kNorm, qRope, kRope);
+        if (scale.isPresent() && take(new FusedOp.ScaledQkv(qkv, scale.get()))) {
+            return;
+        }
         if (norm.isPresent()
                 && norm.get() instanceof CoreOp.RmsNorm rms
                 && normReaders == 3
@@ -177,7 +183,7 @@ public final class Fusion {
                 && take(new FusedOp.NormQkvRope(rms, q, k, v, qNorm, kNorm, qRope.get(), kRope.get()))) {
             return;
         }
-        take(new FusedOp.Qkv(norm, norm.isPresent() && normReaders > 3, q, k, v, qNorm, kNorm, qRope, kRope));
+        take(qkv);
     }
 
     private void matchRouter(ExpertOp.Router router) {

@@ -193,4 +193,16 @@ class FusionTests {
                 List.of("norm_router", "weighted_sum", "expert_linear", "activate", "expert_linear"),
                 fused.ops().stream().map(Op::kind).skip(1).limit(5).toList());
     }
+
+    @Test
+    void queriesAreScaledByPositionWithTheirProjections() {
+        Value in = rms("norm", x);
+        RopeParams rope = RopeParams.builder(6, Pairing.HALF_SPLIT, 10_000).build();
+        Value q = b.positionScale("scaled", b.rope("q_rope", linear("q", in, 12), rope), 0.1f, 0, 8);
+        Value k = b.rope("k_rope", linear("k", in, 6), rope);
+        AttentionParams params = AttentionParams.builder(2, 1, 0.4f).build();
+        Value attended = b.attention("att", q, k, linear("v", in, 6), 0, params);
+        assertEquals(
+                List.of("scaled_qkv", "attention", "linear_add"), fused(b.add("sum", x, linear("o", attended, WIDTH))));
+    }
 }

@@ -102,7 +102,7 @@ class KernelCoverageTests {
             }
         }
         for (PlanReport.Kernel step : steps(otherLayers(weights), weights, KvType.F16, true)) {
-            if (step.op().matches("qkv|.*gate_up|linear_then|norm_router|expert_down")) {
+            if (step.op().matches("qkv|scaled_qkv|.*gate_up|linear_then|norm_router|expert_down")) {
                 found.add(line(step, "F32"));
             }
             ops.add(step.op());
@@ -210,8 +210,12 @@ class KernelCoverageTests {
         Value q = b.linear("q", x, square, none);
         Value k = b.linear("k", x, square, none);
         Value v = b.linear("v", x, square, none);
-        Value attended = b.attention(
-                "att", q, k, v, 0, AttentionParams.builder(2, 2, 0.2f).build());
+        AttentionParams two = AttentionParams.builder(2, 2, 0.2f).build();
+        Value attended = b.attention("att", q, k, v, 0, two);
+        Value scaled = b.positionScale("scaled", b.linear("q2", attended, square, none), 0.1f, 0, 8);
+        k = b.linear("k2", attended, square, none);
+        v = b.linear("v2", attended, square, none);
+        attended = b.attention("att2", scaled, k, v, 1, two);
         x = b.layerNorm("norm", b.add("sum", x, b.linear("o", attended, square, none)), row, none, 1e-5f);
         Value gate = b.activate("act", b.linear("gate", x, square, none), Activation.SILU);
         Value hidden = b.multiply("hidden", gate, b.linear("up", x, square, none));

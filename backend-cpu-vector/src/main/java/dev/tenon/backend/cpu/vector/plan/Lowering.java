@@ -158,7 +158,11 @@ final class Lowering {
             case CoreOp.Linear l -> linear(l, l, null, l.out());
             case CoreOp.Rope r -> {
                 Activations x = pool.get(r.x());
-                add(r, r.out().name(), "f32.java", rope(r, null, x, pool.define(r.out(), x.selected)));
+                add(
+                        r,
+                        r.out().name(),
+                        "f32.java",
+                        new CpuRope(x, null, table(r.params()), r.params(), null, pool.define(r.out(), x.selected)));
             }
             case CoreOp.Attention a -> attention(a);
             case CoreOp.Add a -> binary(a, a.a(), a.b(), a.out(), CpuElementwise.add());
@@ -204,6 +208,7 @@ final class Lowering {
                                 Optional.of(f.kRope())),
                         f);
             case FusedOp.Qkv f -> qkv(f, f);
+            case FusedOp.ScaledQkv f -> qkv(f.qkv(), f);
             case FusedOp.NormGateUp f ->
                 gateUp(
                         new FusedOp.GateUp(
@@ -316,8 +321,9 @@ final class Lowering {
         BoundLinear q = bind(f.q());
         BoundLinear k = bind(f.k());
         BoundLinear v = bind(f.v());
-        CpuRope qHeads = heads(f.queries(), f.qNorm(), f.qRope(), x.selected);
-        CpuRope kHeads = heads(f.keys(), f.kNorm(), f.kRope(), x.selected);
+        PositionScale scale = op instanceof FusedOp.ScaledQkv scaled ? scaled.scale() : null;
+        CpuRope qHeads = heads(f.queries(), f.qNorm(), f.qRope(), scale, x.selected);
+        CpuRope kHeads = heads(f.keys(), f.kNorm(), f.kRope(), null, x.selected);
         Activations vOut = pool.define(f.v().out(), x.selected);
         Packing packing = Packing.before(q, k, v);
         add(op, new CpuNormQkvRope(x, norm, normed, f.normRead(), q, k, v, qHeads, kHeads, vOut, packing), q, k, v);
@@ -326,10 +332,16 @@ final class Lowering {
         }
     }
 
-    private CpuRope heads(Value out, Optional<CoreOp.RmsNorm> norm, Optional<CoreOp.Rope> rope, boolean selected) {
-        Activations heads = pool.define(out, selected);
+    private CpuRope heads(
+            Value out,
+            Optional<CoreOp.RmsNorm> norm,
+            Optional<CoreOp.Rope> rope,
+            PositionScale scale,
+            boolean selected) {
+        Activations heads = pool.define(scale == null ? out : scale.out(), selected);
         RowNorm math = norm.map(this::norm).orElse(null);
-        return rope.map(r -> rope(r, math, heads, heads)).orElseGet(() -> new CpuRope(heads, math, null, null, heads));
+        RopeParams params = rope.map(CoreOp.Rope::params).orElse(null);
+        return new CpuRope(heads, math, params == null ? null : table(params), params, scale, heads);
     }
 
     /// The first half of a feed-forward layer.
@@ -413,10 +425,6 @@ final class Lowering {
     private Activations normed(Activations x) {
         needs = needs.and(new ThreadNeeds(0, 0, 0, x.width));
         return pool.temporary(x.width, x.selected);
-    }
-
-    private CpuRope rope(CoreOp.Rope r, RowNorm norm, Activations x, Activations out) {
-        return new CpuRope(x, norm, table(r.params()), r.params(), out);
     }
 
     private RopeTable table(RopeParams p) {

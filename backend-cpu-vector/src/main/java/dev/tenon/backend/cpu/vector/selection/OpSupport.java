@@ -91,6 +91,7 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                     FusedOp.NormGateUp _,
                     FusedOp.LinearAdd _,
                     FusedOp.Qkv _,
+                    FusedOp.ScaledQkv _,
                     FusedOp.GateUp _,
                     FusedOp.LinearThen _,
                     FusedExpertOp.NormRouter _,
