@@ -114,7 +114,8 @@ public final class LogitsCommand implements TenonCommand {
                 console.out().flush();
                 evaluate(session, console.outBytes());
             }
-            console.note((all ? ids.length : 1) + " x " + vocabulary + " float32 written to " + output);
+            int width = loaded.outputs().values().iterator().next();
+            console.note((all ? ids.length : 1) + " x " + width + " float32 written to " + output);
         }
         return 0;
     }

@@ -35,6 +35,11 @@ import picocli.CommandLine.ParentCommand;
         property = TenonCommand.NAME + "=show",
         configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class ShowCommand implements TenonCommand {
+    /// Numbers of `pooling_type` in files.
+    private static final int NO_POOLING = 0;
+
+    private static final int RANK = 4;
+
     @ParentCommand
     Console console;
 
@@ -72,11 +77,16 @@ public final class ShowCommand implements TenonCommand {
                             .mapToObj(tokens -> tokens + " tokens")
                             .findFirst()
                             .orElse("unknown"));
-            line(
-                    "chat template",
-                    metadata.string("tokenizer.chat_template").isPresent()
-                            ? "yes: 'tenon run MODEL QUESTION' answers"
-                            : "none: 'tenon run MODEL TEXT' continues the text");
+            switch (metadata.integer(architecture + ".pooling_type").orElse(NO_POOLING)) {
+                case NO_POOLING ->
+                    line(
+                            "chat template",
+                            metadata.string("tokenizer.chat_template").isPresent()
+                                    ? "yes: 'tenon run MODEL QUESTION' answers"
+                                    : "none: 'tenon run MODEL TEXT' continues the text");
+                case RANK -> line("scores", "'tenon rerank MODEL --query TEXT DOCUMENT' gives them");
+                default -> line("vectors", "'tenon embed MODEL TEXT' makes them");
+            }
         }
         return 0;
     }

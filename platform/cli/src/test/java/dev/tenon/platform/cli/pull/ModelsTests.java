@@ -83,6 +83,16 @@ class ModelsTests {
     }
 
     @Test
+    void showSaysWhatATextBecomes() throws IOException {
+        Files.write(pulled("org/repo/vectors.gguf", 1), TestGguf.pooling(1));
+        Files.write(pulled("org/repo/scores.gguf", 1), TestGguf.pooling(4));
+        Files.write(pulled("org/repo/neither.gguf", 1), TestGguf.pooling(0));
+        assertTrue(cli.run("show", "vectors").out().contains("tenon embed"));
+        assertTrue(cli.run("show", "scores").out().contains("tenon rerank"));
+        assertTrue(cli.run("show", "neither").out().contains("tenon run"));
+    }
+
+    @Test
     void rmDeletesAModelAndNothingElse() throws IOException {
         Path one = pulled("org/repo/tiny-Q8_0.gguf", 10);
         Path first = pulled("org/repo/big-00001-of-00002.gguf", 10);

@@ -9,6 +9,7 @@ import java.util.Random;
 final class TestGguf {
     private static final int UINT16 = 2;
     private static final int INT32 = 5;
+    private static final int STRING = 8;
     private static final int F32 = 0;
 
     private TestGguf() {}
@@ -32,6 +33,16 @@ final class TestGguf {
         text(keys, "split.count").putInt(UINT16).putShort((short) count);
         text(keys, "split.tensors.count").putInt(INT32).putInt(count);
         return file(keys, 3, "t" + number, 800, seed);
+    }
+
+    /// {@return a model whose file names a pooling}
+    ///
+    /// @param type value of `pooling_type`
+    static byte[] pooling(int type) {
+        ByteBuffer keys = ByteBuffer.allocate(1024).order(ByteOrder.LITTLE_ENDIAN);
+        text(text(keys, "general.architecture").putInt(STRING), "bert");
+        text(keys, "bert.pooling_type").putInt(INT32).putInt(type);
+        return file(keys, 2, "t", 8, 1);
     }
 
     private static byte[] file(ByteBuffer keys, int keyCount, String tensor, int floats, long seed) {

@@ -314,8 +314,8 @@ final class ModelSession implements Session, MeasuredSession {
         if (!model.isCausal() && sequence.length() > 0) {
             throw new TenonException(
                     ErrorCode.ARGUMENT,
-                    "An encoder reads a text at once, and the session has " + sequence.length()
-                            + " tokens already. Truncate it to 0 first.");
+                    "An encoder reads a text at once and continues none: the session has " + sequence.length()
+                            + " tokens already. Truncate it to 0, or use 'tenon embed'.");
         }
         int limit = model.contextLength();
         if (sequence.length() + tokens.length > limit) {
