@@ -26,6 +26,8 @@ class HugeTextTests {
             "smollm",
             "tekken",
             "gpt-4o",
+            "kimi-k2",
+            "qwen35",
             "deepseek-llm",
             "deepseek-coder",
             "deepseek-v3",
@@ -55,7 +57,7 @@ class HugeTextTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"llama-gqa", "olmoe", "mistral-like", "story-llama"})
+    @ValueSource(strings = {"llama-gqa", "olmoe", "mistral-like", "gemma4", "story-llama"})
     void hugeTextsOfOneKindAreEncodedInTime(String name) {
         Tokenizer tokenizer = TextTestData.tokenizer(name + ".gguf");
         int n = 1 << 20;
@@ -63,6 +65,18 @@ class HugeTextTests {
             String text = unit.repeat(n / unit.length());
             int[] ids = InTime.of(20, () -> tokenizer.encode(text, false, true), () -> "units of " + unit);
             assertEquals(text, tokenizer.decode(ids));
+        }
+    }
+
+    @Test
+    void hugeTextsForEncodersAreEncodedInTime() {
+        Tokenizer wordPiece = TextTestData.tokenizer("bert.gguf");
+        Tokenizer unigram = Tokenizers.create(UnigramTests.metadata(), TextTestData.PROVIDERS);
+        int n = 1 << 20;
+        for (String unit : new String[] {"a", " ", "7", "\n", ".", "é", "😀", "中", "\u0301", "\u2581", "e t"}) {
+            String text = unit.repeat(n / unit.length());
+            InTime.of(20, () -> wordPiece.encode(text, true, true), () -> "WordPiece, units of " + unit);
+            InTime.of(20, () -> unigram.encode(text, true, true), () -> "unigram, units of " + unit);
         }
     }
 }

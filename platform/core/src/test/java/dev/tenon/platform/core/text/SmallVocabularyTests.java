@@ -18,7 +18,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Encodes and decodes with the small vocabularies that come with the project.
 class SmallVocabularyTests {
     @ParameterizedTest
-    @ValueSource(strings = {"llama-gqa", "qwen2", "olmoe", "mistral-like", "gemma2", "story-llama"})
+    @ValueSource(
+            strings = {
+                "llama-gqa",
+                "qwen2",
+                "qwen35",
+                "olmoe",
+                "modern-bert",
+                "mistral-like",
+                "gemma2",
+                "gemma4",
+                "bert",
+                "story-llama"
+            })
     void goldenTextsGiveTheirIds(String name) {
         Tokenizer tokenizer = TextTestData.tokenizer(name + ".gguf");
         JsonNode vectors = TextTestData.json("vectors.json").get(name);
@@ -35,7 +47,7 @@ class SmallVocabularyTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"llama-gqa", "qwen2", "olmoe", "mistral-like", "gemma2", "story-llama"})
+    @ValueSource(strings = {"llama-gqa", "qwen2", "qwen35", "olmoe", "mistral-like", "gemma2", "gemma4", "story-llama"})
     void decodingGivesAnyUnicodeTextBack(String name) {
         Tokenizer tokenizer = TextTestData.tokenizer(name + ".gguf");
         for (int seed = 0; seed < 1500; seed++) {

@@ -24,7 +24,7 @@ class UnigramTests {
     private static final String[] TOKENS = {"<s>", "</s>", "<unk>", "▁", "a", "b", "c", "ab", "bc", "▁abc", "▁a", "e"};
     private static final float[] SCORES = {0, 0, 0, -2, -3, -3, -3, -4, -3.5f, -9, -4, -3};
 
-    private static GgufMetadata metadata() {
+    static GgufMetadata metadata() {
         GgufMetadata metadata = TextTestData.vocabulary("t5", TOKENS);
         metadata = TextTestData.with(
                 metadata, "tokenizer.ggml.scores", new GgufValue(GgufType.ARRAY, GgufType.FLOAT32, SCORES));
