@@ -151,6 +151,10 @@ final class SupportPage {
                 | --- | --- | --- |
                 %s
 
+                A decoded token takes five launches a dense layer on NVIDIA GPUs, and more where a layer has: norms after its blocks (one each: Gemma,
+                OLMo 2), norms of whole queries and keys (one: OLMo, OLMo 2, MiniMax), LayerNorm (one each: Command R), heads of more than 256
+                elements (one: Gemma 4), tokens that see what follows them (one: encoders). Other ops around these are launches of their own.
+
                 ## Formats
 
                 Products with a matrix in each format. The CPU backend prefers the machine code of `kernels/x86` where there is some. Golden blocks: the
@@ -180,7 +184,7 @@ final class SupportPage {
 
     private String ops() {
         Map<String, Op> ops = opsAndVariants();
-        Set<String> kinds = Stream.of(CoreOp.class, ExpertOp.class)
+        Set<String> kinds = Stream.of(CoreOp.class, ExpertOp.class, PartOp.class, StateOp.class)
                 .flatMap(group -> Stream.of(group.getDeclaredClasses()))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))
                 .map(type -> type.getSimpleName()

@@ -131,6 +131,10 @@ final class OptionalOpCases {
                 chunkedAttention(heads, window);
             }
         }
+        int[] longHeads = {6, 1, 330};
+        attention(longHeads, 0, 0, true, true);
+        attention(longHeads, 5, 2.5f, true, false);
+        attention(longHeads, 5, 0, false, false);
         valuesInKeys(2, 8, 8);
         valuesInKeys(5, 96, 64);
     }

@@ -19,9 +19,17 @@
 // writes.
 #include "attention_tensor.cuh"
 
-// threads of a block, for a head size (0: any)
+// Head sizes beside the known ones: up to SHORT_HEAD, and longer, which are never fused.
+constexpr int ANY = 0;
+constexpr int LONG = -1;
+
+// threads of a block, for a head size
 template <int D>
-constexpr int THREADS_OF = D == 0 ? 128 : 256;
+constexpr int THREADS_OF = D <= 0 ? 128 : 256;
+
+// elements of a head that a lane has
+template <int D>
+constexpr int OWN_OF = D == LONG ? MAX_HEAD / 32 : 8;
 
 // How a position's elements are spread over lanes: eight neighbours each for a known D, every 32nd for any other.
 template <class Kv, int D>
@@ -36,21 +44,21 @@ struct Slice {
     static DEVICE int element(int lane, int j) { return 8 * lane + j; }
 };
 
-template <class Kv>
-struct Slice<Kv, 0> {
+template <class Kv, int E>
+struct Strided {
     static constexpr int LANES = 32;
-    float values[8];
+    float values[E];
 
     DEVICE void load(const KvRow& row, int n, int lane) {
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < E; j++) {
             values[j] = lane + 32 * j < n ? Kv::read(row, n, lane + 32 * j) : 0.f;
         }
     }
 
-    DEVICE void decode(float (&to)[8]) const {
+    DEVICE void decode(float (&to)[E]) const {
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < E; j++) {
             to[j] = values[j];
         }
     }
@@ -58,15 +66,21 @@ struct Slice<Kv, 0> {
     static DEVICE int element(int lane, int j) { return lane + 32 * j; }
 };
 
+template <class Kv>
+struct Slice<Kv, ANY> : Strided<Kv, OWN_OF<ANY>> {};
+template <class Kv>
+struct Slice<Kv, LONG> : Strided<Kv, OWN_OF<LONG>> {};
+
 // Positions that are worth a block: joining two pieces takes as long as a few hundred positions.
 template <int D>
 constexpr int MIN_PIECE = D == 64 ? 256 : D == 128 ? 128 : 64;
 
-// Softmax so far of the query heads of a block, for the positions that a group of lanes has seen.
+// Softmax so far of the query heads of a block, for the positions that a group of lanes has seen; a lane has E elements.
+template <int E>
 struct Running {
     float maximum[GROUP]; // of the scores, times log2(e)
     float weight[GROUP];  // sum of 2^(score - maximum)
-    float sum[GROUP][8];  // of 2^(score - maximum) * value
+    float sum[GROUP][E];  // of 2^(score - maximum) * value
 
     DEVICE void clear() {
 #pragma unroll
@@ -74,7 +88,7 @@ struct Running {
             maximum[g] = NOTHING;
             weight[g] = 0.f;
 #pragma unroll
-            for (int j = 0; j < 8; j++) {
+            for (int j = 0; j < E; j++) {
                 sum[g][j] = 0.f;
             }
         }
@@ -85,7 +99,7 @@ struct Running {
         maximum[g] = newMaximum;
         weight[g] *= factor;
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < E; j++) {
             sum[g][j] *= factor;
         }
     }
@@ -96,16 +110,16 @@ struct Running {
         rescale(g, fmaxf(maximum[g], other));
         weight[g] += __shfl_xor_sync(FULL_WARP, weight[g], distance);
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < E; j++) {
             sum[g][j] += __shfl_xor_sync(FULL_WARP, sum[g][j], distance);
         }
     }
 };
 
 // Takes `N` positions in: their keys and values, for the query heads 0 .. group - 1. valid[n] = false leaves one out.
-template <int LANES, int N>
-static DEVICE void attend(Running& run, const float (&q)[GROUP][8], int group, float softCap, const float (&k)[N][8],
-        const float (&v)[N][8], const bool (&valid)[N]) {
+template <int LANES, int E, int N>
+static DEVICE void attend(Running<E>& run, const float (&q)[GROUP][E], int group, float softCap,
+        const float (&k)[N][E], const float (&v)[N][E], const bool (&valid)[N]) {
 #pragma unroll
     for (int g = 0; g < GROUP; g++) {
         if (g >= group) {
@@ -117,7 +131,7 @@ static DEVICE void attend(Running& run, const float (&q)[GROUP][8], int group, f
         for (int n = 0; n < N; n++) {
             float dot = 0.f;
 #pragma unroll
-            for (int j = 0; j < 8; j++) {
+            for (int j = 0; j < E; j++) {
                 dot += q[g][j] * k[n][j];
             }
 #pragma unroll
@@ -138,7 +152,7 @@ static DEVICE void attend(Running& run, const float (&q)[GROUP][8], int group, f
             const float p = valid[n] ? powerOfTwo(score[n] - maximum) : 0.f;
             run.weight[g] += p;
 #pragma unroll
-            for (int j = 0; j < 8; j++) {
+            for (int j = 0; j < E; j++) {
                 run.sum[g][j] += p * v[n][j];
             }
         }
@@ -154,24 +168,26 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
     constexpr int WARPS = THREADS / 32;
     constexpr int LANES = S::LANES;
     constexpr int GROUPS = THREADS / LANES;
-    constexpr int AT_ONCE = D == 0 ? 1 : 2; // positions that a group of lanes loads before it uses them
-    constexpr int ROW = D == 0 ? MAX_HEAD : D;
+    constexpr int AT_ONCE = D <= 0 ? 1 : 2; // positions that a group of lanes loads before it uses them
+    constexpr int E = OWN_OF<D>;
+    constexpr int ROW = D == LONG ? MAX_HEAD : D == ANY ? SHORT_HEAD : D;
+    constexpr int FRESH_ROW = D == LONG ? 1 : ROW; // no room, and no need
     __shared__ float queries[GROUP][ROW];
-    __shared__ float freshKeys[MAX_ROWS][ROW];
-    __shared__ float freshValues[MAX_ROWS][ROW];
+    __shared__ float freshKeys[MAX_ROWS][FRESH_ROW];
+    __shared__ float freshValues[MAX_ROWS][FRESH_ROW];
     __shared__ alignas(16) float sums[WARPS][GROUP][ROW];
     __shared__ float maxima[WARPS][GROUP];
     __shared__ float weights[WARPS][GROUP];
     launchDependents();
 
-    const int keyLength = D == 0 ? shape.keyLength : D;
-    const int valueLength = D == 0 ? shape.valueLength : D;
+    const int keyLength = D <= 0 ? shape.keyLength : D;
+    const int valueLength = D <= 0 ? shape.valueLength : D;
     const int keyBytes = Keys::rowBytes(keyLength);
     const int valueBytes = Values::rowBytes(valueLength);
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % LANES;
     const int lanesGroup = threadIdx.x / LANES;
-    const bool fused = k != nullptr;
+    const bool fused = D != LONG && k != nullptr;
     const Part part = Part::of<true>(positions, sequences, shape, cache.heads, fused, MIN_PIECE<D>,
             MIN_PIECE<D>);
     const int t = part.t;
@@ -231,21 +247,22 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
         }
     }
     __syncthreads();
-    float qs[GROUP][8];
+    const float scale = shape.scaleAt(part.position);
+    float qs[GROUP][E];
 #pragma unroll
     for (int g = 0; g < GROUP; g++) {
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < E; j++) {
             const int e = S::element(lane, j);
-            qs[g][j] = g < group && e < keyLength ? queries[g][e] * shape.scale : 0.f;
+            qs[g][j] = g < group && e < keyLength ? queries[g][e] * scale : 0.f;
         }
     }
 
-    Running run;
+    Running<E> run;
     run.clear();
     for (int first = part.from; first < part.end; first += GROUPS * AT_ONCE) {
-        float ks[AT_ONCE][8];
-        float vs[AT_ONCE][8];
+        float ks[AT_ONCE][E];
+        float vs[AT_ONCE][E];
         bool valid[AT_ONCE];
 #pragma unroll
         for (int n = 0; n < AT_ONCE; n++) {
@@ -256,21 +273,21 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
         if (first + GROUPS * AT_ONCE < part.end) {
             load(first + GROUPS * AT_ONCE + lanesGroup);
         }
-        attend<LANES, AT_ONCE>(run, qs, group, shape.softCap, ks, vs, valid);
+        attend<LANES, E, AT_ONCE>(run, qs, group, shape.softCap, ks, vs, valid);
     }
     for (int first = 0; first < part.fresh; first += GROUPS) {
         const int back = first + lanesGroup; // rows back from this one
         const bool valid[1] = {back < part.fresh && part.position - back >= part.low};
         const int row = valid[0] ? back : 0;
-        float ks[1][8];
-        float vs[1][8];
+        float ks[1][E];
+        float vs[1][E];
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < E; j++) {
             const int e = S::element(lane, j);
             ks[0][j] = e < keyLength ? Keys::rounded(freshKeys[row][e]) : 0.f;
             vs[0][j] = e < valueLength ? Values::rounded(freshValues[row][e]) : 0.f;
         }
-        attend<LANES, 1>(run, qs, group, shape.softCap, ks, vs, valid);
+        attend<LANES, E, 1>(run, qs, group, shape.softCap, ks, vs, valid);
     }
     if (part.appends) {
         if (warp == 0) {
@@ -294,7 +311,7 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
         }
         if (threadIdx.x % 32 < LANES) {
 #pragma unroll
-            for (int j = 0; j < 8; j++) {
+            for (int j = 0; j < E; j++) {
                 const int e = S::element(lane, j);
                 if (e < valueLength) {
                     sums[warp][g][e] = run.sum[g][j];
@@ -332,7 +349,7 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
         }
     }
     if (part.pieces > 1 && isLastBlock(part, counters + t * gridDim.y + part.y)) {
-        joinPieces<D == 0 ? 1 : 4>(part, pieces, place, out, &sums[0][0][0]);
+        joinPieces<D <= 0 ? 1 : 4>(part, pieces, place, out, &sums[0][0][0]);
     }
 }
 
@@ -348,12 +365,13 @@ constexpr bool ON_TENSOR_CORES<KvF32> = false;
             const float* table, const int* positions, const int* sequences, const int* pages, int maxPages,            \
             u8* kCache, u8* vCache, float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength,  \
             int valueLength, int ropeDim, int pairing, float scale, int window, float softCap, const float* sinks,     \
-            const int* lasts) {                                                                                        \
+            const int* lasts, float gain, int offset, int period) {                                                    \
         const bool fused = k != nullptr;                                                                               \
         const HeadInput query{fused ? qNorm : nullptr, eps, fused ? table : nullptr, ropeDim, pairing};                \
         const HeadInput key{kNorm, eps, table, ropeDim, pairing};                                                      \
         const KvCache cache{kCache, vCache, pages, maxPages, kvHeads};                                                 \
-        const Shape shape{heads, keyLength, valueLength, scale, window, softCap, sinks, lasts};                        \
+        const Shape shape{                                                                                             \
+                heads, keyLength, valueLength, scale, window, softCap, sinks, lasts, gain, offset, period};            \
         if constexpr (D > 0 && ON_TENSOR_CORES<Keys> && ON_TENSOR_CORES<Values>) {                                     \
             attentionTensor<Keys, Values, D, DEEP>(                                                                    \
                     q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);                  \
@@ -366,7 +384,8 @@ constexpr bool ON_TENSOR_CORES<KvF32> = false;
 #define ATTENTIONS(name, Keys, Values)                                                                                 \
     ATTENTION(attention_##name##_d64, THREADS_OF<64>, Keys, Values, 64, false)                                         \
     ATTENTION(attention_##name##_d128, THREADS_OF<128>, Keys, Values, 128, false)                                      \
-    ATTENTION(attention_##name##_dany, THREADS_OF<0>, Keys, Values, 0, false)
+    ATTENTION(attention_##name##_dany, THREADS_OF<ANY>, Keys, Values, ANY, false)                                      \
+    ATTENTION(attention_##name##_dlong, THREADS_OF<LONG>, Keys, Values, LONG, false)
 
 // For long sequences, where blocks run beside the kernel in front of them: see attention_tensor.cuh.
 #if TENON_BULK

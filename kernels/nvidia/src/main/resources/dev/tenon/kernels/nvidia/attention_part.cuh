@@ -27,6 +27,13 @@ struct Shape {
     const int* lasts;   // [T], the last position of each row's sequence that is in the step, if rows see what follows
                         // them: all, or, as what precedes them, half a window; null: causal
 
+    float gain; // of positionFactor, for queries
+    int offset;
+    int period;
+
+    // the factor on the scores of a row
+    DEVICE float scaleAt(int position) const { return scale * positionFactor(gain, offset, period, position); }
+
     // the score of a head's sink times log2(e), for the piece that takes it
     DEVICE float sink(int head, int piece) const {
         return sinks != nullptr && piece == 0 ? sinks[head] * LOG2_E : NOTHING;

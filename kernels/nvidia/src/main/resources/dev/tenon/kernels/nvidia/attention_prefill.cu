@@ -88,7 +88,7 @@ template <int D> struct CacheQ8_0 {
 template <class Keys, class Values, int D>
 DEVICE void attention(const float* q, const int4* tiles, const int* pages, int maxPages, const u8* kCache,
                       const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window, float softCap,
-                      const float* sinks, const int* lasts) {
+                      const float* sinks, const int* lasts, float gain, int offset, int period) {
     extern __shared__ __align__(128) u8 shared[];
     constexpr u32 PAGE_BYTES = PAGE_TOKENS * D * 2;
     const float LOG2E = 1.4426950408889634f;
@@ -132,7 +132,12 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
         tokenOf[i] = used[i] ? r / group : rowCount - 1;
         headOf[i] = kvHead * group + r % group;
     }
-    float inner = softCap > 0 ? scale : scale * LOG2E;    // exponentials are of base 2
+    float inner[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        inner[i] = softCap > 0 ? scale : scale * LOG2E;    // exponentials are of base 2
+        inner[i] *= positionFactor(gain, offset, period, firstPosition + tokenOf[i]);
+    }
     u32 fragQ[D / 16][4];
 #pragma unroll
     for (int k = 0; k < D / 16; k++) {
@@ -141,7 +146,7 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
             int i = part & 1;
             i64 at = ((i64)(firstRow + tokenOf[i]) * heads + headOf[i]) * D + k * 16 + (part >> 1) * 8 + (lane & 3) * 2;
             float2 v = *(const float2*)(q + at);
-            fragQ[k][part] = halvesClamped(v.x * inner, v.y * inner);
+            fragQ[k][part] = halvesClamped(v.x * inner[i], v.y * inner[i]);
         }
     }
 
@@ -252,9 +257,9 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
     extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS)                                                  \
         attention_prefill_##NAME##_d##D(const float* q, const int4* tiles, const int* pages, int maxPages,           \
              const u8* kCache, const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window,          \
-             float softCap, const float* sinks, const int* lasts) {                                                  \
+             float softCap, const float* sinks, const int* lasts, float gain, int offset, int period) {              \
         attention<KEYS<D>, VALUES<D>, D>(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,      \
-                                         window, softCap, sinks, lasts);                                             \
+                                         window, softCap, sinks, lasts, gain, offset, period);                       \
     }
 #define TENON_ATTENTION_ENTRY(NAME, KEYS, VALUES, D) TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)
 

@@ -252,7 +252,7 @@ static DEVICE void attentionTensor(const float* q, const float* k, const float* 
                 isQuery ? query.table : isValue ? nullptr : key.table, t - back,
                 (isQuery ? q : isValue ? v : k) + (i64) head * D, x, scratch[warp], lane);
         u16* to = isQuery ? queries[job] : fresh[isValue][back];
-        const float factor = isQuery ? shape.scale : 1.f;
+        const float factor = isQuery ? shape.scaleAt(part.position) : 1.f;
 #pragma unroll
         for (int e = 0; e < E; e++) {
             const int i = lane + 32 * e;

@@ -200,6 +200,11 @@ DEVICE u32 dynamicSharedBytes() {
     return bytes;
 }
 
+// What a row of a position is scaled with, so that a softmax over more keys is not flatter.
+DEVICE float positionFactor(float gain, int offset, int period, int position) {
+    return gain == 0.f ? 1.f : 1.f + gain * __logf(1 + (u32) (position + offset) / (u32) period);
+}
+
 // The activation functions, numbered as the graph's enum.
 DEVICE float activated(float x, int activation) {
     switch (activation) {

@@ -11,7 +11,8 @@
 #include "common.cuh"
 
 constexpr int PAGE_TOKENS = 64;
-constexpr int MAX_HEAD = 256; // longest key or value head
+constexpr int MAX_HEAD = 576;   // longest key or value head
+constexpr int SHORT_HEAD = 256; // longest that few rows norm, rotate and append by themselves
 
 // Where a row is, and which token of its page it belongs to.
 struct KvRow {

@@ -4,13 +4,14 @@
 
 extern __shared__ uint4 sharedMemory[];
 
-// out[t][r] = weight[r] . x[t] + bias[r] + residual[t][r]; x normed first if there is a norm; residual may be out
+// out[t][r] = factor * (weight[r] . x[t] + bias[r]) + residual[t][r], activated unless `activation` is below 0; x normed
+// first if there is a norm; residual may be out
 template <class F, int T>
 static DEVICE void linear(const u8* weight, const Input& in, const float* bias, const float* residual, float* out,
-        int rows, int threadsPerRow) {
+        int rows, int threadsPerRow, float factor, int activation) {
     constexpr int N = TENON_ROWS;
     auto summands = [&](int row, int t) {
-        const float b = bias != nullptr ? bias[row] : 0.f;
+        const float b = bias != nullptr ? factor * bias[row] : 0.f;
         return residual != nullptr ? b + residual[(i64) t * rows + row] : b;
     };
     multiplyRows<F, T, N, 1>(
@@ -24,7 +25,8 @@ static DEVICE void linear(const u8* weight, const Input& in, const float* bias, 
                 eachSum(acc, lane, threadsPerRow, [&](int n, int t, float sum) {
                     const int row = group * N + n;
                     if (row < rows) {
-                        out[(i64) t * rows + row] = sum + (N * T <= 4 ? before : summands(row, t));
+                        const float value = factor * sum + (N * T <= 4 ? before : summands(row, t));
+                        out[(i64) t * rows + row] = activation < 0 ? value : activated(value, activation);
                     }
                 });
             });
@@ -57,9 +59,10 @@ static DEVICE void gateUp(const u8* gate, const u8* up, const Input& in, float* 
 #define LINEAR(T)                                                                                                      \
     extern "C" __global__ void BOUNDS(T) TENON_ENTRY(linear_, _t##T)(                                                  \
             const u8* weight, const float* x, const float* norm, float eps, const float* bias, const float* residual,  \
-            float* out, int rows, int cols, int threadsPerRow) {                                                       \
+            float* out, int rows, int cols, int threadsPerRow, float factor, int activation) {                         \
         launchDependents();                                                                                            \
-        linear<Format, T>(weight, Input{x, norm, eps, cols}, bias, residual, out, rows, threadsPerRow);                \
+        linear<Format, T>(                                                                                             \
+                weight, Input{x, norm, eps, cols}, bias, residual, out, rows, threadsPerRow, factor, activation);      \
     }                                                                                                                  \
     extern "C" __global__ void BOUNDS(T) TENON_ENTRY(gate_up_, _t##T)(                                                 \
             const u8* gate, const u8* up, const float* x, const float* norm, float eps, float* out, int rows,          \

@@ -1,13 +1,16 @@
 // The small ops: norm, rotation, element by element, appending to the KV cache, choosing rows.
 #include "kv_cache.cuh"
 
-// out = x / sqrt(mean(x^2) + eps) * weight; a block a group
-extern "C" __global__ void rms_norm(const float* x, const float* weight, float eps, float* out, int group, int groups) {
+// out = x / sqrt(mean(x^2) + eps) * weight; a block a group. `weights` rows of the weight belong to as many groups in
+// turn.
+extern "C" __global__ void rms_norm(
+        const float* x, const float* weight, float eps, float* out, int group, int weights) {
     __shared__ float scratch[32];
     launchDependents();
     waitForInputs();
     const float* from = x + (i64) blockIdx.x * group;
     float* to = out + (i64) blockIdx.x * group;
+    weight += (i64) (blockIdx.x % weights) * group;
     float squares = 0.f;
     for (int i = threadIdx.x; i < group; i += blockDim.x) {
         squares += from[i] * from[i];
@@ -15,6 +18,25 @@ extern "C" __global__ void rms_norm(const float* x, const float* weight, float e
     const float factor = rsqrtf(sumOverBlock(squares, scratch) / group + eps);
     for (int i = threadIdx.x; i < group; i += blockDim.x) {
         to[i] = from[i] * factor * weight[i];
+    }
+}
+
+// As rms_norm, in place and for two values of one row each: x of a whole row, then y; a block a row (x) and value (y)
+extern "C" __global__ void rms_norm_two(float* x, const float* ofX, int widthX, float* y, const float* ofY, int widthY,
+        float eps) {
+    __shared__ float scratch[32];
+    launchDependents();
+    waitForInputs();
+    const int width = blockIdx.y == 0 ? widthX : widthY;
+    const float* weight = blockIdx.y == 0 ? ofX : ofY;
+    float* row = (blockIdx.y == 0 ? x : y) + (i64) blockIdx.x * width;
+    float squares = 0.f;
+    for (int i = threadIdx.x; i < width; i += blockDim.x) {
+        squares += row[i] * row[i];
+    }
+    const float factor = rsqrtf(sumOverBlock(squares, scratch) / width + eps);
+    for (int i = threadIdx.x; i < width; i += blockDim.x) {
+        row[i] *= factor * weight[i];
     }
 }
 
@@ -135,6 +157,17 @@ extern "C" __global__ void swiglu_oai(
         const float b = fmaxf(-limit, fminf(up[i], limit));
         return __fdividef(a, 1.f + __expf(-alpha * a)) * (b + 1.f);
     });
+}
+
+// out[t] = x[t] * (1 + gain * ln(1 + (position + offset) / period)), divided to a whole number
+extern "C" __global__ void position_scale(const float* x, const int* positions, float gain, int offset, int period,
+        float* out, int width, i64 n) {
+    forEach(n, out, [&](i64 i) { return x[i] * positionFactor(gain, offset, period, positions[i / width]); });
+}
+
+// out[t][g * length + i] = x[t][g * group + from + i]
+extern "C" __global__ void slice(const float* x, int group, int from, int length, float* out, i64 n) {
+    forEach(n, out, [&](i64 i) { return x[i / length * group + from + i % length]; });
 }
 
 // out[t] = row

@@ -1,12 +1,14 @@
 package dev.tenon.kernels.nvidia.launch;
 
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.step.StepShape;
+import java.util.Optional;
 
 /// Writes down the launches of one attention op: append to the cache, then attend, in one kernel
 /// where it can.
@@ -21,6 +23,7 @@ import dev.tenon.kernels.nvidia.step.StepShape;
 /// @param keys the layer's keys
 /// @param values the layer's values
 /// @param sinks the score of each head's sink, or null address
+/// @param growth how queries are scaled by their position, or empty
 /// @param pages the page tables
 /// @param maxPages entries of a page table
 /// @param maxContext positions that a sequence can have
@@ -36,12 +39,16 @@ public record AttentionLaunches(
         KvBuffer keys,
         KvBuffer values,
         Argument.Address sinks,
+        Optional<PositionScale> growth,
         BufferSpec pages,
         int maxPages,
         long maxContext,
         boolean f16Out) {
     /// Longest head that there is a kernel for.
-    public static final int LONGEST_HEAD = 256;
+    public static final int LONGEST_HEAD = 576;
+
+    /// Longest head that steps of few rows norm, rotate and append within attention.
+    static final int SHORT_HEAD = 256;
 
     static final int BLOCK = 128;
     /// Threads of a block in the kernel for long sequences with heads of 64 elements.
@@ -73,9 +80,14 @@ public record AttentionLaunches(
     /// @param qNorm weight of the queries' norm, or null address
     /// @param kNorm weight of the keys' norm, or null address
     /// @param eps of both norms
-    /// @param table cosines and sines of the step's positions
-    /// @param rope how they are rotated
-    public record Heads(Argument.Address qNorm, Argument.Address kNorm, float eps, BufferSpec table, RopeParams rope) {}
+    /// @param table cosines and sines of the step's positions, or null address
+    /// @param rope how they are rotated, or empty if they are not
+    public record Heads(
+            Argument.Address qNorm,
+            Argument.Address kNorm,
+            float eps,
+            Argument.Address table,
+            Optional<RopeParams> rope) {}
 
     /// {@return rows of a tile of the kernel for many rows; 0 if that kernel does not take such
     ///     heads, or the device has not enough shared memory for it}
@@ -105,7 +117,7 @@ public record AttentionLaunches(
 
     /// Whether few rows are appended by the kernel that attends, which sees no row after its own.
     private boolean fused() {
-        return heads != null && op.params().causal();
+        return heads != null && op.params().causal() && longest() <= SHORT_HEAD;
     }
 
     /// Writes keys and values to the cache; raw queries become final in place.
@@ -125,7 +137,7 @@ public record AttentionLaunches(
                 heads == null ? Argument.Address.NULL : heads.qNorm,
                 heads == null ? Argument.Address.NULL : heads.kNorm,
                 heads == null ? 0f : heads.eps,
-                heads == null ? Argument.Address.NULL : heads.table.at(0),
+                heads == null ? Argument.Address.NULL : heads.table,
                 e.stepAt(e.layout.positions()),
                 e.stepAt(e.layout.sequences()),
                 pages.at(0),
@@ -179,7 +191,7 @@ public record AttentionLaunches(
                 raw ? heads.qNorm : none,
                 raw ? heads.kNorm : none,
                 raw ? heads.eps : 0f,
-                raw ? heads.table.at(0) : none,
+                raw ? heads.table : none,
                 e.stepAt(e.layout.positions()),
                 e.stepAt(e.layout.sequences()),
                 pages.at(0),
@@ -201,7 +213,14 @@ public record AttentionLaunches(
                 op.params().slidingWindow(),
                 op.params().softCap(),
                 sinks,
-                lasts(e));
+                lasts(e),
+                gain(),
+                growth.map(PositionScale::offset).orElse(0),
+                growth.map(PositionScale::period).orElse(1));
+    }
+
+    private float gain() {
+        return growth.map(PositionScale::gain).orElse(0f);
     }
 
     private void attendTiles(Emission e) {
@@ -227,7 +246,10 @@ public record AttentionLaunches(
                 op.params().slidingWindow(),
                 op.params().softCap(),
                 sinks,
-                lasts(e));
+                lasts(e),
+                gain(),
+                growth.map(PositionScale::offset).orElse(0),
+                growth.map(PositionScale::period).orElse(1));
     }
 
     private Argument.Address lasts(Emission e) {
@@ -246,12 +268,16 @@ public record AttentionLaunches(
         return (int) Math.max(1, Math.min(MAX_SPLITS, Math.min(wanted, pagesAtMost)));
     }
 
+    private boolean scalar() {
+        return variant().equals("any") || variant().equals("long");
+    }
+
     private int block() {
-        return variant().equals("any") ? BLOCK : 2 * BLOCK;
+        return scalar() ? BLOCK : 2 * BLOCK;
     }
 
     private boolean onTensorCores() {
-        return !variant().equals("any") && cache.onTensorCores();
+        return !scalar() && cache.onTensorCores();
     }
 
     /// Dynamic shared memory of [#attend]: keys and values under way, as many as leave room for a block
@@ -266,16 +292,27 @@ public record AttentionLaunches(
         return Math.clamp(room / stage, 1, MOST_STAGES) * stage;
     }
 
+    private int longest() {
+        return Math.max(op.keyLength(), op.valueLength());
+    }
+
     private String variant() {
+        if (longest() > SHORT_HEAD) {
+            return "long";
+        }
         boolean equal = op.keyLength() == op.valueLength();
         return equal && (op.keyLength() == 64 || op.keyLength() == 128) ? Integer.toString(op.keyLength()) : "any";
     }
 
+    private Optional<RopeParams> rope() {
+        return heads == null ? Optional.empty() : heads.rope;
+    }
+
     private int ropeDim() {
-        return heads == null ? 0 : heads.rope.ropeDim();
+        return rope().map(RopeParams::ropeDim).orElse(0);
     }
 
     private int pairing() {
-        return heads == null ? 0 : KernelCodes.of(heads.rope.pairing());
+        return rope().map(r -> KernelCodes.of(r.pairing())).orElse(0);
     }
 }

@@ -61,7 +61,23 @@ public final class LinearLaunches {
     /// @param bias float32, or null address
     /// @param residual float32 rows to add, or null
     /// @param out float32 rows
-    public record Product(DeviceWeight weight, Argument.Address bias, Slot residual, Slot out) {}
+    /// @param factor of the sum with the bias
+    /// @param activation of that, or [#NO_ACTIVATION]; then there is no residual
+    public record Product(
+            DeviceWeight weight, Argument.Address bias, Slot residual, Slot out, float factor, int activation) {
+        /// The `activation` of kernels that apply none.
+        public static final int NO_ACTIVATION = -1;
+
+        /// A product that is neither scaled nor activated.
+        public Product(DeviceWeight weight, Argument.Address bias, Slot residual, Slot out) {
+            this(weight, bias, residual, out, 1, NO_ACTIVATION);
+        }
+
+        /// Whether tensor cores leave something of it to another kernel.
+        private boolean isChanged() {
+            return factor != 1 || activation != NO_ACTIVATION;
+        }
+    }
 
     /// {@return whether a product can run on tensor cores; float32 weights stay exact and do not}
     public boolean matmul(DeviceWeight weight) {
@@ -70,7 +86,7 @@ public final class LinearLaunches {
                 && !weight.format().id().equals("F32");
     }
 
-    /// `out = norm(x) weight + bias + residual`, for each product.
+    /// `out = activation(factor * (norm(x) weight + bias)) + residual`, for each product.
     public void products(Emission e, Slot x, Norm norm, List<Product> products) {
         int rows = e.rows(x);
         boolean many = rows > StepShape.FEW && products.stream().allMatch(p -> matmul(p.weight));
@@ -81,6 +97,11 @@ public final class LinearLaunches {
         Argument.Address f16 = f16(e, x, norm);
         for (int from = 0; from < products.size(); ) {
             int to = from + 1;
+            if (products.get(from).isChanged()) {
+                changed(e, f16, rows, products.get(from));
+                from = to;
+                continue;
+            }
             Optional<CudaMatmul> library = library(products.get(from));
             if (library.isPresent()) {
                 byLibrary(e, library.get(), f16, rows, products.get(from));
@@ -91,6 +112,7 @@ public final class LinearLaunches {
                     && to - from < 3
                     && products.get(from).residual == null
                     && products.get(to).residual == null
+                    && !products.get(to).isChanged()
                     && library(products.get(to)).isEmpty()
                     && products.get(to)
                             .weight
@@ -100,6 +122,22 @@ public final class LinearLaunches {
             }
             matrix(e, f16, rows, products.subList(from, to));
             from = to;
+        }
+    }
+
+    /// A product on tensor cores, then what is done to it, in place.
+    private void changed(Emission e, Argument.Address f16, int rows, Product p) {
+        matrix(e, f16, rows, List.of(new Product(p.weight, p.bias, null, p.out)));
+        Argument.Address out = e.at(p.out);
+        long n = (long) rows * p.weight.rows();
+        if (p.factor != 1) {
+            e.elementwise("scale", n, out, p.factor, out);
+        }
+        if (p.activation != Product.NO_ACTIVATION) {
+            e.elementwise("activate", n, out, p.activation, out);
+        }
+        if (p.residual != null) {
+            e.elementwise("add", n, out, e.at(p.residual), out);
         }
     }
 
@@ -159,7 +197,9 @@ public final class LinearLaunches {
                     out.plus(4L * row * w.rows()),
                     w.rows(),
                     w.cols(),
-                    g.threadsPerRow());
+                    g.threadsPerRow(),
+                    p.factor,
+                    p.activation);
         }
     }
 

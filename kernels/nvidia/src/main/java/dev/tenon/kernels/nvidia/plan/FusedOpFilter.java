@@ -6,12 +6,16 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PositionScale;
+import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /// Which fused ops the kernels can run as they are: those whose weights' formats and shapes go together.
 final class FusedOpFilter {
@@ -26,17 +30,10 @@ final class FusedOpFilter {
         List<Op> ops = new ArrayList<>();
         for (Op op : graph.ops()) {
             boolean keep = switch (op) {
-                case FusedOp.NormQkvRope f ->
-                    f.norm().weight().cols() == f.norm().x().width()
-                            && isReadByAttentionOnly(graph, f)
-                            && same(f.q().weight(), f.k().weight(), weights, fragments)
-                            && noFragment(f.q().weight(), weights, fragments)
-                            && noFragment(f.v().weight(), weights, fragments);
-                case FusedOp.NormGateUp f ->
-                    f.norm().weight().cols() == f.norm().x().width()
-                            && f.gate().bias().isEmpty()
-                            && f.up().bias().isEmpty()
-                            && same(f.gate().weight(), f.up().weight(), weights, fragments);
+                case FusedOp.NormQkvRope f -> fits(graph, asQkv(f), weights, fragments);
+                case FusedOp.Qkv f -> fits(graph, f, weights, fragments);
+                case FusedOp.NormGateUp f -> fits(asGateUp(f), weights, fragments);
+                case FusedOp.GateUp f -> fits(f, weights, fragments);
                 default -> true;
             };
             if (keep) {
@@ -48,6 +45,74 @@ final class FusedOpFilter {
         return graph.withOps(ops);
     }
 
+    /// {@return whether there are kernels for a fused op, if its weights fit}
+    ///
+    /// @param op any op
+    static boolean isKnown(Op op) {
+        return switch (op) {
+            case FusedOp.NormQkvRope _, FusedOp.NormGateUp _, FusedOp.LinearAdd _, FusedOp.Qkv _ -> true;
+            case FusedOp.GateUp f -> f.activate() instanceof CoreOp.Activate;
+            case FusedOp.LinearThen f ->
+                f.then().getFirst() instanceof CoreOp.Scale
+                        && (f.then().size() == 1
+                                || f.then().size() == 2 && f.then().getLast() instanceof CoreOp.Add);
+            default -> false;
+        };
+    }
+
+    /// {@return the same op, in its general form}
+    ///
+    /// @param f the op
+    static FusedOp.Qkv asQkv(FusedOp.NormQkvRope f) {
+        return new FusedOp.Qkv(
+                Optional.of(f.norm()),
+                false,
+                f.q(),
+                f.k(),
+                f.v(),
+                f.qNorm(),
+                f.kNorm(),
+                Optional.of(f.qRope()),
+                Optional.of(f.kRope()));
+    }
+
+    /// {@return the same op, in its general form}
+    ///
+    /// @param f the op
+    static FusedOp.GateUp asGateUp(FusedOp.NormGateUp f) {
+        return new FusedOp.GateUp(
+                Optional.of(f.norm()), Optional.of(f.gate()), f.up(), f.activate(), Optional.of(f.multiply()));
+    }
+
+    /// {@return whether queries and keys are normed as whole rows, not head by head}
+    ///
+    /// @param f projections that are kept
+    static boolean wholeNorms(FusedOp.Qkv f) {
+        return f.qNorm().isPresent()
+                && f.kNorm().isPresent()
+                && isWhole(f.qNorm().get())
+                && isWhole(f.kNorm().get())
+                && f.qNorm().get().eps() == f.kNorm().get().eps();
+    }
+
+    private static boolean isWhole(CoreOp.RmsNorm n) {
+        return n.weight().cols() == n.x().width();
+    }
+
+    private static boolean fits(Graph graph, FusedOp.Qkv f, Weights weights, Map<String, CudaFragment> fragments) {
+        return isReadByAttentionOnly(graph, f)
+                && same(f.q().weight(), f.k().weight(), weights, fragments)
+                && noFragment(f.q().weight(), weights, fragments)
+                && noFragment(f.v().weight(), weights, fragments);
+    }
+
+    private static boolean fits(FusedOp.GateUp f, Weights weights, Map<String, CudaFragment> fragments) {
+        return f.gate().isEmpty()
+                || f.gate().get().bias().isEmpty()
+                        && f.up().bias().isEmpty()
+                        && same(f.gate().get().weight(), f.up().weight(), weights, fragments);
+    }
+
     private static boolean same(Weight a, Weight b, Weights weights, Map<String, CudaFragment> fragments) {
         return DeviceFormat.of(weights.format(a.name()), fragments)
                 .equals(DeviceFormat.of(weights.format(b.name()), fragments));
@@ -57,22 +122,29 @@ final class FusedOpFilter {
         return DeviceFormat.of(weights.format(a.name()), fragments).fragment().isEmpty();
     }
 
-    /// Whether one attention op, and nothing else, reads the three results.
-    private static boolean isReadByAttentionOnly(Graph graph, FusedOp.NormQkvRope f) {
-        List<Op> reading = graph.ops().stream()
-                .filter(op -> op.inputs().stream().anyMatch(f.outputs()::contains))
-                .toList();
-        return reading.size() == 1
-                && reading.getFirst() instanceof CoreOp.Attention a
-                && a.q().equals(f.qRope().out())
-                && a.k().equals(f.kRope().out())
+    /// Whether one attention op, and nothing else, reads the three results, and can norm and rotate them.
+    private static boolean isReadByAttentionOnly(Graph graph, FusedOp.Qkv f) {
+        Readers readers = new Readers(graph);
+        Value query = f.queries();
+        if (readers.only(query).orElse(null) instanceof PositionScale s) {
+            query = s.out();
+        }
+        return readers.only(query).orElse(null) instanceof CoreOp.Attention a
+                && a.q().equals(query)
+                && a.k().equals(f.keys())
                 && a.v().equals(f.v().out())
-                && !f.outputs().contains(graph.output())
-                && (f.qNorm().isEmpty() || f.qNorm().get().weight().cols() == a.keyLength())
-                && (f.kNorm().isEmpty() || f.kNorm().get().weight().cols() == a.keyLength())
-                && (f.qNorm().isEmpty()
-                        || f.kNorm().isEmpty()
-                        || f.qNorm().get().eps() == f.kNorm().get().eps())
-                && f.qRope().params().headDim() == a.keyLength();
+                && readers.only(f.keys()).isPresent()
+                && readers.only(f.v().out()).isPresent()
+                && (wholeNorms(f) || byHead(f, a.keyLength()))
+                && f.qRope().map(CoreOp.Rope::params).equals(f.kRope().map(CoreOp.Rope::params))
+                && f.qRope().filter(r -> r.params().headDim() != a.keyLength()).isEmpty();
+    }
+
+    private static boolean byHead(FusedOp.Qkv f, int length) {
+        List<CoreOp.RmsNorm> norms =
+                Stream.of(f.qNorm(), f.kNorm()).flatMap(Optional::stream).toList();
+        return norms.stream()
+                .allMatch(n -> n.weight().cols() == length
+                        && n.eps() == norms.getFirst().eps());
     }
 }

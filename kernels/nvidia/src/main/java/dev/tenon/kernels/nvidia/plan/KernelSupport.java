@@ -5,8 +5,9 @@ import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
-import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
+import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelOffers;
@@ -145,6 +146,10 @@ public final class KernelSupport {
                     CoreOp.SwigluOai _,
                     CoreOp.Scale _,
                     CoreOp.SoftCap _,
+                    PositionScale _,
+                    PartOp.Slice _,
+                    PartOp.GroupedRmsNorm _,
+                    PartOp.PlainRmsNorm _,
                     CoreOp.SelectRows _,
                     CoreOp.Pool _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());
             case CustomOp custom -> GraphSupport.of(custom, isFused(custom), inner -> of(inner, weights, fragments));
@@ -175,6 +180,6 @@ public final class KernelSupport {
 
     /// {@return whether there is a kernel for the whole op}
     static boolean isFused(Op op) {
-        return op instanceof FusedOp.NormQkvRope || op instanceof FusedOp.NormGateUp || op instanceof FusedOp.LinearAdd;
+        return FusedOpFilter.isKnown(op);
     }
 }

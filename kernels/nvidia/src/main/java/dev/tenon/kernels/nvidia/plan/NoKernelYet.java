@@ -4,11 +4,10 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
-import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.StateOp;
 import java.util.Optional;
 
-/// Ops of the api that the kernels do not compute yet.
+/// Ops of the api, and ways of usual ones, that the kernels do not compute yet.
 final class NoKernelYet {
     private NoKernelYet() {}
 
@@ -16,13 +15,14 @@ final class NoKernelYet {
     ///
     /// @param op any op
     static Optional<String> reason(Op op) {
-        boolean missing =
-                op instanceof ExpertOp || op instanceof PartOp || op instanceof StateOp || op instanceof PositionScale;
-        if (missing) {
-            return Optional.of("op " + op.kind() + " is not supported by NVIDIA kernels yet");
-        }
-        return op instanceof CoreOp.Attention a && a.params().chunk() > 0
-                ? Optional.of("attention in runs of positions is not supported by NVIDIA kernels yet")
-                : Optional.empty();
+        return switch (op) {
+            case ExpertOp _, StateOp _, PartOp.Join _, PartOp.HeadLinear _ -> not("op " + op.kind());
+            case CoreOp.Attention a when a.params().chunk() > 0 -> not("attention in runs of positions");
+            default -> Optional.empty();
+        };
+    }
+
+    private static Optional<String> not(String what) {
+        return Optional.of(what + " is not supported by NVIDIA kernels yet");
     }
 }

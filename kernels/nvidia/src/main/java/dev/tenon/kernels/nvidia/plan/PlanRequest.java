@@ -65,7 +65,7 @@ public record PlanRequest(
         Map<String, CudaFragment> fragments = KernelSupport.fragments(offered);
         List<CudaOpKernel> ownOps = KernelSupport.ownOps(offered);
         Graph graph = request.graph().expanded(op -> !KernelSupport.isFused(op));
-        graph = options.fuse() ? Fusion.fuse(graph) : graph.expanded();
+        graph = options.fuse() ? Fusion.fuse(graph, KernelSupport::isFused) : graph.expanded();
         List<Issue> issues = refusals(graph, request.weights(), fragments, ownOps, options, compiles);
         if (!issues.isEmpty()) {
             throw new UnsupportedModelException(

@@ -4,7 +4,9 @@ import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.kernels.nvidia.Argument;
@@ -16,20 +18,27 @@ import dev.tenon.kernels.nvidia.launch.PlannedOp;
 import dev.tenon.kernels.nvidia.launch.Slot;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepLayout;
+import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /// Plans the ops that have a kernel of their own, which works row by row or element by element.
 final class RowOps {
+    /// Threads of a block that norms whole rows.
+    private static final int NORM_BLOCK = 512;
+
     private final ValuePool<Slot> pool;
     private final WeightList weights;
+    private final Map<Integer, CoreOp.RmsNorm> folded;
     private final Value output;
 
     /// @param pool memory of values
     /// @param weights memory of weights
+    /// @param folded norms that an addition does, by the id of their result
     /// @param output the graph's
-    RowOps(ValuePool<Slot> pool, WeightList weights, Value output) {
+    RowOps(ValuePool<Slot> pool, WeightList weights, Map<Integer, CoreOp.RmsNorm> folded, Value output) {
         this.pool = pool;
         this.weights = weights;
+        this.folded = folded;
         this.output = output;
     }
 
@@ -41,13 +50,29 @@ final class RowOps {
             case CoreOp.Embedding e -> lookUp(e, e.table(), e.out(), StepLayout::tokens);
             case CoreOp.PositionEmbedding e -> lookUp(e, e.table(), e.out(), StepLayout::positions);
             case CoreOp.Repeat r -> repeat(r);
-            case CoreOp.LayerNorm n -> layerNorm(n);
+            case CoreOp.RmsNorm n -> norm(n, defined(n));
+            case CoreOp.LayerNorm n -> norm(n, defined(n));
+            case PartOp.GroupedRmsNorm n -> {
+                Slot x = pool.get(n.x());
+                Slot out = pool.define(n.out(), x.selected);
+                Weight weight = n.weight();
+                yield rmsNorm(n, x, weights.floats(weight), weight.cols(), weight.rows(), n.eps(), out);
+            }
+            case PartOp.PlainRmsNorm n -> {
+                Slot x = pool.get(n.x());
+                Slot out = pool.define(n.out(), x.selected);
+                yield rmsNorm(n, x, weights.ones(n.length()), n.length(), 1, n.eps(), out);
+            }
+            case CoreOp.Add a when folded.containsKey(a.b().id()) -> normAdd(a, a.a(), a.b());
+            case CoreOp.Add a when folded.containsKey(a.a().id()) -> normAdd(a, a.b(), a.a());
             case CoreOp.Add a -> binary(a, "add", a.a(), a.b(), a.out());
             case CoreOp.Multiply m -> binary(m, "multiply", m.a(), m.b(), m.out());
             case CoreOp.Activate a -> unary(a, "activate", a.x(), KernelCodes.of(a.activation()), a.out());
             case CoreOp.SwigluOai s -> swigluOai(s);
             case CoreOp.Scale s -> unary(s, "scale", s.x(), s.factor(), s.out());
             case CoreOp.SoftCap s -> unary(s, "soft_cap", s.x(), s.cap(), s.out());
+            case PositionScale s -> positionScale(s);
+            case PartOp.Slice s -> slice(s);
             case CoreOp.SelectRows s -> selectRows(s);
             case CoreOp.Pool p -> pool(p);
             default -> throw new IllegalStateException("op " + op.kind() + " passed the check but has no kernel");
@@ -91,11 +116,50 @@ final class RowOps {
         });
     }
 
-    private PlannedOp layerNorm(CoreOp.LayerNorm n) {
+    private Slot defined(CoreOp.Unary n) {
+        return pool.define(n.out(), pool.get(n.x()).selected);
+    }
+
+    /// {@return a norm}
+    ///
+    /// @param n a [CoreOp.RmsNorm] or [CoreOp.LayerNorm]
+    /// @param out where its result goes
+    PlannedOp norm(CoreOp.Unary n, Slot out) {
         Slot x = pool.get(n.x());
+        if (n instanceof CoreOp.RmsNorm rms) {
+            Weight weight = rms.weight();
+            return rmsNorm(n, x, weights.floats(weight), weight.cols(), 1, rms.eps(), out);
+        }
+        return layerNorm((CoreOp.LayerNorm) n, x, out);
+    }
+
+    private static int block(int group) {
+        return group <= 128 ? 32 : 256;
+    }
+
+    /// Each of the weight's `rows` of `group` elements belongs to a group of a row, in turn.
+    private static PlannedOp rmsNorm(Op op, Slot x, BufferSpec weight, int group, int rows, float eps, Slot out) {
+        return planned(op, weight.purpose(), "rms_norm", x.selected, weight.bytes(), to -> {
+            to.launch(
+                    Emission.SMALL,
+                    "rms_norm",
+                    to.rows(x) * (x.width / group),
+                    1,
+                    1,
+                    block(group),
+                    0,
+                    to.at(x),
+                    weight.at(0),
+                    eps,
+                    to.out(out),
+                    group,
+                    rows);
+        });
+    }
+
+    private PlannedOp layerNorm(CoreOp.LayerNorm n, Slot x, Slot out) {
         BufferSpec weight = weights.floats(n.weight());
         Argument.Address bias = n.bias().map(b -> weights.floats(b).at(0)).orElse(Argument.Address.NULL);
-        Slot out = pool.define(n.out(), x.selected);
         int group = n.weight().cols();
         return planned(n, n.weight().name(), "layer_norm", x.selected, weight.bytes(), to -> {
             to.launch(
@@ -104,7 +168,7 @@ final class RowOps {
                     to.rows(x) * (x.width / group),
                     1,
                     1,
-                    group <= 128 ? 32 : 256,
+                    block(group),
                     0,
                     to.at(x),
                     weight.at(0),
@@ -112,6 +176,90 @@ final class RowOps {
                     n.eps(),
                     to.out(out),
                     group);
+        });
+    }
+
+    /// A norm of whole rows and the residual it is added to.
+    private PlannedOp normAdd(CoreOp.Add a, Value residualValue, Value normedValue) {
+        CoreOp.RmsNorm n = folded.get(normedValue.id());
+        BufferSpec weight = weights.floats(n.weight());
+        Slot x = pool.get(normedValue);
+        Slot residual = pool.get(residualValue);
+        Slot out = pool.define(a.out(), x.selected);
+        return planned(a, n.weight().name(), "rms_norm_add", x.selected, weight.bytes(), to -> {
+            to.launch(
+                    Emission.SMALL,
+                    "rms_norm_add",
+                    to.rows(x),
+                    1,
+                    1,
+                    NORM_BLOCK,
+                    0,
+                    to.at(x),
+                    weight.at(0),
+                    n.eps(),
+                    to.at(residual),
+                    to.out(out),
+                    x.width);
+        });
+    }
+
+    /// {@return norms of whole rows of two values, in place}
+    PlannedOp twoNorms(CoreOp.RmsNorm a, Slot x, CoreOp.RmsNorm b, Slot y) {
+        BufferSpec ofX = weights.floats(a.weight());
+        BufferSpec ofY = weights.floats(b.weight());
+        String name = a.weight().name() + ", " + b.weight().name();
+        return planned(a, name, "rms_norm_two", x.selected, ofX.bytes() + ofY.bytes(), to -> {
+            to.launch(
+                    Emission.SMALL,
+                    "rms_norm_two",
+                    to.rows(x),
+                    2,
+                    1,
+                    NORM_BLOCK,
+                    0,
+                    to.at(x),
+                    ofX.at(0),
+                    x.width,
+                    to.at(y),
+                    ofY.at(0),
+                    y.width,
+                    a.eps());
+        });
+    }
+
+    private PlannedOp positionScale(PositionScale s) {
+        Slot x = pool.get(s.x());
+        if (x.selected) {
+            throw new IllegalStateException("scale of selected rows; positions are known for all rows only");
+        }
+        Slot out = pool.define(s.out(), false);
+        return planned(s, s.out().name(), "position_scale", false, 0, to -> {
+            to.elementwise(
+                    "position_scale",
+                    (long) to.rows(out) * out.width,
+                    to.at(x),
+                    to.stepAt(to.layout.positions()),
+                    s.gain(),
+                    s.offset(),
+                    s.period(),
+                    to.out(out),
+                    out.width);
+        });
+    }
+
+    private PlannedOp slice(PartOp.Slice s) {
+        Slot x = pool.get(s.x());
+        Slot out = pool.define(s.out(), x.selected);
+        return planned(s, s.out().name(), "slice", x.selected, 0, to -> {
+            to.elementwise(
+                    "slice",
+                    (long) to.rows(out) * out.width,
+                    to.at(x),
+                    x.width / s.groups(),
+                    s.from(),
+                    s.length(),
+                    to.out(out));
         });
     }
 

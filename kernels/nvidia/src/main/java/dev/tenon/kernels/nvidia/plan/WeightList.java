@@ -14,6 +14,7 @@ import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.launch.BufferList;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,6 +30,7 @@ final class WeightList {
     private final BufferList buffers;
     private final Map<Weight, DeviceWeight> matrices = new LinkedHashMap<>();
     private final Map<Weight, BufferSpec> decoded = new HashMap<>();
+    private final Map<Integer, BufferSpec> ones = new HashMap<>();
     private final List<Constant> constants = new ArrayList<>();
 
     WeightList(Weights weights, Map<String, CudaFragment> fragments, BufferList buffers) {
@@ -52,11 +54,17 @@ final class WeightList {
 
     /// {@return a weight of any shape in float32; the same for each use of it}
     BufferSpec floats(Weight weight) {
-        return decoded.computeIfAbsent(weight, w -> {
-            MemorySegment data = MemorySegment.ofArray(values(w));
-            BufferSpec buffer = buffers.add(BufferSpec.Kind.CONSTANT, w.name(), data.byteSize());
-            constants.add(new Constant(buffer, data));
-            return buffer;
+        return decoded.computeIfAbsent(weight, w -> constant(w.name(), MemorySegment.ofArray(values(w))));
+    }
+
+    /// {@return the weight of a norm that has none}
+    ///
+    /// @param length elements
+    BufferSpec ones(int length) {
+        return ones.computeIfAbsent(length, n -> {
+            float[] values = new float[n];
+            Arrays.fill(values, 1);
+            return constant("ones", MemorySegment.ofArray(values));
         });
     }
 
@@ -70,7 +78,10 @@ final class WeightList {
 
     /// {@return numbers that the host has computed}
     BufferSpec constant(String purpose, double[] values) {
-        MemorySegment data = MemorySegment.ofArray(values);
+        return constant(purpose, MemorySegment.ofArray(values));
+    }
+
+    private BufferSpec constant(String purpose, MemorySegment data) {
         BufferSpec buffer = buffers.add(BufferSpec.Kind.CONSTANT, purpose, data.byteSize());
         constants.add(new Constant(buffer, data));
         return buffer;

@@ -100,11 +100,12 @@ class KernelConstantsTests {
         assertEquals(constant("kv_cache.cuh", "PAGE_TOKENS"), KvBuffer.TOKENS);
         assertEquals(constant("attention_prefill.cu", "PAGE_TOKENS"), KvBuffer.TOKENS);
         assertEquals(constant("kv_cache.cuh", "MAX_HEAD"), AttentionLaunches.LONGEST_HEAD);
+        assertEquals(constant("kv_cache.cuh", "SHORT_HEAD"), AttentionLaunches.SHORT_HEAD);
         assertEquals(constant("attention_part.cuh", "MAX_SPLITS"), AttentionLaunches.MAX_SPLITS);
         assertEquals(constant("attention_part.cuh", "GROUP"), AttentionLaunches.HEADS_A_BLOCK);
         assertEquals(constant("attention_tensor.cuh", "MAX_STAGES"), AttentionLaunches.MOST_STAGES);
         assertTrue(StepShape.FEW <= constant("attention_part.cuh", "MAX_ROWS"), "rows of a fused step");
-        MatchResult threads = find("attention.cu", "THREADS_OF = D == 0 \\? (\\d+) : (\\d+);");
+        MatchResult threads = find("attention.cu", "THREADS_OF = D <= 0 \\? (\\d+) : (\\d+);");
         assertEquals(Integer.parseInt(threads.group(1)), AttentionLaunches.BLOCK);
         assertEquals(Integer.parseInt(threads.group(2)), 2 * AttentionLaunches.BLOCK);
         threads = find("attention_tensor.cuh", "TENSOR_THREADS = DEEP && D == 64 \\? (\\d+) : (\\d+);");

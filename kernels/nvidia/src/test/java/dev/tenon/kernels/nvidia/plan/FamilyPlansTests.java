@@ -36,7 +36,7 @@ class FamilyPlansTests {
     private final GraphBuilder b = new GraphBuilder("test");
 
     private PlannedGraph plan(Value output, int tokens) {
-        Graph graph = Fusion.fuse(b.build(output));
+        Graph graph = Fusion.fuse(b.build(output), KernelSupport::isFused);
         return t.plan(graph, TestGraphs.options(tokens, 4), TestGraphs.HOPPER, MvSchedule.DEFAULT);
     }
 
@@ -158,10 +158,10 @@ class FamilyPlansTests {
             int append = entries.indexOf("rope_append_f16");
             assertTrue(append > 0 && entries.get(append + 1).startsWith("attention_"), entries::toString);
             List<Argument> arguments = launches.get(append + 1).arguments();
-            Argument.Address lasts = (Argument.Address) arguments.getLast();
+            Argument.Address lasts = (Argument.Address) arguments.get(arguments.size() - 4);
             assertEquals(planned.step().id(), lasts.buffer());
             assertEquals(planned.limits().layout(shape).lasts(), lasts.offsetBytes());
-            assertNotEquals(Argument.Address.NULL, arguments.get(arguments.size() - 2), "sinks");
+            assertNotEquals(Argument.Address.NULL, arguments.get(arguments.size() - 5), "sinks");
             assertEquals("pool", entries.getLast());
             assertTrue(entries.containsAll(List.of("embedding_F16", "repeat", "layer_norm")), entries::toString);
         }
@@ -179,5 +179,135 @@ class FamilyPlansTests {
         IllegalArgumentException e = assertThrows(
                 IllegalArgumentException.class, () -> planned.limits().checkPositions(input, 2));
         assertTrue(e.getMessage().contains("position 40") && e.getMessage().contains("0 to 39"), e.getMessage());
+    }
+
+    /// The kernels of a decoded token up to the row that is selected, without those before the layer.
+    private List<String> layer(Value x) {
+        List<String> entries = entries(plan(b.selectRows("rows", x), 8), TOKEN);
+        return entries.subList(entries.indexOf("qkv_Q4_K_Q4_K_t1"), entries.size() - 1);
+    }
+
+    private Value embedding() {
+        return b.embedding("x", t.matrix("token_embd.weight", WIDTH, 1000, "Q4_K"));
+    }
+
+    private Value project(String name, Value x, int rows) {
+        return linear(name, x, t.matrix(name, x.width(), rows, "Q4_K"), false);
+    }
+
+    private Value gated(Value h) {
+        Value gate = b.activate("act", project("gate", h, 1024), Activation.SILU);
+        return b.multiply("m", gate, project("up", h, 1024));
+    }
+
+    @Test
+    void aNormAfterABlockIsAddedInTheSameKernel() {
+        Value x = embedding();
+        Value h = norm("attn_norm", x);
+        Value v = project("v", h, 128);
+        Value a = attend(project("q", h, 512), project("k", h, 128), v, rope(), heads());
+        x = b.add("x1", x, norm("post_attention_norm", project("o", a, WIDTH)));
+        x = b.add("x2", x, norm("post_ffw_norm", project("down", gated(norm("ffn_norm", x)), WIDTH)));
+        assertEquals(
+                List.of(
+                        "qkv_Q4_K_Q4_K_t1",
+                        "attention_f16_d64",
+                        "linear_Q4_K_t1",
+                        "rms_norm_add",
+                        "gate_up_Q4_K_t1",
+                        "linear_Q4_K_t1",
+                        "rms_norm_add"),
+                layer(x));
+    }
+
+    @Test
+    void aScaledResidualAndAScaledQueryCostNoKernel() {
+        Value x = embedding();
+        Value h = norm("attn_norm", x);
+        Value q = b.positionScale("qs", b.rope("qr", project("q", h, 512), rope()), 0.1f, 0, 8192);
+        Value k = b.rope("kr", project("k", h, 128), rope());
+        Value a = b.value("att", 512);
+        b.add(new CoreOp.Attention(q, k, project("v", h, 128), 0, heads(), a));
+        x = b.add("x1", x, b.scale("s1", project("o", a, WIDTH), 0.25f));
+        x = b.add("x2", x, b.scale("s2", project("down", gated(norm("ffn_norm", x)), WIDTH), 0.25f));
+        PlannedGraph planned = plan(b.selectRows("rows", x), 8);
+        List<Launch> launches = planned.launches(TOKEN);
+        assertEquals(
+                List.of("qkv_Q4_K_Q4_K_t1", "attention_f16_d64", "linear_Q4_K_t1", "gate_up_Q4_K_t1", "linear_Q4_K_t1"),
+                launches.stream().skip(2).limit(5).map(Launch::entry).toList());
+        List<Argument> attention = launches.get(3).arguments();
+        assertEquals(
+                List.of(new Argument.Float(0.1f), new Argument.Int(0), new Argument.Int(8192)),
+                attention.subList(attention.size() - 3, attention.size()));
+        List<Argument> linear = launches.get(4).arguments();
+        assertEquals(
+                List.of(new Argument.Float(0.25f), new Argument.Int(-1)),
+                linear.subList(linear.size() - 2, linear.size()));
+        List<String> prompt = entries(planned, new StepShape(8, 1, false));
+        assertEquals(2, prompt.stream().filter("scale"::equals).count(), prompt::toString);
+    }
+
+    @Test
+    void normsOfWholeQueriesAndKeysAreOneKernelMore() {
+        Value x = embedding();
+        Value h = norm("attn_norm", x);
+        Value q = b.rmsNorm("qn", project("q", h, 512), t.vector("q_norm", 512), 1e-5f);
+        Value k = b.rmsNorm("kn", project("k", h, 128), t.vector("k_norm", 128), 1e-5f);
+        Value a = attend(q, k, project("v", h, 128), rope(), heads());
+        assertEquals(
+                List.of("qkv_Q4_K_Q4_K_t1", "rms_norm_two", "attention_f16_d64", "linear_Q4_K_t1"),
+                layer(b.add("x1", x, project("o", a, WIDTH))));
+    }
+
+    @Test
+    void aParallelBlockWithoutRotationIsSixKernels() {
+        Value x = embedding();
+        Value h = b.layerNorm("n", x, t.vector("n.weight", WIDTH), Optional.empty(), 1e-5f);
+        Value a = b.value("att", 512);
+        b.add(new CoreOp.Attention(project("q", h, 512), project("k", h, 128), project("v", h, 128), 0, heads(), a));
+        Value y = b.add("x1", x, project("o", a, WIDTH));
+        y = b.add("x2", y, project("down", gated(h), WIDTH));
+        List<String> entries = entries(plan(b.selectRows("rows", y), 8), TOKEN);
+        assertEquals(
+                List.of(
+                                "embedding_Q4_K",
+                                "layer_norm",
+                                "qkv_Q4_K_Q4_K_t1",
+                                "gate_up_Q4_K_t1",
+                                "attention_f16_d64",
+                                "linear_Q4_K_t1",
+                                "linear_Q4_K_t1",
+                                "select_rows")
+                        .stream()
+                        .sorted()
+                        .toList(),
+                entries.stream().sorted().toList());
+    }
+
+    @Test
+    void anActivationWithoutAGateIsPartOfItsProjection() {
+        Value x = embedding();
+        Value h = norm("attn_norm", x);
+        Value a = attend(project("q", h, 512), project("k", h, 128), project("v", h, 128), rope(), heads());
+        x = b.add("x1", x, project("o", a, WIDTH));
+        Value up = b.activate("act", project("up", norm("ffn_norm", x), 1024), Activation.RELU_SQUARED);
+        x = b.add("x2", x, project("down", up, WIDTH));
+        assertEquals(
+                List.of("qkv_Q4_K_Q4_K_t1", "attention_f16_d64", "linear_Q4_K_t1", "linear_Q4_K_t1", "linear_Q4_K_t1"),
+                layer(x));
+    }
+
+    @Test
+    void longHeadsAreAppendedBeforeTheyAttend() {
+        Value x = embedding();
+        Value h = norm("attn_norm", x);
+        AttentionParams params = AttentionParams.builder(4, 1, 0.05f).build();
+        RopeParams long512 =
+                RopeParams.builder(512, RopeParams.Pairing.HALF_SPLIT, 10_000).build();
+        Value v = project("v", h, 512);
+        Value a = attend(project("q", h, 2048), project("k", h, 512), v, long512, params);
+        assertEquals(
+                List.of("qkv_Q4_K_Q4_K_t1", "rope_append_f16", "attention_f16_dlong", "linear_Q4_K_t1"),
+                layer(b.add("x1", x, project("o", a, WIDTH))));
     }
 }

@@ -63,8 +63,6 @@ class NoKernelYetTests {
         Value wide = new Value(3, "wide", 128);
         Weight pair = Weight.vector("pair", 2);
         Map<String, Op> ops = Map.ofEntries(
-                Map.entry("op slice", new PartOp.Slice(wide, 2, 0, Y)),
-                Map.entry("op plain_rms_norm", new PartOp.PlainRmsNorm(X, 2, 0, Y)),
                 Map.entry("op join", new PartOp.Join(X, X, 2, wide)),
                 Map.entry("op head_linear", new PartOp.HeadLinear(X, new Weight("h", 32, 32, 2), Y)),
                 Map.entry(
@@ -76,13 +74,11 @@ class NoKernelYetTests {
                                 0,
                                 AttentionParams.builder(1, 1, 1).chunk(8).build(),
                                 Y)),
-                Map.entry("op grouped_rms_norm", new PartOp.GroupedRmsNorm(X, new Weight("g", 32, 2), 0, Y)),
                 Map.entry("op short_convolution", new StateOp.ShortConvolution(X, new Weight("c", 4, 64), NONE, Y)),
                 Map.entry("op selective_scan", new StateOp.SelectiveScan(wide, two, pair, pair, pair, 1, Y)),
                 Map.entry(
                         "op gated_delta_rule",
                         new StateOp.GatedDeltaRule(wide, two, two, pair, pair, 1, StateOp.KeyHeads.BLOCK, 1e-6f, Y)),
-                Map.entry("op position_scale", new PositionScale(X, 0.1f, 0, 8, Y)),
                 Map.entry(
                         "op router",
                         new ExpertOp.Router(
@@ -114,6 +110,10 @@ class NoKernelYetTests {
                 new CoreOp.Repeat(table.rows(1, 2), Y),
                 new CoreOp.LayerNorm(X, vector, NONE, 0, Y),
                 new CoreOp.SwigluOai(X, X, 1.702f, 7, Y),
+                new PositionScale(X, 0.1f, 0, 8, Y),
+                new PartOp.Slice(X, 4, 0, new Value(5, "part", 32)),
+                new PartOp.GroupedRmsNorm(X, new Weight("n", 16, 4), 0, Y),
+                new PartOp.PlainRmsNorm(X, 2, 0, Y),
                 rope(Optional.of(new Yarn(4, 128, 32, 1)), 1.1f),
                 attention(false, NONE),
                 attention(true, Optional.of(Weight.vector("s", 1))),

@@ -17,8 +17,30 @@ import java.util.stream.IntStream;
 /// @param sinks one more score of each head, or null
 /// @param lasts the last position of each row's sequence in the step, for rows that see what follows them; or
 ///     null
+/// @param growth how queries are scaled by their position
 record Attention(
-        KvCache keys, KvCache values, int heads, float scale, int window, float softCap, float[] sinks, int[] lasts) {
+        KvCache keys,
+        KvCache values,
+        int heads,
+        float scale,
+        int window,
+        float softCap,
+        float[] sinks,
+        int[] lasts,
+        Growth growth) {
+    /// What queries are scaled with by their position.
+    private record Growth(float gain, int offset, int period) {
+        static final Growth NONE = new Growth(0, 0, 1);
+
+        double at(int position) {
+            return 1 + gain * Math.log(1 + (position + offset) / period);
+        }
+    }
+
+    private static Growth growth(KernelLaunch launch, int from) {
+        return new Growth(launch.floatParameter(from), launch.intParameter(from + 1), launch.intParameter(from + 2));
+    }
+
     /// `rope_append_T(q, k, v, qNorm, kNorm, eps, table, positions, sequences, pages, maxPages, kCache,
     /// vCache, heads, kvHeads, keyLength, valueLength, ropeDim, pairing)`.
     static void ropeAppend(KernelLaunch launch, String type) {
@@ -37,7 +59,8 @@ record Attention(
                 0,
                 0,
                 null,
-                null);
+                null,
+                Growth.NONE);
         int[] positions = ints(launch, launch.longParameter(7), rows);
         int[] sequences = ints(launch, launch.longParameter(8), rows);
         long table = launch.longParameter(6);
@@ -85,7 +108,8 @@ record Attention(
 
     /// `attention_T_dN(q, k, v, qNorm, kNorm, eps, table, positions, sequences, pages, maxPages, kCache,
     /// vCache, out, partial, counters, heads, kvHeads, keyLength, valueLength, ropeDim, pairing, scale,
-    /// window, softCap, sinks, lasts)`: with k, queries and keys are raw, and the rows are appended first.
+    /// window, softCap, sinks, lasts, gain, offset, period)`: with k, queries and keys are raw, and
+    /// the rows are appended first.
     static void attend(KernelLaunch launch, String type) {
         int rows = launch.geometry().gridZ();
         int kvHeads = launch.intParameter(17);
@@ -102,7 +126,8 @@ record Attention(
                 launch.intParameter(23),
                 launch.floatParameter(24),
                 floats(launch, launch.longParameter(25), heads),
-                lasts(launch, 26, rows));
+                lasts(launch, 26, rows),
+                growth(launch, 27));
         int[] positions = ints(launch, launch.longParameter(7), rows);
         int[] sequences = ints(launch, launch.longParameter(8), rows);
         float[] q = floats(launch, launch.longParameter(0), (long) rows * heads * keyLength);
@@ -125,8 +150,8 @@ record Attention(
     }
 
     /// `attention_prefill_T_dN(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,
-    /// window, softCap, sinks, lasts)`: a block a tile and kv head; a tile is first row, rows, sequence, first
-    /// position.
+    /// window, softCap, sinks, lasts, gain, offset, period)`: a block a tile and kv head; a tile
+    /// is first row, rows, sequence, first position.
     static void attendTiles(KernelLaunch launch, String type, int length) {
         int count = launch.geometry().gridX();
         int[] tiles = ints(launch, launch.longParameter(1), 4L * count);
@@ -142,7 +167,8 @@ record Attention(
                 launch.intParameter(10),
                 launch.floatParameter(11),
                 floats(launch, launch.longParameter(12), heads),
-                lasts(launch, 13, rowsOf(tiles)));
+                lasts(launch, 13, rowsOf(tiles)),
+                growth(launch, 14));
         for (int i = 0; i < count; i++) {
             int first = tiles[4 * i];
             int rows = tiles[4 * i + 1];
@@ -197,7 +223,7 @@ record Attention(
             for (int i = 0; i < key.length; i++) {
                 score += (double) q[from + i] * key[i];
             }
-            score *= scale;
+            score *= scale * growth.at(position);
             scores[p - low] = softCap > 0 ? softCap * Math.tanh(score / softCap) : score;
             greatest = Math.max(greatest, scores[p - low]);
         }

@@ -19,12 +19,15 @@ public final class NvidiaKernels {
 
     private static final Map<String, KernelReference> SMALL = Map.ofEntries(
             Map.entry("rms_norm", SmallKernels::rmsNorm),
+            Map.entry("rms_norm_two", SmallKernels::rmsNormTwo),
             Map.entry("rms_norm_add", SmallKernels::rmsNormAdd),
             Map.entry("layer_norm", SmallKernels::layerNorm),
             Map.entry("rope_table", SmallKernels::ropeTable),
             Map.entry("rope", SmallKernels::rope),
             Map.entry("select_rows", SmallKernels::selectRows),
             Map.entry("repeat", SmallKernels::repeat),
+            Map.entry("position_scale", SmallKernels::positionScale),
+            Map.entry("slice", SmallKernels::slice),
             Map.entry("swiglu_oai", SmallKernels::swigluOai),
             Map.entry("pool", SmallKernels::pool),
             Map.entry("norm_f16", SmallKernels::normF16),

@@ -75,7 +75,7 @@ final class Products {
         }
     }
 
-    /// `linear_F_tN(weight, x, norm, eps, bias, residual, out, rows, cols, threads)`.
+    /// `linear_F_tN(weight, x, norm, eps, bias, residual, out, rows, cols, threads, factor, activation)`.
     static void linear(KernelLaunch launch, WeightFormat format, int count) {
         int rows = launch.intParameter(7);
         int cols = launch.intParameter(8);
@@ -83,8 +83,13 @@ final class Products {
                 input(launch, launch.longParameter(1), launch.longParameter(2), launch.floatParameter(3), count, cols);
         float[] out =
                 Matrix.of(launch, format, launch.longParameter(0), rows, cols).times(x);
-        float[] residual = floats(launch, launch.longParameter(5), out.length);
-        add(out, floats(launch, launch.longParameter(4), rows), residual);
+        add(out, floats(launch, launch.longParameter(4), rows), null);
+        int activation = launch.intParameter(11);
+        for (int i = 0; i < out.length; i++) {
+            float value = launch.floatParameter(10) * out[i];
+            out[i] = activation < 0 ? value : activated(value, activation);
+        }
+        add(out, null, floats(launch, launch.longParameter(5), out.length));
         Arrays.write(launch, launch.longParameter(6), out);
     }
 

@@ -20,16 +20,33 @@ final class SmallKernels {
         float of(float a, float b);
     }
 
-    /// `rms_norm(x, weight, eps, out, group, groups)`: a block a group.
+    /// `rms_norm(x, weight, eps, out, group, weights)`: a block a group.
     static void rmsNorm(KernelLaunch launch) {
         int group = launch.intParameter(4);
+        int rows = launch.intParameter(5);
         int groups = launch.geometry().gridX();
         float[] x = floats(launch, launch.longParameter(0), (long) groups * group);
-        float[] weight = floats(launch, launch.longParameter(1), group);
+        float[] weights = floats(launch, launch.longParameter(1), (long) rows * group);
         for (int g = 0; g < groups; g++) {
+            int row = g % rows * group;
+            float[] weight = java.util.Arrays.copyOfRange(weights, row, row + group);
             Arrays.norm(x, g * group, group, weight, launch.floatParameter(2), x, g * group);
         }
         write(launch, launch.longParameter(3), x);
+    }
+
+    /// `rms_norm_two(x, ofX, widthX, y, ofY, widthY, eps)`: in place; a block a row and value.
+    static void rmsNormTwo(KernelLaunch launch) {
+        int rows = launch.geometry().gridX();
+        for (int i = 0; i < 6; i += 3) {
+            int width = launch.intParameter(i + 2);
+            float[] x = floats(launch, launch.longParameter(i), (long) rows * width);
+            float[] weight = floats(launch, launch.longParameter(i + 1), width);
+            for (int r = 0; r < rows; r++) {
+                Arrays.norm(x, r * width, width, weight, launch.floatParameter(6), x, r * width);
+            }
+            write(launch, launch.longParameter(i), x);
+        }
     }
 
     /// `rms_norm_add(x, weight, eps, residual, out, width)`: a block a row.
@@ -80,6 +97,30 @@ final class SmallKernels {
             out[i] = row[i % row.length];
         }
         write(launch, launch.longParameter(2), out);
+    }
+
+    /// `position_scale(x, positions, gain, offset, period, out, width, n)`.
+    static void positionScale(KernelLaunch launch) {
+        int width = launch.intParameter(6);
+        float[] x = floats(launch, launch.longParameter(0), launch.longParameter(7));
+        int[] positions = Arrays.ints(launch, launch.longParameter(1), x.length / width);
+        for (int i = 0; i < x.length; i++) {
+            int periods = (positions[i / width] + launch.intParameter(3)) / launch.intParameter(4);
+            x[i] *= (float) (1 + launch.floatParameter(2) * Math.log(1 + periods));
+        }
+        write(launch, launch.longParameter(5), x);
+    }
+
+    /// `slice(x, group, from, length, out, n)`.
+    static void slice(KernelLaunch launch) {
+        int group = launch.intParameter(1);
+        int length = launch.intParameter(3);
+        float[] out = new float[(int) launch.longParameter(5)];
+        float[] x = floats(launch, launch.longParameter(0), (long) out.length / length * group);
+        for (int i = 0; i < out.length; i++) {
+            out[i] = x[i / length * group + launch.intParameter(2) + i % length];
+        }
+        write(launch, launch.longParameter(4), out);
     }
 
     /// `swiglu_oai(gate, up, alpha, limit, out, n)`.

@@ -1,0 +1,228 @@
+package dev.tenon.kernels.nvidia.plan;
+
+import dev.tenon.api.compile.ValuePool;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.Support;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.FusedOp;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PositionScale;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.BufferSpec;
+import dev.tenon.kernels.nvidia.DeviceTraits;
+import dev.tenon.kernels.nvidia.KvBuffer;
+import dev.tenon.kernels.nvidia.launch.AttentionLaunches;
+import dev.tenon.kernels.nvidia.launch.BufferList;
+import dev.tenon.kernels.nvidia.launch.CacheTypes;
+import dev.tenon.kernels.nvidia.launch.Emission;
+import dev.tenon.kernels.nvidia.launch.KernelCodes;
+import dev.tenon.kernels.nvidia.launch.PlannedOp;
+import dev.tenon.kernels.nvidia.launch.Slot;
+import dev.tenon.kernels.nvidia.step.Buckets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// Plans attention and the rotations before it, with the memory of the cache.
+final class AttentionOps {
+    private final PlanOptions options;
+    private final DeviceTraits traits;
+    private final BufferList buffers;
+    private final WeightList weights;
+    private final ValuePool<Slot> pool;
+    private final List<PlannedOp> ops;
+    private final int pageCount;
+    private final BufferSpec pages;
+    private final List<KvBuffer> cache = new ArrayList<>();
+    /// What attention does with raw projections, by the id of its query value.
+    private final Map<Integer, AttentionLaunches.Heads> heads = new HashMap<>();
+    /// How attention scales queries by their position, by the id of its query value.
+    private final Map<Integer, PositionScale> scales = new HashMap<>();
+
+    private final Map<RopeTables.Key, BufferSpec> ropes = new HashMap<>();
+    private int deepFrom = Integer.MAX_VALUE;
+
+    /// @param options limits of the plan
+    /// @param traits the device
+    /// @param buffers all memory
+    /// @param weights memory of weights
+    /// @param pool memory of values
+    /// @param ops the ops planned so far; more are added
+    AttentionOps(
+            PlanOptions options,
+            DeviceTraits traits,
+            BufferList buffers,
+            WeightList weights,
+            ValuePool<Slot> pool,
+            List<PlannedOp> ops) {
+        this.options = options;
+        this.traits = traits;
+        this.buffers = buffers;
+        this.weights = weights;
+        this.pool = pool;
+        this.ops = ops;
+        this.pageCount = Math.toIntExact((options.kvTokens() + (long) KvBuffer.TOKENS - 1) / KvBuffer.TOKENS);
+        this.pages = buffers.add(
+                BufferSpec.Kind.PAGES, "page tables", Math.multiplyExact(4L * options.maxSequences(), pageCount));
+    }
+
+    /// {@return pages of the cache}
+    int pageCount() {
+        return pageCount;
+    }
+
+    /// {@return the page tables}
+    BufferSpec pages() {
+        return pages;
+    }
+
+    /// {@return keys and values of the layers, alternating}
+    List<KvBuffer> cache() {
+        return cache;
+    }
+
+    /// {@return the first position from which steps are deep}
+    int deepFrom() {
+        return deepFrom;
+    }
+
+    private void add(Op op, String name, String kernel, PlannedOp.Emitter emitter) {
+        ops.add(new PlannedOp(op.kind(), name, kernel, Support.Level.FAST, false, 0, emitter));
+    }
+
+    /// Notes that attention norms, rotates and appends what projections leave.
+    ///
+    /// @param f the projections
+    void raw(FusedOp.Qkv f) {
+        boolean byHead = !FusedOpFilter.wholeNorms(f);
+        Optional<CoreOp.RmsNorm> qNorm = f.qNorm().filter(_ -> byHead);
+        Optional<CoreOp.RmsNorm> kNorm = f.kNorm().filter(_ -> byHead);
+        Optional<RopeParams> rope = f.qRope().map(CoreOp.Rope::params);
+        heads.put(
+                f.queries().id(),
+                new AttentionLaunches.Heads(
+                        qNorm.map(n -> weights.floats(n.weight()).at(0)).orElse(Argument.Address.NULL),
+                        kNorm.map(n -> weights.floats(n.weight()).at(0)).orElse(Argument.Address.NULL),
+                        qNorm.or(() -> kNorm).map(CoreOp.RmsNorm::eps).orElse(0f),
+                        rope.map(r -> table(r).at(0)).orElse(Argument.Address.NULL),
+                        rope));
+    }
+
+    /// Lets attention scale its queries by their position.
+    ///
+    /// @param s an op whose result is the queries of one attention, and nothing else
+    void scaled(PositionScale s) {
+        pool.share(s.out(), pool.get(s.x()));
+        scales.put(s.out().id(), s);
+        AttentionLaunches.Heads raw = heads.get(s.x().id());
+        if (raw != null) {
+            heads.put(s.out().id(), raw);
+        }
+    }
+
+    private BufferSpec table(RopeParams params) {
+        return ropes.computeIfAbsent(RopeTables.key(params), key -> {
+            int pairs = params.ropeDim() / 2;
+            double[] frequencies = RopeTables.frequencies(
+                    params, params.freqFactors().map(weights::values).orElse(null));
+            BufferSpec frequency = weights.constant("rope frequencies", frequencies);
+            BufferSpec table = buffers.add(
+                    BufferSpec.Kind.ACTIVATION, "rope table", 8L * pairs * Buckets.of(options.maxBatchTokens()));
+            ops.add(new PlannedOp(
+                    "rope",
+                    "rope table",
+                    "rope_table",
+                    Support.Level.FAST,
+                    false,
+                    8L * pairs,
+                    to -> to.launch(
+                            Emission.SMALL,
+                            "rope_table",
+                            to.shape.rows(),
+                            1,
+                            1,
+                            64,
+                            0,
+                            to.stepAt(to.layout.positions()),
+                            frequency.at(0),
+                            table.at(0),
+                            pairs,
+                            params.attentionFactor())));
+            return table;
+        });
+    }
+
+    /// Plans a rotation by itself.
+    void rope(CoreOp.Rope r) {
+        Slot x = pool.get(r.x());
+        if (x.selected) {
+            throw new IllegalStateException("rotation of selected rows; positions are known for all rows only");
+        }
+        BufferSpec table = table(r.params());
+        Slot out = pool.define(r.out(), false);
+        RopeParams p = r.params();
+        add(
+                r,
+                r.out().name(),
+                "rope",
+                to -> to.launch(
+                        Emission.SMALL,
+                        "rope",
+                        x.width / p.headDim(),
+                        to.rows(x),
+                        1,
+                        64,
+                        0,
+                        to.at(x),
+                        table.at(0),
+                        to.out(out),
+                        x.width / p.headDim(),
+                        p.headDim(),
+                        p.ropeDim(),
+                        KernelCodes.of(p.pairing())));
+    }
+
+    /// Plans attention.
+    ///
+    /// @param a the op
+    /// @param f16Out whether everything that reads the result takes float16 in steps of many rows
+    void attention(CoreOp.Attention a, boolean f16Out) {
+        Slot q = pool.get(a.q());
+        Slot k = pool.get(a.k());
+        Slot v = pool.get(a.v());
+        Slot out = pool.define(a.out(), false);
+        long keyBytes = a.headCountKv() * KvBuffer.TOKENS * KvBuffer.rowBytes(options.keyType(), a.keyLength());
+        long valueBytes = a.headCountKv() * KvBuffer.TOKENS * KvBuffer.rowBytes(options.valueType(), a.valueLength());
+        KvBuffer keys = kv("keys of layer " + a.layer(), keyBytes);
+        KvBuffer values = kv("values of layer " + a.layer(), valueBytes);
+        CacheTypes types = new CacheTypes(options.keyType(), options.valueType());
+        AttentionLaunches launches = new AttentionLaunches(
+                a,
+                q,
+                k,
+                v,
+                out,
+                heads.get(a.q().id()),
+                types,
+                keys,
+                values,
+                a.params().sinks().map(s -> weights.floats(s).at(0)).orElse(Argument.Address.NULL),
+                Optional.ofNullable(scales.get(a.q().id())),
+                pages,
+                pageCount,
+                (long) pageCount * KvBuffer.TOKENS,
+                f16Out);
+        deepFrom = Math.min(deepFrom, launches.deepFrom(traits));
+        add(a, a.out().name(), "attention_" + types.entry(), launches::emit);
+    }
+
+    private KvBuffer kv(String purpose, long pageBytes) {
+        KvBuffer made = new KvBuffer(
+                buffers.add(BufferSpec.Kind.KV, purpose, Math.multiplyExact(pageBytes, (long) pageCount)), pageBytes);
+        cache.add(made);
+        return made;
+    }
+}
