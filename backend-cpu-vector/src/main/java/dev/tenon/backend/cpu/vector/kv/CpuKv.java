@@ -18,7 +18,8 @@ import java.util.List;
 ///
 /// A page holds, layer after layer, the keys `[headCountKv, keyLength, TOKENS]` and then the values
 /// `[headCountKv, TOKENS, valueLength]`: what attention reads together, one head's positions, lies
-/// together, and keys lie transposed, because scores are computed for many positions at once.
+/// together, and keys lie transposed, because scores are computed for many positions at once. A layer whose
+/// values are in its keys has no values of its own.
 ///
 /// In Q8_0, a head's levels (int8) lie like that, then its scales (F16): of keys `[keyLength / 32,
 /// TOKENS]`, of values `[TOKENS, valueLength / 32]`. A block of 32 elements of one position has a
@@ -65,7 +66,8 @@ public final class CpuKv implements KvPages, AutoCloseable {
             keyOffset[layer.layer()] = offset;
             offset += layer.headCountKv() * headBytes(keyType, layer.keyLength());
             valueOffset[layer.layer()] = offset;
-            offset += layer.headCountKv() * headBytes(valueType, layer.valueLength());
+            offset +=
+                    layer.params().valuesInKeys() ? 0 : layer.headCountKv() * headBytes(valueType, layer.valueLength());
         }
         pageBytes = offset;
         pageCount = (int) ((positions + (long) TOKENS - 1) / TOKENS);
@@ -203,7 +205,7 @@ public final class CpuKv implements KvPages, AutoCloseable {
             }
         }
         int valueLength = op.valueLength();
-        for (int t = 0; t < count; t++) {
+        for (int t = 0; t < count && !op.params().valuesInKeys(); t++) {
             int from = (token + t) * v.width + head * valueLength;
             if (valueType == KvType.F16) {
                 long base = valuesAt(op.layer(), head, valueLength);
@@ -365,6 +367,23 @@ public final class CpuKv implements KvPages, AutoCloseable {
                 loadScales(memory, base + (long) length * TOKENS, TOKENS * blocks, tiles);
                 MemorySegment.copy(memory, BYTE, base + (long) from * length, tiles.levels(), from * length, count);
                 math.valueLevels(tiles.levels(), tiles.scales(), length, stride, from, to, target);
+            }
+        }
+    }
+
+    /// Takes values out of the keys that the tiles hold, into `values` of the tiles, `[TOKENS, stride]`.
+    ///
+    /// @param length elements of a value
+    /// @param stride elements from one position to the next in the tile
+    /// @param from first position in the page
+    /// @param to position after the last
+    /// @param tiles the thread's memory
+    public static void valuesOfKeys(int length, int stride, int from, int to, Tiles tiles) {
+        float[] keys = tiles.keys();
+        float[] values = tiles.values();
+        for (int i = 0; i < length; i++) {
+            for (int p = from; p < to; p++) {
+                values[p * stride + i] = keys[i * TOKENS + p];
             }
         }
     }

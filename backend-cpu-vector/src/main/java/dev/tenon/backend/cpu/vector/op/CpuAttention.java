@@ -207,7 +207,11 @@ public record CpuAttention(
             int from = Math.max(firstSeen - base, 0);
             int to = Math.min(lastPosition + 1 - base, CpuKv.TOKENS);
             cache.loadKeys(op.layer(), table[index], head, op.keyLength(), tiles, math);
-            cache.loadValues(op.layer(), table[index], head, op.valueLength(), stride, from, to, tiles, math);
+            if (op.params().valuesInKeys()) {
+                CpuKv.valuesOfKeys(op.valueLength(), stride, from, to, tiles);
+            } else {
+                cache.loadValues(op.layer(), table[index], head, op.valueLength(), stride, from, to, tiles, math);
+            }
             // Tokens that see the same positions of the page go together.
             int t = first;
             while (t < end) {

@@ -59,7 +59,8 @@ final class KernelTimes {
     }
 
     private static long elements(CoreOp.Attention a) {
-        return (long) a.headCountKv() * (a.keyLength() + a.valueLength());
+        int values = a.params().valuesInKeys() ? 0 : a.valueLength();
+        return (long) a.headCountKv() * (a.keyLength() + values);
     }
 
     /// Begins a run.

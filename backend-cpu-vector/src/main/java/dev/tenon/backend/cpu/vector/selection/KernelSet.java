@@ -101,12 +101,13 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
 
     /// {@return a kernel for attention that another bundle offers, or null if none fits}
     ///
-    /// @param op the op; none fits where scores are capped
+    /// @param op the op; none fits where scores are capped, or where values are in keys
     /// @param keyType element type of cached keys
     /// @param valueType element type of cached values
     public AttentionKernel attention(CoreOp.Attention op, KvType keyType, KvType valueType) {
         // Rows of values are kept aligned here, and one directly after the other in a kernel's.
-        if (op.params().softCap() > 0 || AttentionMath.aligned(op.valueLength()) != op.valueLength()) {
+        boolean plain = op.params().softCap() == 0 && !op.params().valuesInKeys();
+        if (!plain || AttentionMath.aligned(op.valueLength()) != op.valueLength()) {
             return null;
         }
         return offered(AttentionKernel.class, k -> k.accepts(keyType, valueType, op.keyLength(), op.valueLength()));

@@ -70,6 +70,20 @@ class CpuKvTests {
     }
 
     @Test
+    void valuesThatAreInKeysTakeNoMemory() {
+        AttentionParams params =
+                AttentionParams.builder(4, 1, 1).valuesInKeys(true).build();
+        Value queries = new Value(0, "q", 4 * 96);
+        Value values = new Value(2, "v", 64);
+        CoreOp.Attention latent =
+                new CoreOp.Attention(queries, new Value(1, "k", 96), values, 0, params, new Value(3, "out", 4 * 64));
+        CpuAllocator allocator = new CpuAllocator(1 << 30);
+        try (CpuKv cache = new CpuKv(List.of(latent), 64, KvType.F16, KvType.F16, allocator)) {
+            assertEquals(96 * 2 * CpuKv.TOKENS, cache.pageBytes());
+        }
+    }
+
+    @Test
     void aPageThatNothingWasStoredInIsCopiedAsZeros() {
         List<CoreOp.Attention> layers = List.of(layer(0));
         CpuAllocator allocator = new CpuAllocator(1 << 30);
