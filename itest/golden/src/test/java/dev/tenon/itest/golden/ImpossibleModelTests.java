@@ -43,7 +43,7 @@ class ImpossibleModelTests {
     static Path folder;
 
     /// A model that is being changed.
-    private static final class Model {
+    static final class Model {
         record Tensor(int type, List<Long> shape, byte[] data) {}
 
         final Map<String, GgufValue> metadata = new LinkedHashMap<>();
@@ -84,8 +84,21 @@ class ImpossibleModelTests {
         }
 
         Model ropeFactors(float... values) {
-            tensors.put("rope_freqs.weight", new Tensor(0, List.of((long) values.length), TinyGguf.f32(values)));
+            return vector("rope_freqs.weight", values);
+        }
+
+        Model vector(String name, float... values) {
+            tensors.put(name, new Tensor(0, List.of((long) values.length), TinyGguf.f32(values)));
             return this;
+        }
+
+        /// Gives the model another architecture with the same keys and tensors.
+        Model architecture(String id) {
+            Map<String, GgufValue> keys = new LinkedHashMap<>();
+            metadata.forEach((key, value) -> keys.put(key.replaceFirst("^llama\\.", id + "."), value));
+            metadata.clear();
+            metadata.putAll(keys);
+            return set("general.architecture", id);
         }
 
         Path write(Path file) throws IOException {
