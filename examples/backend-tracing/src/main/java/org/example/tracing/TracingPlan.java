@@ -4,6 +4,7 @@ import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import java.util.Optional;
@@ -40,6 +41,11 @@ record TracingPlan(Plan traced, TraceFile trace) implements Plan {
     @Override
     public KvPages kvPages() {
         return traced.kvPages();
+    }
+
+    @Override
+    public Optional<StateSlots> states() {
+        return traced.states();
     }
 
     @Override

@@ -19,6 +19,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.models.MemoryWeights;
 import dev.tenon.itest.testkit.models.RandomModels;
+import dev.tenon.itest.testkit.models.StateModels;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -56,7 +57,13 @@ class DecodeAllocationTests {
     /// Until C2 has compiled everything; seconds on an idle machine.
     private static final long PATIENCE_NANOS = 300_000_000_000L;
 
+    /// In place of a format: a model with states, in Q8_0.
+    private static final String STATES = "states";
+
     private static final RandomModels.Shape SHAPE = new RandomModels.Shape(2, 256, 4, 2, 64, 512, 300);
+    /// Token ids that both models know.
+    private static final int VOCABULARY = 41;
+
     private static final Map<String, QuantFormat> FORMATS = new HashMap<>();
     private static final ThreadMXBean COUNTER = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -78,7 +85,7 @@ class DecodeAllocationTests {
     }
 
     static Stream<Arguments> cases() {
-        return Stream.of("Q6_K", "Q4_K_M", "Q8_0")
+        return Stream.of("Q6_K", "Q4_K_M", "Q8_0", STATES)
                 .flatMap(format -> Stream.of(KvType.F16, KvType.Q8_0)
                         .flatMap(cache -> Stream.of(1, 2).map(threads -> Arguments.of(format, cache, threads))));
     }
@@ -87,7 +94,7 @@ class DecodeAllocationTests {
     @MethodSource("cases")
     void aDecodedStepAllocatesNothingOnAnyThread(String format, KvType cache, int threads) {
         assumeTrue(COUNTER.isThreadAllocatedMemorySupported(), "this JVM does not count what threads allocate");
-        Graph graph = graph();
+        Graph graph = graph(format);
         PlanOptions options = PlanOptions.builder(MOST * PAGES * TOKENS)
                 .maxBatchTokens(PROMPT)
                 .maxSequences(MOST)
@@ -111,10 +118,10 @@ class DecodeAllocationTests {
                     .mapToObj(s -> IntStream.range(s * PAGES, (s + 1) * PAGES).toArray())
                     .toArray(int[][]::new);
             StepInput input = new StepInput();
-            for (int[] table : pages) {
+            for (int s = 0; s < MOST; s++) {
                 input.clear();
-                input.addSequence(table);
-                IntStream.range(0, PROMPT).forEach(t -> input.addToken(t, t, false));
+                input.addSequence(pages[s], s);
+                IntStream.range(0, PROMPT).forEach(t -> input.addToken(t % VOCABULARY, t, false));
                 plan.run(input);
             }
             long end = System.nanoTime() + PATIENCE_NANOS;
@@ -130,15 +137,17 @@ class DecodeAllocationTests {
 
     /// {@return bytes a step in the best round: in the first one that allocated nothing, else in all until `end`}
     private static long leastAllocation(Plan plan, StepInput input, int[][] pages, long[] team, long end) {
-        float[] logits = new float[SHAPE.vocabularySize()];
+        float[] logits = new float[Math.max(SHAPE.vocabularySize(), SHAPE.embeddingLength())];
+        // A state goes on from where it is, or from the beginning.
+        int first = plan.states().isPresent() ? 0 : PROMPT;
         long least = Long.MAX_VALUE;
         do {
             long before = allocated(team);
             for (int t = 0; t < STEPS; t++) {
                 input.clear();
-                for (int[] table : pages) {
-                    input.addSequence(table);
-                    input.addToken(t, PROMPT + t, true);
+                for (int s = 0; s < pages.length; s++) {
+                    input.addSequence(pages[s], s);
+                    input.addToken(t % VOCABULARY, first + t, true);
                 }
                 plan.run(input).logits(0, logits);
             }
@@ -147,8 +156,11 @@ class DecodeAllocationTests {
         return least;
     }
 
-    private static Graph graph() {
-        try (RandomModels.Model model = RandomModels.llamaLike(1, FORMATS.get("Q8_0"), SHAPE)) {
+    private static Graph graph(String format) {
+        QuantFormat matrices = FORMATS.get("Q8_0");
+        try (RandomModels.Model model = format.equals(STATES)
+                ? StateModels.hybrid(1, matrices, SHAPE.embeddingLength())
+                : RandomModels.llamaLike(1, matrices, SHAPE)) {
             return model.graph();
         }
     }
@@ -156,8 +168,11 @@ class DecodeAllocationTests {
     /// {@return the format of a weight: in the mixture values, the second matrix of the feed-forward layer and the
     ///     output are finer}
     private static QuantFormat format(String name, Weight weight) {
-        if (weight.rows() == 1) {
+        if (weight.rows() == 1 || weight.name().startsWith("conv.")) {
             return FORMATS.get("F32");
+        }
+        if (name.equals(STATES)) {
+            return FORMATS.get("Q8_0");
         }
         boolean finer = Stream.of("attn_v", "ffn_down", "output.weight").anyMatch(weight.name()::contains);
         return FORMATS.get(!name.equals("Q4_K_M") ? name : finer ? "Q6_K" : "Q4_K");

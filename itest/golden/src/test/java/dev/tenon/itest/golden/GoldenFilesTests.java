@@ -12,6 +12,9 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.backend.cpu.vector.CpuVectorBackend;
+import dev.tenon.platform.core.StandaloneEngine;
+import dev.tenon.platform.core.StandaloneEngine.InstalledBundle;
 import dev.tenon.platform.core.Tenon;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -244,6 +247,28 @@ class GoldenFilesTests {
                 session.evaluate(
                         Arrays.copyOfRange(ids, 20, ids.length), Rows.LAST, (i, logits) -> got[0] = logits.clone());
                 same(got[0], expected, golden.name() + " after tokens were taken back");
+            }
+        });
+    }
+
+    /// The sequence runs its tokens again where it goes on.
+    @TestFactory
+    Stream<DynamicTest> aMoveToAnotherPlacementLeavesNoTrace() {
+        return each(golden -> {
+            int[] ids = golden.ids("len33");
+            try (StandaloneEngine moving = Tenon.standalone(Map.of(), type -> type != CpuVectorBackend.class)) {
+                InstalledBundle first = moving.installProviders(new CpuVectorBackend());
+                try (LoadedModel model = moving.load(golden.request().build());
+                        Session session = model.newSession()) {
+                    float[] expected = GoldenContract.last(model, ids);
+                    session.evaluate(Arrays.copyOf(ids, 20), Rows.NONE, (i, logits) -> {});
+                    first.remove();
+                    moving.installProviders(new CpuVectorBackend());
+                    float[][] got = new float[1][];
+                    session.evaluate(
+                            Arrays.copyOfRange(ids, 20, ids.length), Rows.LAST, (i, logits) -> got[0] = logits.clone());
+                    same(got[0], expected, golden.name() + " after a move");
+                }
             }
         });
     }

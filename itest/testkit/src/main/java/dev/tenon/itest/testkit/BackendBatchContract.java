@@ -18,6 +18,7 @@ import dev.tenon.itest.testkit.models.PlanDriver.Settings;
 import dev.tenon.itest.testkit.models.RandomModels;
 import dev.tenon.itest.testkit.models.RandomModels.Model;
 import dev.tenon.itest.testkit.models.RandomModels.Shape;
+import dev.tenon.itest.testkit.models.StateModels;
 import dev.tenon.itest.testkit.models.TestFormats;
 import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
@@ -53,7 +54,7 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
     }
 
     private static Model withStates() {
-        return RandomModels.ops("states and attention", 11, 24, TestFormats.F32, StateOpCases::hybrid);
+        return StateModels.hybrid(11, TestFormats.F32, 24);
     }
 
     private void chunks(Model model) {

@@ -141,23 +141,4 @@ final class StateOpCases {
                 qkv, decay, beta, Weight.vector("ssm_a", heads), bias, shape[0], sharing, 1e-6f, out));
         return out;
     }
-
-    /// Adds one of each op with a state, and attention, with residuals.
-    ///
-    /// @param b the graph
-    /// @param x `[T, 24]`
-    /// @return `[T, 24]`
-    static Value hybrid(GraphBuilder b, Value x) {
-        Value convolved = b.shortConvolution("conv", x, new Weight("conv.weight", 4, 24), NONE);
-        Value sum = b.add("after_conv", x, convolved);
-        Value scanned = scan(b, sum, new int[] {4, 16, 16, 2});
-        sum = b.add("after_scan", sum, OpCases.project(b, scanned, "scan_out", 24));
-        Value corrected = delta(b, sum, new int[] {2, 4, 16, 16}, StateOp.KeyHeads.CYCLIC);
-        sum = b.add("after_delta", sum, OpCases.project(b, corrected, "delta_out", 24));
-        Value q = OpCases.project(b, sum, "q", 32);
-        Value k = OpCases.project(b, sum, "k", 16);
-        Value v = OpCases.project(b, sum, "v", 16);
-        Value attended = b.attention("attn", q, k, v, 0, 4, 2, 0.35f);
-        return b.add("after_attn", sum, OpCases.project(b, attended, "attn_out", 24));
-    }
 }

@@ -15,6 +15,7 @@ import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Probe;
+import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
@@ -215,7 +216,7 @@ record FaultyBackend(Backend sound, Fault fault) implements Backend {
             StepInput out = new StepInput();
             for (int t = 0; t < in.tokenCount(); t++) {
                 if (t == 0 || in.sequence(t) != in.sequence(t - 1)) {
-                    out.addSequence(table(in.pageTable(in.sequence(t))));
+                    out.addSequence(table(in.pageTable(in.sequence(t))), in.stateSlot(in.sequence(t)));
                 }
                 TokenSampling choice = in.sampling(t);
                 if (choice == null) {
@@ -259,6 +260,11 @@ record FaultyBackend(Backend sound, Fault fault) implements Backend {
         @Override
         public KvPages kvPages() {
             return this;
+        }
+
+        @Override
+        public Optional<StateSlots> states() {
+            return sound.states();
         }
 
         @Override

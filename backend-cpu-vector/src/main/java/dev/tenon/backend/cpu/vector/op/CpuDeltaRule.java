@@ -78,6 +78,6 @@ public record CpuDeltaRule(
     }
 
     private double length(int from) {
-        return Math.sqrt(elements.squares(qkv.data, from, op.keyLength()));
+        return Math.sqrt(elements.sumOfSquares(qkv.data, from, op.keyLength()));
     }
 }

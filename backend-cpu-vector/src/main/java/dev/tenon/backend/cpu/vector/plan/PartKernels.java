@@ -44,7 +44,7 @@ final class PartKernels {
         return new CpuRows(out, (c, t, scratch) -> {
             for (int g = 0; g < out.width; g += length) {
                 int at = t * out.width + g;
-                float factor = (float) (1 / Math.sqrt(math.squares(x.data, at, length) / length + op.eps()));
+                float factor = (float) (1 / Math.sqrt(math.sumOfSquares(x.data, at, length) / length + op.eps()));
                 for (int i = 0; i < length; i++) {
                     out.data[at + i] = x.data[at + i] * factor * weight[g + i];
                 }

@@ -7,6 +7,7 @@ import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
+import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.kv.CpuStates;
@@ -159,13 +160,15 @@ record PlanBuilder(
         List<CoreOp.Attention> own = layers.stream()
                 .filter(layer -> !lowered.attentionKernels().containsKey(layer))
                 .toList();
-        return new Warmup(kernels.attention(), kernels.elementMath(), own, lowered.ownElements(), options, arena -> {
-            List<WarmupTask> tasks = WarmupTask.attention(lowered.attentionKernels(), sizes, arena);
-            if (lowered.elements().kernel() != null) {
-                tasks.add(WarmupTask.elements(lowered.elements().kernel()));
-            }
-            tasks.addAll(WarmupTask.linears(linears, sizes, arena));
-            return tasks;
-        });
+        StateMath stateMath = graph.stateOps().isEmpty() ? null : kernels.states();
+        return new Warmup(
+                kernels.attention(), kernels.elementMath(), stateMath, own, lowered.ownElements(), options, arena -> {
+                    List<WarmupTask> tasks = WarmupTask.attention(lowered.attentionKernels(), sizes, arena);
+                    if (lowered.elements().kernel() != null) {
+                        tasks.add(WarmupTask.elements(lowered.elements().kernel()));
+                    }
+                    tasks.addAll(WarmupTask.linears(linears, sizes, arena));
+                    return tasks;
+                });
     }
 }

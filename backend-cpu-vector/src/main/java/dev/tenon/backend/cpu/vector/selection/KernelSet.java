@@ -23,6 +23,7 @@ import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.op.ElementDispatch;
 import dev.tenon.backend.cpu.vector.warmup.WarmAttention;
 import dev.tenon.backend.cpu.vector.warmup.WarmElementMath;
+import dev.tenon.backend.cpu.vector.warmup.WarmStateMath;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -163,7 +164,10 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
 
     /// {@return the arithmetic of ops with a state}
     public StateMath states() {
-        return vector ? VectorKernels.states() : StateMath.SCALAR;
+        if (!vector) {
+            return StateMath.SCALAR;
+        }
+        return warming ? new WarmStateMath(StateMath.SCALAR, VectorKernels::states) : VectorKernels.states();
     }
 
     /// The first fitting kernel that other bundles offer for this device, or null.

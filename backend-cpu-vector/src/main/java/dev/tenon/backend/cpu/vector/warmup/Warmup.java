@@ -7,6 +7,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
+import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -50,12 +51,15 @@ public final class Warmup implements AutoCloseable {
     // What the JIT compiler has compiled holds for the whole process.
     private static volatile boolean attentionReady;
     private static volatile boolean elementsReady;
+    private static volatile boolean statesReady;
 
     // Made when there is time for them: the vector forms load the Vector API.
     private final Supplier<List<WarmupTask>> attention;
     private final Supplier<List<WarmupTask>> elements;
+    private final Supplier<List<WarmupTask>> states;
     private final boolean ownAttention;
     private final boolean ownElements;
+    private final boolean ownStates;
     private final Function<Arena, List<WarmupTask>> kernelTasks;
     private final Thread thread;
     private final long start = System.nanoTime();
@@ -69,6 +73,7 @@ public final class Warmup implements AutoCloseable {
     ///
     /// @param attentionMath the arithmetic of attention; nothing is done unless it has two forms
     /// @param elementMath that of activations and norms, likewise
+    /// @param stateMath that of ops with a state, likewise; null where the plan has no such op
     /// @param layers attention ops of the plan that no other bundle's kernel computes
     /// @param activations whether this backend computes some of the plan's activations and norms itself
     /// @param options types of the cache
@@ -77,17 +82,20 @@ public final class Warmup implements AutoCloseable {
     public Warmup(
             AttentionMath attentionMath,
             ElementMath elementMath,
+            StateMath stateMath,
             List<CoreOp.Attention> layers,
             boolean activations,
             PlanOptions options,
             Function<Arena, List<WarmupTask>> tasks) {
         ownAttention = !layers.isEmpty();
         ownElements = activations;
+        ownStates = stateMath != null;
         attention = () -> attentionMath instanceof WarmAttention forms && !attentionReady
                 ? attention(forms, layers, options)
                 : List.of();
         elements = () ->
                 elementMath instanceof WarmElementMath forms && !elementsReady ? WarmupTask.elements(forms) : List.of();
+        states = () -> stateMath instanceof WarmStateMath forms && !statesReady ? WarmupTask.states(forms) : List.of();
         kernelTasks = tasks;
         thread = Thread.ofPlatform().name("tenon-warmup").daemon(true).unstarted(this::work);
         thread.setPriority(Thread.MIN_PRIORITY);
@@ -114,6 +122,11 @@ public final class Warmup implements AutoCloseable {
     /// {@return whether the vector form of activations and norms is compiled}
     static boolean elementsReady() {
         return elementsReady;
+    }
+
+    /// {@return whether the vector form of ops with a state is compiled}
+    static boolean statesReady() {
+        return statesReady;
     }
 
     /// Begins in the background.
@@ -161,6 +174,9 @@ public final class Warmup implements AutoCloseable {
             if (ownElements && until(elements, "activations and norms")) {
                 elementsReady = true;
             }
+            if (ownStates && until(states, "ops with a state")) {
+                statesReady = true;
+            }
             if (ownAttention && until(attention, "attention")) {
                 attentionReady = true;
             }
@@ -174,6 +190,7 @@ public final class Warmup implements AutoCloseable {
                 LOG.warn("The kernels are not warmed up: {}", e.toString(), e);
             }
             elementsReady = true;
+            statesReady = true;
             attentionReady = true;
         }
     }

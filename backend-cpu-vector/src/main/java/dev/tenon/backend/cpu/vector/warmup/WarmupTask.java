@@ -9,6 +9,8 @@ import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
+import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
+import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.PackedRows;
@@ -113,6 +115,26 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
         }
         tasks.add(of(forms.vector(), forms.plain(), m -> sum[0] += m.squares(x, 0, n)));
         return tasks;
+    }
+
+    /// {@return tasks for ops with a state: a token with the state of a usual head}
+    ///
+    /// @param forms the two forms
+    static List<WarmupTask> states(WarmStateMath forms) {
+        StateWork work = new StateWork();
+        work.rows = 128;
+        work.columns = StateMath.COLUMNS;
+        work.state = values(work.rows * work.columns);
+        work.in = values(2 * work.rows + work.columns);
+        work.column = 2 * work.rows;
+        work.query = work.rows;
+        work.out = new float[work.columns];
+        work.decay = 0.9f;
+        work.strength = 0.1f;
+        work.keyFactor = 0.1f;
+        work.queryFactor = 0.1f;
+        StateMath vector = forms.vectors().get();
+        return List.of(of(vector, forms.plain(), m -> m.scan(work)), of(vector, forms.plain(), m -> m.correct(work)));
     }
 
     /// {@return the task of a kernel of another bundle that computes norms and activations}

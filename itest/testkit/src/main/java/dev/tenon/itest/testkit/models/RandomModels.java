@@ -291,9 +291,11 @@ public final class RandomModels {
         gguf.write(file);
     }
 
-    /// Vectors, and the biases of experts, which are a matrix.
+    /// Vectors, and the biases of experts and the taps of convolutions, which are matrices.
     private static boolean isSmall(Weight weight) {
-        return weight.isVector() || weight.name().endsWith(".bias");
+        return weight.isVector()
+                || weight.name().endsWith(".bias")
+                || weight.name().contains("conv");
     }
 
     private static byte[] blocks(Weight weight, QuantFormat format, double size, Random random) {

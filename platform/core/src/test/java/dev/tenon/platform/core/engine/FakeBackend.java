@@ -311,7 +311,7 @@ final class FakeBackend implements Backend {
             private void step(StepInput input, List<TokenSampling> choices, int[] tokens, int further) {
                 StepInput next = new StepInput();
                 for (int i = 0; i < tokens.length; i++) {
-                    next.addSequence(input.pageTable(i));
+                    next.addSequence(input.pageTable(i), input.stateSlot(i));
                     TokenSampling c = choices.get(i);
                     long drawn = c.drawn() + further;
                     next.addToken(tokens[i], input.position(i) + further, new TokenSampling(c.params(), drawn));

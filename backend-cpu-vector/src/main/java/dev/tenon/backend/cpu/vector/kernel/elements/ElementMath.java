@@ -33,6 +33,23 @@ public interface ElementMath {
     /// @param n how many
     float squares(float[] x, int from, int n);
 
+    /// {@return the sum of squares of some elements, in strands where these are of one length; of odd lengths in
+    ///     double, one after the other, which needs no memory for strands}
+    ///
+    /// @param x the elements
+    /// @param from index of the first
+    /// @param n how many
+    default double sumOfSquares(float[] x, int from, int n) {
+        if (n % Strands.COUNT == 0) {
+            return squares(x, from, n);
+        }
+        double sum = 0;
+        for (int i = from; i < from + n; i++) {
+            sum += (double) x[i] * x[i];
+        }
+        return sum;
+    }
+
     /// Computes `out[i] = x[i] * factor * weight[i]`.
     ///
     /// @param x source

@@ -1,6 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel.states;
 
-/// Ops with a state in plain Java.
+/// Ops with a state in plain Java: row after row, as they lie.
 final class ScalarStateMath implements StateMath {
     @Override
     public void scan(StateWork w) {
@@ -14,43 +14,54 @@ final class ScalarStateMath implements StateMath {
 
     /// Scans the columns from one on.
     static void scan(StateWork w, int from) {
+        for (int s = 0; s < w.rows; s++) {
+            scanRow(w, w.at + s * w.columns, w.in[w.key + s], w.in[w.query + s], from);
+        }
+    }
+
+    private static void scanRow(StateWork w, int row, float b, float c, int from) {
         float[] z = w.state;
-        float[] in = w.in;
+        float[] out = w.out;
         for (int p = from; p < w.columns; p++) {
-            float input = w.strength * in[w.column + p];
-            float sum = w.out[w.to + p];
-            int at = w.at + p;
-            for (int s = 0; s < w.rows; s++) {
-                z[at] = Math.fma(z[at], w.decay, input * in[w.key + s]);
-                sum = Math.fma(z[at], in[w.query + s], sum);
-                at += w.columns;
-            }
-            w.out[w.to + p] = sum;
+            z[row + p] = Math.fma(z[row + p], w.decay, w.strength * w.in[w.column + p] * b);
+            out[w.to + p] = Math.fma(z[row + p], c, out[w.to + p]);
         }
     }
 
     /// Corrects the columns from one on.
     static void correct(StateWork w, int from) {
-        float[] m = w.state;
-        float[] in = w.in;
-        float there = w.decay * w.keyFactor;
-        float strength = w.keyFactor * w.strength;
+        float[] corrections = w.corrections;
         for (int j = from; j < w.columns; j++) {
-            float found = 0;
-            int at = w.at + j;
-            for (int i = 0; i < w.rows; i++) {
-                found = Math.fma(m[at], in[w.key + i], found);
-                at += w.columns;
-            }
-            float e = (in[w.column + j] - found * there) * strength;
-            float sum = 0;
-            at = w.at + j;
-            for (int i = 0; i < w.rows; i++) {
-                m[at] = Math.fma(in[w.key + i], e, m[at] * w.decay);
-                sum = Math.fma(m[at], in[w.query + i], sum);
-                at += w.columns;
-            }
-            w.out[w.to + j] = sum * w.queryFactor;
+            corrections[j] = 0;
+            w.out[w.to + j] = 0;
+        }
+        for (int i = 0; i < w.rows; i++) {
+            find(w, w.at + i * w.columns, w.in[w.key + i], from);
+        }
+        for (int j = from; j < w.columns; j++) {
+            float there = corrections[j] * (w.decay * w.keyFactor);
+            corrections[j] = (w.in[w.column + j] - there) * (w.keyFactor * w.strength);
+        }
+        for (int i = 0; i < w.rows; i++) {
+            correctRow(w, w.at + i * w.columns, w.in[w.key + i], w.in[w.query + i], from);
+        }
+        for (int j = from; j < w.columns; j++) {
+            w.out[w.to + j] *= w.queryFactor;
+        }
+    }
+
+    private static void find(StateWork w, int row, float k, int from) {
+        for (int j = from; j < w.columns; j++) {
+            w.corrections[j] = Math.fma(w.state[row + j], k, w.corrections[j]);
+        }
+    }
+
+    private static void correctRow(StateWork w, int row, float k, float q, int from) {
+        float[] m = w.state;
+        float[] out = w.out;
+        for (int j = from; j < w.columns; j++) {
+            m[row + j] = Math.fma(k, w.corrections[j], m[row + j] * w.decay);
+            out[w.to + j] = Math.fma(m[row + j], q, out[w.to + j]);
         }
     }
 }

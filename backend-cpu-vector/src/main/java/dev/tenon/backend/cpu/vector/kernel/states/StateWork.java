@@ -33,6 +33,9 @@ public final class StateWork {
     /// Index in it of the first column's element.
     public int to;
 
+    /// For the plain Java form: what it finds, then the corrections.
+    final float[] corrections = new float[StateMath.COLUMNS];
+
     /// Creates it empty.
     public StateWork() {}
 }
