@@ -110,7 +110,7 @@ public class StepBenchmark {
 
     private StepResult run(int from, int to) {
         input.clear();
-        input.addSequence(pages);
+        input.addSequence(pages, 0);
         for (int position = from; position < to; position++) {
             input.addToken(position * 7 % StepModel.VOCABULARY, position, position == to - 1);
         }

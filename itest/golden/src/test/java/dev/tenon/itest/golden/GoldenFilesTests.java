@@ -242,11 +242,21 @@ class GoldenFilesTests {
                 float[] expected = GoldenContract.last(model, ids);
                 session.evaluate(Arrays.copyOf(ids, 20), Rows.NONE, (i, logits) -> {});
                 session.evaluate(new int[] {1, 2, 3}, Rows.NONE, (i, logits) -> {});
-                session.truncate(20);
                 float[][] got = new float[1][];
-                session.evaluate(
-                        Arrays.copyOfRange(ids, 20, ids.length), Rows.LAST, (i, logits) -> got[0] = logits.clone());
-                same(got[0], expected, golden.name() + " after tokens were taken back");
+                // To where a step ended, into a step, to before the one before, and past other tokens there.
+                for (int length : new int[] {20, 25, 10, 25}) {
+                    session.truncate(length);
+                    if (length == 10) {
+                        session.evaluate(new int[] {4, 5, 6}, Rows.NONE, (i, logits) -> {});
+                        session.evaluate(new int[] {7, 8, 9}, Rows.NONE, (i, logits) -> {});
+                        session.truncate(length);
+                    }
+                    session.evaluate(
+                            Arrays.copyOfRange(ids, length, ids.length),
+                            Rows.LAST,
+                            (i, logits) -> got[0] = logits.clone());
+                    same(got[0], expected, golden.name() + " after tokens from " + length + " on were taken back");
+                }
             }
         });
     }

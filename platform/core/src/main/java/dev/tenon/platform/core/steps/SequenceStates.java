@@ -52,6 +52,8 @@ final class SequenceStates {
             slots.get().copy(sequence.savedSlot(), sequence.slot());
             sequence.restart(saved);
         } else {
+            // The copy has seen tokens that are taken back.
+            sequence.save(sequence.savedSlot(), 0);
             sequence.restart(0);
         }
     }

@@ -94,6 +94,16 @@ class SequenceStatesTests {
     }
 
     @Test
+    void aCopyThatHasSeenTokensWhichWereTakenBackIsNotReturnedTo() {
+        run(10, 20);
+        states.rewind(sequence, 5);
+        run(30);
+        states.rewind(sequence, 25);
+        assertEquals(0, sequence.computed());
+        assertEquals(List.of("0 to 1"), copies);
+    }
+
+    @Test
     void afterAFailedStepItReturnsToBeforeThatStep() {
         run(10);
         states.prepare(sequence, 20);
