@@ -92,6 +92,18 @@ class ItestCommandIT {
     }
 
     @Test
+    void ofSeveralArchitecturesThatOfTheFileIsTested() throws Exception {
+        Path qwen3 = Path.of("../golden/src/test/resources/golden/models/qwen3.q8_0.gguf")
+                .toAbsolutePath();
+        Path bundle = Platform.DISTRIBUTION.resolve("bundles/tenon-models-qwen3-0.1.0.jar");
+        Platform.Ended ended = platform.end("itest", bundle.toString(), "--model", qwen3.toString());
+        assertEquals(0, ended.status(), ended.lines().toString());
+        assertTrue(
+                ended.lines().contains("architecture qwen2 is not tested: the file is of qwen3"),
+                ended.lines().toString());
+    }
+
+    @Test
     void whatIsNoBundleIsRefusedWithTheReason() throws Exception {
         Path text = Files.writeString(folder.resolve("text.jar"), "not a jar");
         refused(text, "BUNDLE-001", "cannot be read as a jar");

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 
 /// A copy of the finished distribution in a folder of its own, with the `probe` command dropped in.
 final class Platform {
-    private static final Path DISTRIBUTION = Path.of(System.getProperty("tenon.distribution"));
+    static final Path DISTRIBUTION = Path.of(System.getProperty("tenon.distribution"));
     private static final long PATIENCE_SECONDS = 600;
 
     private final Path home;

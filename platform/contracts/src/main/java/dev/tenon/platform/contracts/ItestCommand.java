@@ -93,8 +93,9 @@ public final class ItestCommand implements TenonCommand {
     @Option(
             names = "--model",
             paramLabel = "FILE",
-            description = "A GGUF file of the jar's architecture, whose metadata and shapes are taken for its contract"
-                    + " (default: a tiny model with the keys that GGUF defines for decoders).")
+            description =
+                    "A GGUF file of an architecture of the jar, whose metadata and shapes are taken for its contract"
+                            + " (default: a tiny model with the keys that GGUF defines for decoders).")
     private Path model;
 
     @Option(
@@ -168,7 +169,8 @@ public final class ItestCommand implements TenonCommand {
             for (HandedBundle bundle : handed) {
                 contracts.bundle(
                         bundle,
-                        architecture -> file == null ? TinyModel.of(architecture) : TinyModel.of(file, known, cases));
+                        architecture -> file == null ? TinyModel.of(architecture) : TinyModel.of(file, known, cases),
+                        file == null ? "" : file.metadata().requiredString("general.architecture"));
             }
             progress.close();
             return done(contracts.report());

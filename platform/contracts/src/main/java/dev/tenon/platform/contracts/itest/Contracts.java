@@ -80,8 +80,10 @@ public final class Contracts {
     ///
     /// @param bundle the bundle
     /// @param model makes the model that an architecture is tested with
+    /// @param fileOf the architecture of the file that models are made of, empty without a file: where the bundle
+    ///     offers it, its other architectures are not tested
     /// @throws TenonException (`ITEST-001`) if it offers nothing that a contract covers
-    public void bundle(HandedBundle bundle, Function<ModelArchitecture, TinyModel> model) {
+    public void bundle(HandedBundle bundle, Function<ModelArchitecture, TinyModel> model, String fileOf) {
         List<QuantFormat> ownFormats = bundle.services(QuantFormat.class);
         List<KernelProvider> ownKernels = bundle.services(KernelProvider.class);
         List<ModelArchitecture> ownArchitectures = bundle.services(ModelArchitecture.class);
@@ -108,12 +110,24 @@ public final class Contracts {
             run("kernels " + names(provider), SelectedKernelContract.class);
         }
         onBackends(ownFormats, ownKernels, known);
-        for (ModelArchitecture architecture : ownArchitectures) {
+        for (ModelArchitecture architecture : fitting(ownArchitectures, fileOf)) {
             SelectedArchitectureContract.select(new SelectedArchitectureContract.Selection(
                     architecture, model.apply(architecture), choosable(), ownKernels));
             run("architecture " + architecture.id(), SelectedArchitectureContract.class);
         }
         ownBackends.forEach(this::backend);
+    }
+
+    private List<ModelArchitecture> fitting(List<ModelArchitecture> offered, String fileOf) {
+        List<ModelArchitecture> fit =
+                offered.stream().filter(a -> a.id().equals(fileOf)).toList();
+        if (fit.isEmpty()) {
+            return offered;
+        }
+        offered.stream()
+                .filter(a -> !fit.contains(a))
+                .forEach(a -> title.add("architecture " + a.id() + " is not tested: the file is of " + fileOf));
+        return fit;
     }
 
     /// Models in the bundle's formats, and with its kernels, on each installed backend that can work here and that
