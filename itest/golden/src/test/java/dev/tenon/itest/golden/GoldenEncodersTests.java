@@ -40,7 +40,7 @@ class GoldenEncodersTests {
     private static final double FLOAT_LIMIT = 1e-8;
     private static final double QUANT_LIMIT = 5e-3;
     private static final double SAME_LIMIT = 1e-10;
-    private static final double LEAST_COSINE = 0.9999;
+    static final double LEAST_COSINE = 0.9999;
 
     private static Engine engine;
 
@@ -54,15 +54,15 @@ class GoldenEncodersTests {
         engine.close();
     }
 
-    private static Path file(String name) {
+    static Path file(String name) {
         return GoldenData.file("models-more/" + name + ".gguf");
     }
 
-    private static JsonNode json(String name) {
+    static JsonNode json(String name) {
         return GoldenData.json(GoldenData.file("models-more/" + name + ".json"));
     }
 
-    private static LoadRequest.Builder request(String name, int sequences, String... outputs) {
+    static LoadRequest.Builder request(String name, int sequences, String... outputs) {
         return LoadRequest.builder(file(name))
                 .keyType(KvType.F32)
                 .valueType(KvType.F32)
@@ -81,7 +81,7 @@ class GoldenEncodersTests {
         return rounds ? Math.max(QUANT_LIMIT, 3 * other) : FLOAT_LIMIT;
     }
 
-    private static float[] truth(JsonNode golden, Path file, JsonNode sequence) {
+    static float[] truth(JsonNode golden, Path file, JsonNode sequence) {
         float[] all = GoldenData.floats(
                 file.resolveSibling(golden.get("files").get("f64").asText()));
         int width = golden.get("n_out").asInt();
@@ -89,13 +89,13 @@ class GoldenEncodersTests {
         return Arrays.copyOfRange(all, from, from + width);
     }
 
-    private static EmbeddingRequest.Builder texts(JsonNode golden) {
+    static EmbeddingRequest.Builder texts(JsonNode golden) {
         EmbeddingRequest.Builder request = EmbeddingRequest.builder();
         golden.get("sequences").forEach(s -> request.text(GoldenData.ints(s.get("ids"))));
         return request;
     }
 
-    private static double cosine(float[] a, float[] b) {
+    static double cosine(float[] a, float[] b) {
         double ab = 0;
         double aa = 0;
         double bb = 0;

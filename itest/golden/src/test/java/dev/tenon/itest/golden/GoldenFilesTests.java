@@ -73,7 +73,7 @@ class GoldenFilesTests {
     ///
     /// @param path the model
     /// @param json sequences and their results
-    private record Golden(Path path, JsonNode json) {
+    record Golden(Path path, JsonNode json) {
         String name() {
             return path.getFileName().toString().replace(".gguf", "");
         }
@@ -100,7 +100,8 @@ class GoldenFilesTests {
         }
     }
 
-    private static List<Golden> files() {
+    /// {@return the language models of the set; none where it is missing}
+    static List<Golden> files() {
         List<Golden> files = new ArrayList<>();
         for (String folder : List.of("golden/models", "golden/models-more")) {
             Optional<Path> found = GoldenData.shared(folder);

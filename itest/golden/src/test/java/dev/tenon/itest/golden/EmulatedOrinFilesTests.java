@@ -1,0 +1,138 @@
+package dev.tenon.itest.golden;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.engine.EmbeddingRequest;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.BackendException;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.itest.golden.GoldenFilesTests.Golden;
+import dev.tenon.platform.core.Tenon;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Every language model and encoder of the larger golden set on the emulated Orin, fused and not: what the kernels of
+/// `kernels/nvidia` are planned to compute. Oracle: the float64 forward pass. A model with an op that has no
+/// kernel is skipped, and the reason names the op.
+///
+/// Long: an emulated instruction takes a thousand times as long as a real one.
+@Tag("long")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class EmulatedOrinFilesTests {
+    /// Activations of many rows are float16: what that costs is a small part of what 8 bits cost.
+    private static final double LIMIT = 1e-5;
+
+    private static final double PART_OF_8_BITS = 0.01;
+    private static final Pattern NO_KERNEL = Pattern.compile(
+            ".* does not support ([\\w ]+ is not supported by NVIDIA kernels yet(, )?)+\\. .*", Pattern.DOTALL);
+
+    /// Where a router's choice is closer than rounding, another expert may win.
+    private static final double ROUTING_LIMIT = 5e-3;
+
+    private final Set<String> served = ServiceLoader.load(ModelArchitecture.class).stream()
+            .map(provider -> provider.get().id())
+            .collect(Collectors.toSet());
+    private Engine engine;
+
+    @BeforeAll
+    void start() {
+        engine = Tenon.standalone(Map.of());
+    }
+
+    @AfterAll
+    void stop() {
+        engine.close();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> logitsAreCloseToTheFloat64Truth() {
+        List<Golden> files = GoldenFilesTests.files();
+        if (files.isEmpty()) {
+            return Stream.of(DynamicTest.dynamicTest(
+                    "golden/models",
+                    () -> assumeTrue(false, "golden/models is not part of the project and not beside it")));
+        }
+        return files.stream()
+                .map(golden -> DynamicTest.dynamicTest(golden.name(), () -> {
+                    String architecture = golden.json().get("arch").asText();
+                    assumeTrue(served.contains(architecture), "no bundle serves " + architecture + " yet");
+                    for (boolean fuse : new boolean[] {true, false}) {
+                        check(golden, fuse);
+                    }
+                }));
+    }
+
+    private void check(Golden golden, boolean fuse) {
+        LoadRequest request = golden.request()
+                .backend("nv-tegra")
+                .device("emulated")
+                .fuse(fuse)
+                .build();
+        float[] truth = golden.truth();
+        try (LoadedModel model = engine.load(request)) {
+            for (JsonNode sequence : golden.sequences()) {
+                float[] logits = GoldenContract.last(model, GoldenData.ints(sequence.get("ids")));
+                double error =
+                        GoldenData.nmse(logits, truth, sequence.get("row").asInt() * logits.length);
+                double limit = sequence.has("router_gap") ? ROUTING_LIMIT : limit(sequence);
+                String what = golden.name() + " " + sequence.get("name").asText() + (fuse ? "" : " without fusion");
+                System.out.printf("%s NMSE %.3g (limit %.3g)%n", what, error, limit);
+                assertTrue(error <= limit, what + ": NMSE " + error + " > " + limit);
+            }
+        } catch (BackendException e) {
+            assumeTrue(!NO_KERNEL.matcher(e.getMessage()).matches(), e.getMessage());
+            throw e;
+        }
+    }
+
+    private static double limit(JsonNode sequence) {
+        return Math.max(
+                LIMIT, PART_OF_8_BITS * sequence.get("nmse_native_vs_f64").asDouble());
+    }
+
+    /// Texts of one step, which see what follows them, and one text a step.
+    @ParameterizedTest
+    @ValueSource(strings = {"bert.q8_0", "nomic-bert.f16", "modern-bert.q8_0", "qwen3-embedding.q8_0"})
+    void vectorsAreCloseToTheFloat64Truth(String name) {
+        JsonNode golden = GoldenEncodersTests.json(name);
+        EmbeddingRequest texts =
+                GoldenEncodersTests.texts(golden).normalize(false).build();
+        for (int together : new int[] {1, texts.texts().size()}) {
+            LoadRequest request = GoldenEncodersTests.request(name, together, Graph.EMBEDDING)
+                    .backend("nv-tegra")
+                    .device("emulated")
+                    .build();
+            try (LoadedModel model = engine.load(request)) {
+                List<float[]> vectors = model.embed(texts);
+                for (int i = 0; i < vectors.size(); i++) {
+                    JsonNode sequence = golden.get("sequences").get(i);
+                    float[] truth = GoldenEncodersTests.truth(golden, GoldenEncodersTests.file(name), sequence);
+                    double error = GoldenData.nmse(vectors.get(i), truth, 0);
+                    String what = name + " " + sequence.get("name").asText() + ", " + together + " together";
+                    System.out.printf("%s NMSE %.3g (limit %.3g)%n", what, error, limit(sequence));
+                    assertTrue(error <= limit(sequence), what + ": NMSE " + error);
+                    double cosine = GoldenEncodersTests.cosine(vectors.get(i), truth);
+                    assertTrue(cosine >= GoldenEncodersTests.LEAST_COSINE, what + ": cosine " + cosine);
+                }
+            }
+        }
+    }
+}
