@@ -13,6 +13,7 @@ import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Probe;
+import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
@@ -60,6 +61,10 @@ final class FakeBackend implements Backend {
     /// What opening its device fails with, or null.
     volatile RuntimeException unopened;
     volatile boolean failing;
+    /// Whether a step fails after it has moved the states of its sequences on.
+    volatile boolean failingLate;
+    /// Whether its plans add tokens up in states, rather than in pages.
+    volatile boolean states;
     /// How far the most probable token is from the expected one.
     volatile int shift;
     volatile boolean broken;
@@ -159,11 +164,13 @@ final class FakeBackend implements Backend {
         private final int vocab;
         private final int maxTokens;
         private final int[][] pages;
+        private final FakeStates slots;
         private boolean closed;
 
         FakePlan(CompileRequest request) {
             vocab = request.graph().output().width();
             maxTokens = request.options().maxBatchTokens();
+            slots = states ? new FakeStates(request.options().stateSlots()) : null;
             pages = new int[(request.options().kvTokens() + PAGE - 1) / PAGE][PAGE];
         }
 
@@ -201,9 +208,10 @@ final class FakeBackend implements Backend {
                 int[] table = input.pageTable(input.sequence(t));
                 int position = input.position(t);
                 pages[table[position / PAGE]][position % PAGE] = input.token(t);
+                int state = slots == null ? 0 : slots.add(input.stateSlot(input.sequence(t)), position, input.token(t));
                 if (input.wantsLogits(t)) {
-                    int sum = 0;
-                    for (int p = 0; p <= position; p++) {
+                    int sum = state;
+                    for (int p = 0; slots == null && p <= position; p++) {
                         sum += pages[table[p / PAGE]][p % PAGE];
                     }
                     int next = (sum + shift) % vocab;
@@ -211,7 +219,15 @@ final class FakeBackend implements Backend {
                     tokens.add(token(next, input.sampling(t)));
                 }
             }
+            if (failingLate) {
+                throw new BackendException(ErrorCode.BACKEND_FAILED, "the fake device failed late");
+            }
             return new FakeResult(best, tokens);
+        }
+
+        @Override
+        public Optional<StateSlots> states() {
+            return Optional.ofNullable(slots);
         }
 
         private final class FakeResult implements StepResult {
@@ -366,6 +382,47 @@ final class FakeBackend implements Backend {
         @Override
         public void close() {
             closed = true;
+        }
+    }
+
+    /// The sums of sequences' tokens, and how many they have seen.
+    private static final class FakeStates implements StateSlots {
+        private final int[] sums;
+        private final int[] lengths;
+
+        FakeStates(int count) {
+            sums = new int[count];
+            lengths = new int[count];
+        }
+
+        int add(int slot, int position, int token) {
+            if (position == 0) {
+                sums[slot] = 0;
+                lengths[slot] = 0;
+            }
+            if (position != lengths[slot]) {
+                throw new IllegalArgumentException(
+                        "position " + position + "; slot " + slot + " has seen " + lengths[slot]);
+            }
+            lengths[slot]++;
+            sums[slot] += token;
+            return sums[slot];
+        }
+
+        @Override
+        public int slotCount() {
+            return sums.length;
+        }
+
+        @Override
+        public long slotBytes() {
+            return 8;
+        }
+
+        @Override
+        public void copy(int from, int to) {
+            sums[to] = sums[from];
+            lengths[to] = lengths[from];
         }
     }
 
