@@ -19,10 +19,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -101,6 +103,35 @@ class ImpossibleModelTests {
             return set("general.architecture", id);
         }
 
+        Model without(String tensor) {
+            tensors.remove(tensor);
+            return this;
+        }
+
+        Model ones(String name, long... shape) {
+            List<Long> lengths = LongStream.of(shape).boxed().toList();
+            float[] values = new float[(int) LongStream.of(shape).reduce(1, Math::multiplyExact)];
+            Arrays.fill(values, 1);
+            tensors.put(name, new Tensor(0, lengths, TinyGguf.f32(values)));
+            return this;
+        }
+
+        /// Makes the feed-forward layer one of four experts, two of which a token uses.
+        Model experts() {
+            return architecture("olmoe")
+                    .set("olmoe.expert_count", 4)
+                    .set("olmoe.expert_used_count", 2)
+                    .without("blk.0.ffn_gate.weight")
+                    .without("blk.0.ffn_up.weight")
+                    .without("blk.0.ffn_down.weight")
+                    .ones("blk.0.attn_q_norm.weight", 32)
+                    .ones("blk.0.attn_k_norm.weight", 16)
+                    .ones("blk.0.ffn_gate_inp.weight", 32, 4)
+                    .ones("blk.0.ffn_gate_exps.weight", 32, 32, 4)
+                    .ones("blk.0.ffn_up_exps.weight", 32, 32, 4)
+                    .ones("blk.0.ffn_down_exps.weight", 32, 32, 4);
+        }
+
         Path write(Path file) throws IOException {
             TinyGguf out = new TinyGguf().putAll(metadata);
             tensors.forEach((name, tensor) -> out.tensor(name, tensor.type(), tensor.shape(), tensor.data()));
@@ -158,7 +189,31 @@ class ImpossibleModelTests {
                 "MODEL-008", "tokenizer", sound().set("tokenizer.ggml.model", "\u001b[2J\n" + "x".repeat(1 << 20))));
         cases.add(new Case(
                 "MODEL-008", "tokenizer", sound().set("tokenizer.ggml.pre", "\u001b[2J\n" + "x".repeat(1 << 20))));
+        expertCases(cases);
         return cases.stream();
+    }
+
+    private static void expertCases(List<Case> cases) {
+        String router = "blk.0.ffn_gate_inp.weight";
+        String up = "blk.0.ffn_up_exps.weight";
+        String norm = "blk.0.attn_q_norm.weight";
+        cases.add(new Case("MODEL-002", "expert_count", experts().set("olmoe.expert_count", 0)));
+        cases.add(new Case("MODEL-002", "expert_used_count", experts().set("olmoe.expert_used_count", 5)));
+        cases.add(new Case("MODEL-002", "expert_group_count", experts().set("olmoe.expert_group_count", 3)));
+        cases.add(new Case("MODEL-003", "expert_gating_func", experts().set("olmoe.expert_gating_func", 9)));
+        cases.add(new Case("MODEL-004", router, experts().without(router)));
+        cases.add(new Case("MODEL-004", up, experts().without(up)));
+        cases.add(new Case("MODEL-004", norm, experts().without(norm)));
+        cases.add(new Case("MODEL-005", router, experts().set("olmoe.expert_count", 5)));
+        cases.add(new Case("MODEL-005", router, experts().ones(router, 32, 3)));
+        cases.add(new Case("MODEL-005", up, experts().ones(up, 32, 31, 4)));
+        cases.add(new Case("MODEL-005", up, experts().ones(up, 32, 128)));
+        cases.add(new Case("MODEL-005", norm, experts().ones(norm, 16)));
+        cases.add(new Case("MODEL-003", "expert_count", sound().set("llama.expert_count", 4)));
+    }
+
+    private static Model experts() {
+        return sound().experts();
     }
 
     @BeforeAll
@@ -201,7 +256,10 @@ class ImpossibleModelTests {
                 sound().set("llama.rope.freq_base", 1e9f),
                 sound().set("llama.rope.scaling.type", "linear").set("llama.rope.scaling.factor", 8),
                 sound().set("llama.attention.layer_norm_rms_epsilon", 0f),
-                sound().ropeFactors(factors(5, 32)))) {
+                sound().ropeFactors(factors(5, 32)),
+                experts(),
+                experts().set("olmoe.expert_used_count", 4),
+                experts().set("olmoe.expert_gating_func", 2))) {
             engine.load(LoadRequest.of(model.write(Files.createTempFile(folder, "model", ".gguf"))))
                     .close();
         }
