@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// it follows what another implementation with such activations is off by.
 class GoldenEncodersTests {
     private static final double FLOAT_LIMIT = 1e-8;
-    private static final double QUANT_LIMIT = 5e-3;
+    private static final double QUANT_LIMIT = 1e-3;
     private static final double SAME_LIMIT = 1e-10;
     static final double LEAST_COSINE = 0.9999;
 
@@ -78,7 +78,7 @@ class GoldenEncodersTests {
         boolean rounds =
                 model.report().kernels().stream().anyMatch(k -> k.kernel().contains("avx"));
         double other = sequence.get("nmse_native_vs_f64").asDouble();
-        return rounds ? Math.max(QUANT_LIMIT, 3 * other) : FLOAT_LIMIT;
+        return rounds ? Math.max(QUANT_LIMIT, 1.5 * other) : FLOAT_LIMIT;
     }
 
     static float[] truth(JsonNode golden, Path file, JsonNode sequence) {
