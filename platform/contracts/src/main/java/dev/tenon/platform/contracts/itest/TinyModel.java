@@ -24,7 +24,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /// The model that an architecture's contract is run with: a file's metadata and shapes, or those of a tiny
-/// model that has the keys which GGUF defines for decoders.
+/// model that has the keys which GGUF defines for decoders, or for encoders.
 ///
 /// @param metadata keys and values, without the tokenizer's
 /// @param tensors shapes by name, the fastest dimension first
@@ -67,7 +67,7 @@ public record TinyModel(
         given.put(OUTPUT, List.of(WIDTH, VOCABULARY));
         Graph graph;
         try {
-            graph = defined(architecture, keys, given).graph();
+            graph = decoderOrEncoder(architecture, keys, given);
         } catch (TenonException e) {
             throw new TenonException(
                     ErrorCode.ITEST_MODEL,
@@ -88,6 +88,38 @@ public record TinyModel(
                             : rows > 1 ? List.of(cols, rows) : List.of(cols));
         }
         return new TinyModel(keys, tensors, Optional.empty(), List.of());
+    }
+
+    /// Where the keys of a decoder are refused, those of an encoder are tried, which has no output matrix; then keys
+    /// and shapes become its own.
+    private static Graph decoderOrEncoder(
+            ModelArchitecture architecture, Map<String, GgufValue> keys, Map<String, List<Long>> shapes) {
+        try {
+            return defined(architecture, keys, shapes).graph();
+        } catch (TenonException e) {
+            String id = architecture.id();
+            Map<String, GgufValue> encoder = new LinkedHashMap<>(keys);
+            encoder.put(id + ".attention.layer_norm_epsilon", encoder.remove(id + ".attention.layer_norm_rms_epsilon"));
+            encoder.remove(id + ".attention.head_count_kv");
+            encoder.put(id + ".attention.causal", GgufValue.of(false));
+            integers(encoder, id, "pooling_type", 1);
+            Map<String, List<Long>> shapesOfEncoder = new LinkedHashMap<>(shapes);
+            shapesOfEncoder.remove(OUTPUT);
+            Graph graph;
+            try {
+                graph = defined(architecture, encoder, shapesOfEncoder).graph();
+            } catch (TenonException noEncoder) {
+                e.addSuppressed(noEncoder);
+                throw e;
+            }
+            if (graph.isCausal()) {
+                throw e;
+            }
+            keys.clear();
+            keys.putAll(encoder);
+            shapes.remove(OUTPUT);
+            return graph;
+        }
     }
 
     /// {@return the model of a file}
