@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class CompareCommandIT {
     private static final Path GEMMA =
-            Path.of("src/test/resources/golden/models/gemma3.q4_0.gguf").toAbsolutePath();
+            Path.of("src/test/resources/golden/models/sandwich.q4_0.gguf").toAbsolutePath();
 
     @TempDir
     Path folder;
@@ -30,7 +30,7 @@ class CompareCommandIT {
                 "-m",
                 GEMMA.toString(),
                 "--bundle",
-                Platform.jar("model-gemma3").toString(),
+                Platform.jar("model-sandwich").toString(),
                 "--backend",
                 "cpu-vector",
                 "--backend",
@@ -42,7 +42,7 @@ class CompareCommandIT {
         JsonNode report = new ObjectMapper().readTree(lines.getLast());
         assertTrue(report.get("same").asBoolean(), lines.toString());
         assertEquals(4, report.get("tokens").asInt());
-        assertTrue(report.get("a").asText().startsWith("org.example.gemma3 1.0.0 on cpu-vector"), lines.toString());
+        assertTrue(report.get("a").asText().startsWith("org.example.sandwich 1.0.0 on cpu-vector"), lines.toString());
         assertTrue(report.get("ops").size() > 100, report.get("ops").size() + " ops");
     }
 }

@@ -70,15 +70,15 @@ class ExamplesIT {
 
     @Test
     void theArchitectureMakesTheModelLoadAndItsLogitsAreTheGoldenOnes() throws Exception {
-        Path jar = Platform.jar("model-gemma3");
-        Path model = GOLDEN.resolve("gemma3.q4_0.gguf");
-        float[] truth = floats(GOLDEN.resolve("gemma3.q4_0.logits_f64.f32"));
+        Path jar = Platform.jar("model-sandwich");
+        Path model = GOLDEN.resolve("sandwich.q4_0.gguf");
+        float[] truth = floats(GOLDEN.resolve("sandwich.q4_0.logits_f64.f32"));
         JsonNode sequences = new ObjectMapper()
-                .readTree(GOLDEN.resolve("gemma3.q4_0.json").toFile())
+                .readTree(GOLDEN.resolve("sandwich.q4_0.json").toFile())
                 .get("sequences");
         try (Platform.Running running = platform.new Running()) {
             String refused = running.ask(line(model, "auto", "1,2"));
-            assertTrue(refused.startsWith("refused ") && refused.contains("gemma3"), refused);
+            assertTrue(refused.startsWith("refused ") && refused.contains("sandwich"), refused);
             platform.drop(jar);
             running.askUntil(line(model, "auto", "1,2"), answer -> answer.startsWith("done "));
             for (JsonNode sequence : sequences) {
@@ -90,7 +90,7 @@ class ExamplesIT {
                 float[] got = logits();
                 double error = nmse(got, truth, sequence.get("row").asInt() * got.length);
                 System.out.printf(
-                        "gemma3.q4_0 %s NMSE %.3g%n", sequence.get("name").asText(), error);
+                        "sandwich.q4_0 %s NMSE %.3g%n", sequence.get("name").asText(), error);
                 assertTrue(error <= FLOAT_LIMIT, sequence.get("name") + ": NMSE " + error);
             }
             platform.take(jar);
@@ -171,7 +171,7 @@ class ExamplesIT {
 
     @Test
     void theBundlesAreListedWithWhatTheyOffer() throws Exception {
-        for (String example : List.of("model-gemma3", "model-dyt", "format-ex5", "backend-tracing", "kernel-jcublas")) {
+        for (String example : List.of("model-sandwich", "model-dyt", "format-ex5", "backend-tracing", "kernel-jcublas")) {
             platform.drop(Platform.jar(example));
         }
         List<String> bundles = String.join("\n", platform.run("bundles"))
@@ -179,7 +179,7 @@ class ExamplesIT {
                 .lines()
                 .toList();
         for (String[] expected : new String[][] {
-            {"org.example.gemma3", "ModelArchitecture"},
+            {"org.example.sandwich", "ModelArchitecture"},
             {"org.example.dyt", "ModelArchitecture"},
             {"org.example.dyt", "KernelProvider"},
             {"org.example.ex5", "QuantFormat"},

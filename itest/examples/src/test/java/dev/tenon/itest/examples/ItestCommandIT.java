@@ -46,7 +46,7 @@ class ItestCommandIT {
         Platform.Ended ended = platform.end(
                 "itest",
                 Platform.jar("format-ex5").toString(),
-                Platform.jar("model-gemma3").toString(),
+                Platform.jar("model-sandwich").toString(),
                 Platform.jar("model-dyt").toString(),
                 Platform.jar("backend-tracing").toString(),
                 "--formats",
@@ -62,8 +62,8 @@ class ItestCommandIT {
                 "format EX5",
                 "kernels ex5.vector",
                 "EX5 on backend cpu-vector",
-                "org.example.gemma3 1.0.0: ModelArchitecture",
-                "architecture gemma3",
+                "org.example.sandwich 1.0.0: ModelArchitecture",
+                "architecture sandwich",
                 "kernels dynamic_tanh.java dynamic_tanh.cuda",
                 "architecture dyt",
                 "org.example.tracing 1.0.0: Backend",
@@ -84,7 +84,7 @@ class ItestCommandIT {
         Path llama = Path.of("../golden/src/test/resources/golden/models/llama-gqa.f16.gguf")
                 .toAbsolutePath();
         Platform.Ended ended =
-                platform.end("itest", Platform.jar("model-gemma3").toString(), "--model", llama.toString());
+                platform.end("itest", Platform.jar("model-sandwich").toString(), "--model", llama.toString());
         assertEquals(1, ended.status(), ended.lines().toString());
         for (String expected : List.of("itsIdIsTheFilesArchitecture", "theWeightsAreTheFilesTensorsInNameAndShape")) {
             assertTrue(ended.lines().contains("FAILED " + expected), expected + " in " + ended.lines());

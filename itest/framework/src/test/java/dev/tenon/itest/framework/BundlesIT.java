@@ -36,6 +36,9 @@ class BundlesIT {
             bert
             cohere2
             deepseek2
+            gemma-embedding
+            gemma2
+            gemma3
             glm4moe
             gpt-oss
             granite

@@ -116,7 +116,9 @@ class GoldenEncodersTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"bert.q8_0", "nomic-bert.f16", "modern-bert.q8_0", "qwen3-embedding.q8_0"})
+    @ValueSource(
+            strings = {"bert.q8_0", "nomic-bert.f16", "modern-bert.q8_0", "gemma-embedding.q8_0", "qwen3-embedding.q8_0"
+            })
     void vectorsOfEverySequenceAreCloseToTheFloat64Truth(String name) {
         JsonNode golden = json(name);
         try (LoadedModel model = load(name, 1, Graph.EMBEDDING)) {
@@ -149,6 +151,7 @@ class GoldenEncodersTests {
                 "bert.q8_0",
                 "nomic-bert.f16",
                 "modern-bert.q8_0",
+                "gemma-embedding.q8_0",
                 "qwen3-embedding.q8_0",
                 "bert-rerank.q8_0",
                 "qwen3-rerank.q8_0"

@@ -1,4 +1,4 @@
-package org.example.gemma3;
+package org.example.sandwich;
 
 import dev.tenon.api.graph.AttentionParams;
 import aQute.bnd.annotation.Resolution;
@@ -21,16 +21,16 @@ import dev.tenon.api.model.ModelSource;
 import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 
-/// The `gemma3` architecture: the text part of the Gemma 3 models.
+/// The `sandwich` architecture, which no published model has: that of Gemma 3 under another name.
 ///
 /// What differs from a plain llama: embeddings are multiplied by the root of their width; attention
 /// and the feed-forward layer have a norm after them, too; query and key heads are normalised
 /// before rotation; the gate is a GELU. Five layers of six are local: they see a window of
 /// positions and rotate with a base of their own; every sixth sees everything. The norm weights are
-/// used as stored: the 1 that Gemma adds is already in a GGUF file.
-@Component(service = ModelArchitecture.class, property = "model.architecture=gemma3")
+/// used as stored.
+@Component(service = ModelArchitecture.class, property = "model.architecture=sandwich")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
-public final class Gemma3Architecture implements ModelArchitecture {
+public final class SandwichArchitecture implements ModelArchitecture {
     private static final float GLOBAL_FREQ_BASE = 1_000_000;
     private static final float LOCAL_FREQ_BASE = 10_000;
     private static final int GLOBAL_EVERY = 6;
@@ -39,11 +39,11 @@ public final class Gemma3Architecture implements ModelArchitecture {
     private static final int LAYERS_OF_27B = 62;
 
     /// Creates the architecture; it has no state.
-    public Gemma3Architecture() {}
+    public SandwichArchitecture() {}
 
     @Override
     public String id() {
-        return "gemma3";
+        return "sandwich";
     }
 
     @Override
@@ -59,9 +59,9 @@ public final class Gemma3Architecture implements ModelArchitecture {
         int kWidth = c.headCountKv() * c.keyLength();
         int vWidth = c.headCountKv() * c.valueLength();
         int window =
-                source.metadata().integer("gemma3.attention.sliding_window").orElse(0);
+                source.metadata().integer("sandwich.attention.sliding_window").orElse(0);
         float localBase =
-                (float) source.metadata().number("gemma3.rope.freq_base_swa").orElse(LOCAL_FREQ_BASE);
+                (float) source.metadata().number("sandwich.rope.freq_base_swa").orElse(LOCAL_FREQ_BASE);
         RopeParams globalRope = rope(c, c.ropeFreqBase(), c.ropeFreqScale());
         RopeParams localRope = rope(c, localBase, 1);
 
@@ -121,16 +121,16 @@ public final class Gemma3Architecture implements ModelArchitecture {
         return g.linear(name, x, new Weight(name + ".weight", x.width(), rows), Optional.empty());
     }
 
-    /// Gemma 2 has soft caps, Gemma 3 has none: a file that asks for one is not what this class
+    /// There are no soft caps: a file that asks for one is not what this class
     /// builds.
     private static void refuseSoftCaps(GgufMetadata metadata) {
-        for (String key : new String[] {"gemma3.attn_logit_softcapping", "gemma3.final_logit_softcapping"}) {
+        for (String key : new String[] {"sandwich.attn_logit_softcapping", "sandwich.final_logit_softcapping"}) {
             if (metadata.number(key).orElse(0) != 0) {
                 throw new UnsupportedModelException(
                         ErrorCode.MODEL_ARCHITECTURE,
                         "Metadata key " + key + " in " + metadata.source() + " asks for a soft cap of "
                                 + metadata.number(key).getAsDouble()
-                                + ", which the gemma3 bundle does not implement. Use another conversion of the model.");
+                                + ", which the sandwich bundle does not implement. Use another conversion of the model.");
             }
         }
     }

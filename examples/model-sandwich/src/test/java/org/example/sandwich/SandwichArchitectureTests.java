@@ -1,4 +1,4 @@
-package org.example.gemma3;
+package org.example.sandwich;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /// The architecture keeps its contract on a tiny model: seven layers, so that one of them is
 /// global.
-class Gemma3ArchitectureTests extends ArchitectureContract {
+class SandwichArchitectureTests extends ArchitectureContract {
     private static final int LAYERS = 7;
     private static final long WIDTH = 32;
     private static final long VOCAB = 67;
@@ -29,28 +29,28 @@ class Gemma3ArchitectureTests extends ArchitectureContract {
 
     @Override
     protected ModelArchitecture architecture() {
-        return new Gemma3Architecture();
+        return new SandwichArchitecture();
     }
 
     @Override
     protected Map<String, GgufValue> metadata() {
         Map<String, GgufValue> m = new LinkedHashMap<>();
-        m.put("general.architecture", GgufValue.of("gemma3"));
+        m.put("general.architecture", GgufValue.of("sandwich"));
         m.put("general.name", GgufValue.of("tiny"));
-        m.put("gemma3.block_count", GgufValue.ofUint32(LAYERS));
-        m.put("gemma3.context_length", GgufValue.ofUint32(128));
-        m.put("gemma3.embedding_length", GgufValue.ofUint32(WIDTH));
-        m.put("gemma3.feed_forward_length", GgufValue.ofUint32(FEED_FORWARD));
-        m.put("gemma3.attention.head_count", GgufValue.ofUint32(4));
-        m.put("gemma3.attention.head_count_kv", GgufValue.ofUint32(2));
-        m.put("gemma3.attention.key_length", GgufValue.ofUint32(HEAD));
-        m.put("gemma3.attention.value_length", GgufValue.ofUint32(HEAD));
-        m.put("gemma3.attention.layer_norm_rms_epsilon", GgufValue.of(1e-6f));
-        m.put("gemma3.attention.sliding_window", GgufValue.ofUint32(5));
-        m.put("gemma3.rope.freq_base", GgufValue.of(1e6f));
-        m.put("gemma3.rope.freq_base_swa", GgufValue.of(1e4f));
-        m.put("gemma3.rope.scaling.type", GgufValue.of("linear"));
-        m.put("gemma3.rope.scaling.factor", GgufValue.of(8f));
+        m.put("sandwich.block_count", GgufValue.ofUint32(LAYERS));
+        m.put("sandwich.context_length", GgufValue.ofUint32(128));
+        m.put("sandwich.embedding_length", GgufValue.ofUint32(WIDTH));
+        m.put("sandwich.feed_forward_length", GgufValue.ofUint32(FEED_FORWARD));
+        m.put("sandwich.attention.head_count", GgufValue.ofUint32(4));
+        m.put("sandwich.attention.head_count_kv", GgufValue.ofUint32(2));
+        m.put("sandwich.attention.key_length", GgufValue.ofUint32(HEAD));
+        m.put("sandwich.attention.value_length", GgufValue.ofUint32(HEAD));
+        m.put("sandwich.attention.layer_norm_rms_epsilon", GgufValue.of(1e-6f));
+        m.put("sandwich.attention.sliding_window", GgufValue.ofUint32(5));
+        m.put("sandwich.rope.freq_base", GgufValue.of(1e6f));
+        m.put("sandwich.rope.freq_base_swa", GgufValue.of(1e4f));
+        m.put("sandwich.rope.scaling.type", GgufValue.of("linear"));
+        m.put("sandwich.rope.scaling.factor", GgufValue.of(8f));
         return m;
     }
 
@@ -82,19 +82,19 @@ class Gemma3ArchitectureTests extends ArchitectureContract {
     @Override
     protected ModelConfig expectedConfig() {
         int head = (int) HEAD;
-        return ModelConfig.builder("gemma3").name("tiny").contextLength(128).embeddingLength((int) WIDTH).blockCount(LAYERS).headCount(4).headCountKv(2).keyLength(head).valueLength(head).feedForwardLength((int) FEED_FORWARD).vocabularySize((int) VOCAB).rmsEps(1e-6f).ropeDim(head).ropeFreqBase(1e6f).ropeFreqScale(0.125f).build();
+        return ModelConfig.builder("sandwich").name("tiny").contextLength(128).embeddingLength((int) WIDTH).blockCount(LAYERS).headCount(4).headCountKv(2).keyLength(head).valueLength(head).feedForwardLength((int) FEED_FORWARD).vocabularySize((int) VOCAB).rmsEps(1e-6f).ropeDim(head).ropeFreqBase(1e6f).ropeFreqScale(0.125f).build();
     }
 
     @Override
     protected Set<String> requiredKeys() {
         return Set.of(
                 "general.architecture",
-                "gemma3.block_count",
-                "gemma3.context_length",
-                "gemma3.embedding_length",
-                "gemma3.feed_forward_length",
-                "gemma3.attention.head_count",
-                "gemma3.attention.layer_norm_rms_epsilon");
+                "sandwich.block_count",
+                "sandwich.context_length",
+                "sandwich.embedding_length",
+                "sandwich.feed_forward_length",
+                "sandwich.attention.head_count",
+                "sandwich.attention.layer_norm_rms_epsilon");
     }
 
     /// Norms stand after attention and the feed-forward layer, where the fused ops have none.
@@ -130,16 +130,16 @@ class Gemma3ArchitectureTests extends ArchitectureContract {
     @Test
     void withoutAWindowEveryLayerIsGlobal() {
         Map<String, GgufValue> without = new LinkedHashMap<>(metadata());
-        without.remove("gemma3.attention.sliding_window");
+        without.remove("sandwich.attention.sliding_window");
         assertTrue(graph(without).attentionLayers().stream().allMatch(a -> a.params().slidingWindow() == 0));
     }
 
     @Test
     void aSoftCapIsRefusedWithItsKey() {
         Map<String, GgufValue> capped = new LinkedHashMap<>(metadata());
-        capped.put("gemma3.final_logit_softcapping", GgufValue.of(30f));
+        capped.put("sandwich.final_logit_softcapping", GgufValue.of(30f));
         UnsupportedModelException e = assertThrows(UnsupportedModelException.class, () -> graph(capped));
         assertEquals(ErrorCode.MODEL_ARCHITECTURE, e.code());
-        assertTrue(e.getMessage().contains("gemma3.final_logit_softcapping"), e.getMessage());
+        assertTrue(e.getMessage().contains("sandwich.final_logit_softcapping"), e.getMessage());
     }
 }

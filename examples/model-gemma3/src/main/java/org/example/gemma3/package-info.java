@@ -1,2 +1,0 @@
-/// The gemma3 architecture as a graph builder.
-package org.example.gemma3;

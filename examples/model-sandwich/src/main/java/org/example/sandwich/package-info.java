@@ -1,0 +1,2 @@
+/// The sandwich architecture as a graph builder.
+package org.example.sandwich;

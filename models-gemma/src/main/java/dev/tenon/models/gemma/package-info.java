@@ -1,0 +1,2 @@
+/// The architectures of the Gemma family.
+package dev.tenon.models.gemma;
