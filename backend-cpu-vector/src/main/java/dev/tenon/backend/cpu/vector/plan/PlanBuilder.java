@@ -6,6 +6,7 @@ import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
@@ -160,7 +161,8 @@ record PlanBuilder(
         List<CoreOp.Attention> own = layers.stream()
                 .filter(layer -> !lowered.attentionKernels().containsKey(layer))
                 .toList();
-        StateMath stateMath = graph.stateOps().isEmpty() ? null : kernels.states();
+        boolean plain = graph.stateOps().stream().allMatch(StateOp.ShortConvolution.class::isInstance);
+        StateMath stateMath = plain ? null : kernels.states();
         return new Warmup(
                 kernels.attention(), kernels.elementMath(), stateMath, own, lowered.ownElements(), options, arena -> {
                     List<WarmupTask> tasks = WarmupTask.attention(lowered.attentionKernels(), sizes, arena);

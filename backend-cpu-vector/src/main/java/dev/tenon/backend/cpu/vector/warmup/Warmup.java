@@ -73,7 +73,7 @@ public final class Warmup implements AutoCloseable {
     ///
     /// @param attentionMath the arithmetic of attention; nothing is done unless it has two forms
     /// @param elementMath that of activations and norms, likewise
-    /// @param stateMath that of ops with a state, likewise; null where the plan has no such op
+    /// @param stateMath that of ops with a state, likewise; null where no op of the plan uses it
     /// @param layers attention ops of the plan that no other bundle's kernel computes
     /// @param activations whether this backend computes some of the plan's activations and norms itself
     /// @param options types of the cache
