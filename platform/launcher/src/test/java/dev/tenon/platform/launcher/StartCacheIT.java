@@ -5,6 +5,7 @@ import static java.nio.file.StandardOpenOption.WRITE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -99,6 +100,32 @@ class StartCacheIT extends LauncherHome {
                     List.of(),
                     files.filter(f -> f.getFileName().toString().startsWith("starting."))
                             .toList());
+        }
+    }
+
+    /// It holds code, which another user could have put there.
+    @Test
+    void aCacheOfAnotherUserIsNeitherUsedNorChanged() throws Exception {
+        assumeTrue(Files.getAttribute(home, "unix:uid").equals(0), "only root gives files to another user");
+        Files.writeString(home.resolve("bin/aot-training"), "echo trained\n");
+        assertEquals(0, finish(start(List.of(script()), "", "TENON_AOT=make")).code());
+        Path cache = home.resolve("cache/tenon.aot");
+        assertTrue(isUsed(cache));
+        Path own = Files.createDirectory(folder.resolve("own"));
+        for (Path foreign : List.of(home.resolve("cache"), cache)) {
+            Files.setAttribute(foreign, "unix:uid", 12_345);
+        }
+        var changed = Files.getAttribute(cache, "unix:ctime");
+
+        Result result = finish(start(List.of(script(), "options"), "", "TENON_AOT=", "XDG_CACHE_HOME=" + own));
+
+        assertEquals(0, result.code(), result::toString);
+        assertEquals(List.of(), result.err());
+        assertTrue(result.out().stream().noneMatch(option -> option.startsWith("-XX:AOTCache=")), result::toString);
+        assertEquals(changed, Files.getAttribute(cache, "unix:ctime"));
+        // Another one is made in the background.
+        try (Stream<Path> folders = Files.list(own.resolve("tenon"))) {
+            awaitFile(folders.findFirst().orElseThrow().resolve("made-for"));
         }
     }
 

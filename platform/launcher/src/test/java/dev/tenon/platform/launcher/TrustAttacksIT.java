@@ -36,6 +36,60 @@ class TrustAttacksIT extends LauncherHome {
             }
             """;
 
+    /// Installs a bundle and a fragment, and raises the start level to theirs; ends with its own mark.
+    private static final String INSTALLER = """
+            package installer;
+            import java.nio.file.*;
+            import java.util.*;
+            import org.osgi.framework.*;
+            import org.osgi.framework.startlevel.*;
+            import org.osgi.framework.wiring.*;
+            public class Code implements BundleActivator {
+                public void start(BundleContext c) {
+                    new Thread(() -> {
+                        try {
+                            attack(c);
+                            Files.writeString(Path.of("MARKS", "installer"), "");
+                        } catch (Exception e) {
+                            e.printStackTrace();
+                        }
+                    }).start();
+                }
+                private void attack(BundleContext c) throws Exception {
+                    Bundle framework = c.getBundle(0);
+                    Bundle host = null;
+                    for (Bundle each : c.getBundles()) {
+                        host = "host".equals(each.getSymbolicName()) ? each : host;
+                    }
+                    Bundle fragment = c.installBundle("file:FOLDER/fragment.jar");
+                    Bundle plain = c.installBundle("file:FOLDER/plain.jar");
+                    for (Bundle each : List.of(fragment, plain)) {
+                        each.adapt(BundleStartLevel.class).setStartLevel(7);
+                    }
+                    plain.start(); // when its level is reached
+                    var raised = new java.util.concurrent.CountDownLatch(1);
+                    framework.adapt(FrameworkStartLevel.class).setStartLevel(9, event -> raised.countDown());
+                    raised.await();
+                    var refreshed = new java.util.concurrent.CountDownLatch(1);
+                    FrameworkWiring wiring = framework.adapt(FrameworkWiring.class);
+                    wiring.refreshBundles(List.of(host, fragment, plain), event -> refreshed.countDown());
+                    refreshed.await();
+                    wiring.resolveBundles(null);
+                    try {
+                        host.loadClass("fragment.Code").getDeclaredConstructor().newInstance();
+                    } catch (ClassNotFoundException e) {
+                        System.out.println("the fragment is not attached");
+                    }
+                    try {
+                        plain.start();
+                    } catch (BundleException e) {
+                        System.out.println("the bundle does not start");
+                    }
+                }
+                public void stop(BundleContext c) {}
+            }
+            """;
+
     /// Bundles that run where nothing is required of them.
     private static final Set<String> SOUND = Set.of("plain", "demanding", "nested", "linked", "dynamic", "lazy");
 
@@ -220,5 +274,38 @@ class TrustAttacksIT extends LauncherHome {
         assertLine(result, "bundles/a.jar was not installed: ", "bundles/b.jar", "twice 1.1.0");
         assertLine(result, "bundles/c.jar was not installed: ", "bundles/b.jar", "twice 1.1.0");
         assertEquals(List.of("active"), run("bundle", "twice").out());
+    }
+
+    /// A start level does not stand in for a check: what was not admitted is not resolved on any.
+    @ParameterizedTest
+    @ValueSource(strings = {"any", "signed", "listed"})
+    void aTrustedBundleBringsNoOtherWhateverTheStartLevel(String trust) throws Exception {
+        String source = INSTALLER.replace("MARKS", marks.toString()).replace("FOLDER", folder.toString());
+        new FakeBundle("installer")
+                .header("Import-Package", "org.osgi.framework,org.osgi.framework.startlevel,org.osgi.framework.wiring")
+                .header("Bundle-Activator", "installer.Code")
+                .type("installer.Code", source)
+                .write(home.resolve("bundles/installer.jar"));
+        new FakeBundle("host").header("Import-Package", "org.osgi.framework").write(home.resolve("bundles/host.jar"));
+        policy(trust);
+        bundle("plain").write(folder.resolve("plain.jar"));
+        code("fragment", new FakeBundle("fragment"))
+                .header("Fragment-Host", "host")
+                .write(folder.resolve("fragment.jar"));
+
+        Process process = start(List.of(script(), "watch"), "");
+        while (!marked().contains("installer") && process.isAlive()) {
+            Thread.sleep(50);
+        }
+        process.outputWriter().close();
+        Result result = finish(process);
+
+        if (trust.equals("any")) {
+            assertEquals(Set.of("installer", "plain", "fragment"), marked(), result::toString);
+            return;
+        }
+        assertEquals(Set.of("installer"), marked(), result::toString);
+        assertTrue(result.out().contains("the fragment is not attached"), result::toString);
+        assertTrue(result.out().contains("the bundle does not start"), result::toString);
     }
 }
