@@ -23,11 +23,13 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -77,6 +79,9 @@ class FaultsIT {
     @TempDir
     static Path folder;
 
+    private static final String PART = "split-00001-of-00002.gguf";
+    private static final AtomicBoolean STALLED = new AtomicBoolean();
+    private static final CountDownLatch END = new CountDownLatch(1);
     private static final BlockingQueue<Installation> FREE = new ArrayBlockingQueue<>(64);
     private static Path model;
     private static ExecutorService threads;
@@ -97,6 +102,7 @@ class FaultsIT {
         threads = Executors.newFixedThreadPool(FREE.size());
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", FaultsIT::answer);
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.start();
         for (Installation installation : FREE) {
             Installation.Result page = installation
@@ -119,21 +125,36 @@ class FaultsIT {
         if (threads != null) {
             threads.shutdownNow();
         }
+        END.countDown();
         if (server != null) {
             server.stop(0);
         }
     }
 
-    /// `/m.gguf` is a model, `/garbage.gguf` is none; there is nothing else.
+    /// `/m.gguf` is a model, `/garbage.gguf` is none, `/big.gguf` has 4 MiB, `/cut.gguf` ends in the middle each time,
+    /// `/stall.gguf` stops in the middle the first time; of the two parts of `/split-…` and of the
+    /// repository `org/split` there is one.
     private static void answer(HttpExchange exchange) throws IOException {
-        byte[] body = switch (exchange.getRequestURI().getPath()) {
-            case "/m.gguf" -> Files.readAllBytes(model);
+        String path = exchange.getRequestURI().getPath();
+        byte[] body = switch (path) {
+            case "/m.gguf", "/cut.gguf", "/stall.gguf", "/" + PART -> Files.readAllBytes(model);
+            case "/big.gguf" -> Arrays.copyOf(Files.readAllBytes(model), 4 << 20);
             case "/garbage.gguf" -> garbage();
+            case "/api/models/org/split" ->
+                ("{\"siblings\":[{\"rfilename\":\"" + PART + "\"}]}").getBytes(StandardCharsets.UTF_8);
             default -> new byte[0];
         };
         try (exchange) {
             exchange.sendResponseHeaders(body.length == 0 ? 404 : 200, body.length == 0 ? -1 : body.length);
-            exchange.getResponseBody().write(body);
+            boolean stalls = path.equals("/stall.gguf") && STALLED.compareAndSet(false, true);
+            int end = stalls || path.equals("/cut.gguf") ? body.length / 2 : body.length;
+            exchange.getResponseBody().write(body, 0, end);
+            exchange.getResponseBody().flush();
+            if (stalls) {
+                END.await();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -118,6 +118,9 @@ final class Downloader {
             while (!whole) {
                 try {
                     whole = attempt(wanted, part, bar);
+                } catch (TenonException e) {
+                    part.keep(wanted); // as on a full disk: nothing that cannot be continued
+                    throw e;
                 } catch (IOException e) {
                     long size = part.size();
                     failures = size > most ? 1 : failures + 1;

@@ -1,6 +1,7 @@
 package dev.tenon.platform.cli.pull;
 
 import dev.tenon.platform.cli.files.Leftovers;
+import dev.tenon.platform.cli.files.OutputFile;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
@@ -77,6 +78,12 @@ final class TargetLock implements AutoCloseable {
                 return lock;
             }
             return null;
+        } catch (IOException e) {
+            // On a full disk, nothing is left: not even the name, if it leads to the file whose content went.
+            if (Files.exists(file) && Files.size(file) == channel.size()) {
+                Leftovers.delete(file);
+            }
+            throw OutputFile.failed(file, e);
         } finally {
             if (!done) {
                 channel.close();
