@@ -44,6 +44,7 @@ final class JarInstaller {
     List<Bundle> install(List<Path> jars) {
         List<Bundle> installed = new ArrayList<>(jars.size());
         for (Path jar : jars) {
+            Main.requireRunning();
             String file = home.root().relativize(jar).toString();
             try {
                 Bundle bundle = context.installBundle(location(checked(jar)));

@@ -10,6 +10,8 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.xml.parsers.FactoryConfigurationError;
 import javax.xml.parsers.ParserConfigurationException;
@@ -33,7 +35,19 @@ public final class Main {
     /// bundles were stopped, which is not reported.
     private static volatile boolean stopping;
 
+    /// How long a process that was told to end waits for its boot, which ends between two bundles.
+    private static final long BOOT_SECONDS = 5;
+
     private Main() {}
+
+    /// Ends the boot of a process that was told to end.
+    ///
+    /// @throws PlatformException if it was; nobody is told
+    static void requireRunning() {
+        if (stopping) {
+            throw new PlatformException("The process was told to end.");
+        }
+    }
 
     /// Runs one command and ends the JVM.
     ///
@@ -111,8 +125,10 @@ public final class Main {
         System.setProperty("java.util.logging.SimpleFormatter.format", "%4$s %3$s - %5$s%6$s%n");
         takeXmlParser();
         AtomicReference<Platform> booted = new AtomicReference<>();
+        CountDownLatch booting = new CountDownLatch(1);
         Runnable close = () -> {
             stopping = true;
+            await(booting);
             Platform running = booted.get();
             if (running != null) {
                 running.close();
@@ -122,8 +138,13 @@ public final class Main {
         };
         // First of all: no hook can be added after a signal.
         Runtime.getRuntime().addShutdownHook(new Thread(close, "tenon-stop"));
-        Platform platform = Platform.boot(Home.find(), args.length == 0 ? "" : args[0]);
-        booted.set(platform);
+        Platform platform;
+        try {
+            platform = Platform.boot(Home.find(), args.length == 0 ? "" : args[0]);
+            booted.set(platform);
+        } finally {
+            booting.countDown();
+        }
         try {
             EntryPoint cli = platform.cli();
             if (log().isDebugEnabled()) {
@@ -138,6 +159,16 @@ public final class Main {
             StartCache.refresh();
             Thread.currentThread().setContextClassLoader(Main.class.getClassLoader());
             platform.close();
+        }
+    }
+
+    private static void await(CountDownLatch booting) {
+        try {
+            if (!booting.await(BOOT_SECONDS, TimeUnit.SECONDS)) {
+                log().debug("The boot goes on");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -133,12 +133,14 @@ final class Platform implements AutoCloseable {
             }
         }
         for (Bundle bundle : system) {
+            Main.requireRunning();
             if (bundle != fileInstall && !CONFIG_ADMIN.equals(bundle.getSymbolicName())) {
                 startBundle(bundle);
             }
         }
         long systemStarted = System.nanoTime();
         for (Bundle bundle : bundles) {
+            Main.requireRunning();
             startBundle(bundle);
         }
         if (log().isDebugEnabled()) {

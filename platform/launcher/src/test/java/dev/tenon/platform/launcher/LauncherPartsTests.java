@@ -22,8 +22,6 @@ import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -107,35 +105,6 @@ class LauncherPartsTests {
             assertFalse(Files.exists(abandoned));
             assertTrue(Files.isDirectory(strange));
             CacheFolder.delete(strange);
-        }
-
-        @Test
-        void sweepRemovesWhatKilledStartScriptsLeft() throws IOException {
-            long own = ProcessHandle.current().pid();
-            List<String> stay = List.of("stderr." + own, "stderr.7x", "tenon.aot", "aot.999999999");
-            List<String> go = List.of("stderr.999999999");
-            for (String name : stay) {
-                Files.createFile(folder.resolve(name));
-            }
-            for (String name : go) {
-                Files.createFile(folder.resolve(name));
-            }
-            String before = System.getProperty("tenon.cache");
-            System.setProperty("tenon.cache", folder.toString());
-            try {
-                CacheFolder.sweep();
-            } finally {
-                if (before == null) {
-                    System.clearProperty("tenon.cache");
-                } else {
-                    System.setProperty("tenon.cache", before);
-                }
-            }
-            try (var files = Files.list(folder)) {
-                assertEquals(
-                        Set.copyOf(stay),
-                        files.map(file -> file.getFileName().toString()).collect(Collectors.toSet()));
-            }
         }
     }
 

@@ -23,9 +23,7 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,49 +96,26 @@ public record CacheFolder(Path path, FileChannel lock) implements AutoCloseable 
         }
     }
 
-    /// Removes the folders of processes that no longer run, and what start scripts that were killed
-    /// left in the installation's cache. Folders of other users are left alone.
+    /// Removes the folders of processes that no longer run. Folders of other users are left alone.
     public static void sweep() {
         sweep(temporary());
         // Even if it has no space now: an earlier process may have used it.
         if (!memory().equals(temporary())) {
             sweep(memory());
         }
-        String cache = System.getProperty("tenon.cache");
-        if (cache != null && !cache.isBlank()) {
-            sweepScripts(Path.of(cache));
-        }
     }
 
     private static void sweep(Path parent) {
-        for (Path entry : list(parent, PREFIX + "*")) {
-            // Opening and closing the lock file of this process would release its lock.
-            if (!entry.equals(own) && Files.isWritable(entry) && abandoned(entry)) {
-                delete(entry);
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(parent, PREFIX + "*")) {
+            for (Path entry : entries) {
+                // Opening and closing the lock file of this process would release its lock.
+                if (!entry.equals(own) && Files.isWritable(entry) && abandoned(entry)) {
+                    delete(entry);
+                }
             }
-        }
-    }
-
-    /// Removes temporary pipes of the start script; their names end in its process id.
-    private static void sweepScripts(Path cache) {
-        for (Path file : list(cache, "stderr.[0-9]*")) {
-            String name = file.getFileName().toString();
-            String pid = name.substring(name.lastIndexOf('.') + 1);
-            if (pid.matches("[0-9]{1,18}")
-                    && ProcessHandle.of(Long.parseLong(pid)).isEmpty()) {
-                delete(file);
-            }
-        }
-    }
-
-    private static List<Path> list(Path folder, String names) {
-        List<Path> found = new ArrayList<>();
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, names)) {
-            entries.forEach(found::add);
         } catch (IOException | DirectoryIteratorException e) {
-            log().debug("What earlier processes left in {} cannot be listed", folder, e);
+            log().debug("What earlier processes left in {} cannot be listed", parent, e);
         }
-        return found;
     }
 
     private static boolean abandoned(Path folder) {
