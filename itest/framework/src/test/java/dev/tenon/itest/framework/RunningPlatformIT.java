@@ -10,6 +10,7 @@ import dev.tenon.itest.framework.Installation.Result;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -182,6 +184,74 @@ class RunningPlatformIT {
         } finally {
             end(chat);
         }
+    }
+
+    @Test
+    void aJarThatASettingPrefersHasItsIdsFromItsArrivalToItsDeletion() throws Exception {
+        Files.writeString(
+                home.resolve("etc/dev.tenon.platform.cfg"),
+                "\nprefer.architecture.qwen3 = org.example.preferred\n",
+                StandardOpenOption.APPEND);
+        String model =
+                home.resolve("models").resolve(Jars.model().getFileName()).toString();
+        Process chat = chat();
+        try {
+            Map<String, String> headers = Map.of(
+                    "Bundle-SymbolicName",
+                    "org.example.preferred",
+                    "Service-Component",
+                    "OSGI-INF/dev.tenon.models.qwen3.Qwen3Architecture.xml");
+            Path jar = Jars.patched(Jars.ours("models-qwen3"), folder.resolve("preferred.jar"), headers);
+            Files.copy(jar, home.resolve("deploy/some.jar"));
+            awaitLog("org.example.preferred 0.1.0 was ");
+            assertTrue(read(log).contains("org.example.preferred 0.1.0 was installed"), () -> read(log));
+            Result arrived = tenon("bundles", "--why", "-m", model);
+            assertTrue(arrived.out().contains("org.example.preferred"), arrived::toString);
+            Result problems = tenon("bundles", "--problems");
+            assertTrue(
+                    problems.out().contains("architecture qwen3 is offered by org.example.preferred 0.1.0 already"),
+                    problems::toString);
+            chat.outputWriter().write("Once upon a time\n");
+            chat.outputWriter().flush();
+            assertFalse(chat.inputReader().readLine().isBlank(), "the loaded model goes on");
+            Files.delete(home.resolve("deploy/some.jar"));
+            awaitLog("some.jar was deleted: org.example.preferred 0.1.0 was removed");
+            Result gone = tenon("bundles", "--why", "-m", model);
+            assertFalse(gone.out().contains("org.example.preferred"), gone::toString);
+        } finally {
+            end(chat);
+        }
+    }
+
+    /// Long: a start-up cache is being recorded, which takes seconds.
+    @Test
+    @Tag("long")
+    void anUpdateDoesNotGoToTheProcessThatRecordsTheStartUpCache() throws Exception {
+        Path model = home.resolve("models").resolve(Jars.model().getFileName());
+        Files.writeString(
+                home.resolve("bin/aot-training"), "run -m " + model + " -p Once -n 100000 -c 120000 --ignore-eos\n");
+        log = folder.resolve("recording-err.txt");
+        Process maker = installation.with("TENON_AOT", "make").start(log);
+        try {
+            Path loaded = home.resolve("cache/aot.load");
+            for (int i = 0; i < 12_000 && !opensItsChannel(loaded) && maker.isAlive(); i++) {
+                Thread.sleep(50);
+            }
+            assertTrue(opensItsChannel(loaded), () -> "nothing is recorded: " + read(log));
+            Result updated = tenon("bundles", "update", version("0.5.0").toString());
+            assertEquals(0, updated.code(), updated::toString);
+            assertFalse(updated.out().contains(" in process "), updated::toString);
+            assertTrue(maker.isAlive(), "it records");
+        } finally {
+            List<ProcessHandle> all = maker.descendants().toList();
+            maker.destroy();
+            all.forEach(ProcessHandle::destroy);
+            assertTrue(maker.waitFor(10, TimeUnit.MINUTES), "the recording does not end");
+        }
+    }
+
+    private static boolean opensItsChannel(Path loaded) {
+        return Files.exists(loaded) && read(loaded).contains(".control.ControlServer ");
     }
 
     @Test

@@ -110,7 +110,7 @@ final class SettingsTable {
                 `etc/dev.tenon.platform.bundles.cfg`. `--set NAME=VALUE` gives a backend's setting, or `unused.tensors`, for one model. A setting
                 marked * is read once in a process, from a system property of its name (`TENON_JAVA_OPTS=-Dtenon.kernels.x86=off`) or the environment.
                 `tenon config` shows the values that hold, and where they come from. Where two bundles offer the same id, `prefer.backend.ID`,
-                `prefer.architecture.ID` and `prefer.format.ID` name the class to take.""");
+                `prefer.architecture.ID` and `prefer.format.ID` name the class or the bundle to take.""");
         String owner = "";
         for (SettingValue value : values) {
             Setting setting = value.setting();

@@ -9,6 +9,7 @@ import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
+import dev.tenon.platform.core.control.Origins;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -292,9 +293,9 @@ public final class ServiceRegistry {
         return Collections.unmodifiableList(all);
     }
 
-    /// Sets which class wins where two services have one id.
+    /// Sets what is offered where two services have one id.
     ///
-    /// @param byId class names or jar names, or their ends, by `format.ID`, `architecture.ID`, `backend.ID`
+    /// @param byId names of classes, of bundles or of jars, by `format.ID`, `architecture.ID`, `backend.ID`
     public synchronized void prefer(Map<String, String> byId) {
         preferences = Map.copyOf(byId);
         change(entries, held);
@@ -304,6 +305,7 @@ public final class ServiceRegistry {
         String preferred = preferences.get(setting);
         return preferred != null
                 && (service.getClass().getName().endsWith(preferred)
+                        || Origins.of(service).startsWith(preferred + " ")
                         || origin(service).contains(preferred));
     }
 
@@ -402,7 +404,8 @@ public final class ServiceRegistry {
         throw new TenonException(
                 ErrorCode.DUPLICATE_ID,
                 "Several bundles offer the " + kind + " " + id + ": " + names(found)
-                        + ". Remove all but one, or name the class or the jar of one in the setting prefer." + key);
+                        + ". Remove all but one, or name the class, the bundle or the jar of one in the setting prefer."
+                        + key);
     }
 
     private static <S> String names(List<S> services) {

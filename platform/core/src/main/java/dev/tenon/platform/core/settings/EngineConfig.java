@@ -81,7 +81,7 @@ public record EngineConfig(
             "Whether a model is loaded although its architecture leaves tensors of the file unused.");
 
     /// The settings of the engine itself; besides, `prefer.backend.ID`, `prefer.architecture.ID`
-    /// and `prefer.format.ID` name a class where two bundles offer the same id.
+    /// and `prefer.format.ID` name a class or a bundle where two bundles offer the same id.
     static final List<Setting> SETTINGS = List.of(BACKEND, DEVICE, THREADS, CONTEXT, BATCH, KEYS, VALUES, MOVE, UNUSED);
     /// Those among them that the settings of a request may give; for others it has fields.
     static final List<Setting> OF_REQUESTS = List.of(UNUSED);
