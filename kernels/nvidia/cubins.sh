@@ -23,7 +23,7 @@ if [ "${1-}" = compile ]; then # compile FOLDER NAME FILE MACROS...
 fi
 
 every=yes
-formats="BF16 F16 F32 Q2_K Q3_K Q4_0 Q4_K Q5_K Q6_K Q8_0"
+formats="BF16 F16 F32 IQ4_NL IQ4_XS MXFP4 Q2_K Q3_K Q4_0 Q4_1 Q4_K Q5_0 Q5_1 Q5_K Q6_K Q8_0"
 if [ $# -eq 0 ]; then
   every=no
   formats="Q4_K Q6_K"
@@ -41,19 +41,25 @@ trap 'rm -rf "$work"' EXIT
 list() { # every module: NAME FILE MACROS...
   echo "small small.cu"
   echo "attention attention.cu"
+  echo "router router.cu"
   if [ $every = yes ]; then
     echo "attention_prefill attention_prefill.cu"
     echo "rows rows.cu"
+    echo "float_matmul float_matmul.cu"
   fi
   for format in $formats; do
     echo "embedding.$format embedding.cu -DTENON_FORMAT=$format"
     echo "linear.256.$format linear.cu -DTENON_FORMAT=$format -DTENON_BLOCK=256"
-    [ $every = no ] || echo "matmul.$format matmul.cu -DTENON_FORMAT=$format"
+    echo "experts.256.$format experts.cu -DTENON_FORMAT=$format -DTENON_BLOCK=256"
+    if [ $every = yes ]; then
+      echo "matmul.$format matmul.cu -DTENON_FORMAT=$format"
+      echo "expert_matmul.$format expert_matmul.cu -DTENON_FORMAT=$format"
+    fi
     # Query and key are of one format; value may be of a larger one, as in llama.cpp's mixes.
     for other in $formats; do
       case "$format:$other" in
       "$format:$format" | Q2_K:Q3_K | Q2_K:Q4_K | Q2_K:Q6_K | Q3_K:Q4_K | Q3_K:Q5_K | Q3_K:Q6_K | Q4_0:Q6_K | \
-        Q4_K:Q5_K | Q4_K:Q6_K | Q5_K:Q6_K | Q6_K:Q8_0)
+        Q4_K:Q5_K | Q4_K:Q6_K | Q5_K:Q6_K | Q6_K:Q8_0 | IQ4_NL:Q5_K | IQ4_XS:Q5_K)
         echo "qkv.256.$format.$other qkv.cu -DTENON_FORMAT=$format -DTENON_FORMAT_V=$other -DTENON_BLOCK=256"
         ;;
       esac

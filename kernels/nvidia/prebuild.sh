@@ -13,21 +13,25 @@ cd "$(dirname "$0")/src/main/resources/dev/tenon/kernels/nvidia"
 nvcc=${NVCC:-nvcc}
 java=${JAVA:-java}
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
-formats="BF16 F16 F32 Q2_K Q3_K Q4_0 Q4_K Q5_K Q6_K Q8_0"
+formats="BF16 F16 F32 IQ4_NL IQ4_XS MXFP4 Q2_K Q3_K Q4_0 Q4_1 Q4_K Q5_0 Q5_1 Q5_K Q6_K Q8_0"
 # Pairs of formats in which llama.cpp's quantisation mixes keep query and key, and value.
-pairs="Q2_K:Q3_K Q2_K:Q4_K Q2_K:Q6_K Q3_K:Q4_K Q3_K:Q5_K Q3_K:Q6_K Q4_0:Q6_K Q4_K:Q5_K Q4_K:Q6_K Q5_K:Q6_K Q6_K:Q8_0"
+pairs="Q2_K:Q3_K Q2_K:Q4_K Q2_K:Q6_K Q3_K:Q4_K Q3_K:Q5_K Q3_K:Q6_K Q4_0:Q6_K Q4_K:Q5_K Q4_K:Q6_K Q5_K:Q6_K Q6_K:Q8_0 IQ4_NL:Q5_K IQ4_XS:Q5_K"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 list() { # every module: NAME FILE MACROS...
-  for file in small attention attention_prefill rows sample; do
+  for file in small attention attention_prefill rows sample router float_matmul; do
     echo "$file $file.cu"
   done
   # Small devices have less shared memory, in which the ring of these kernels lies: blocks of 256 threads.
   for format in $formats; do
     echo "embedding.$format embedding.cu -DTENON_FORMAT=$format"
     # F32 weights never go to tensor cores.
-    [ "$format" = F32 ] || echo "matmul.$format matmul.cu -DTENON_FORMAT=$format"
+    if [ "$format" != F32 ]; then
+      echo "matmul.$format matmul.cu -DTENON_FORMAT=$format"
+      echo "expert_matmul.$format expert_matmul.cu -DTENON_FORMAT=$format"
+    fi
+    echo "experts.256.$format experts.cu -DTENON_FORMAT=$format -DTENON_BLOCK=256"
     echo "linear.256.$format linear.cu -DTENON_FORMAT=$format -DTENON_BLOCK=256"
     echo "qkv.256.$format.$format qkv.cu -DTENON_FORMAT=$format -DTENON_FORMAT_V=$format -DTENON_BLOCK=256"
   done

@@ -44,7 +44,8 @@ public final class KernelLoader implements AutoCloseable {
     private static final int FUNCTION_SHARED_CARVEOUT = 9;
     private static final int LARGEST = 100;
     /// Sources of the kernels for many rows, which leave the split of the first-level cache to the driver.
-    private static final Set<String> MANY_ROWS = Set.of("matmul.cu", "attention_prefill.cu", "rows.cu");
+    private static final Set<String> MANY_ROWS =
+            Set.of("matmul.cu", "expert_matmul.cu", "float_matmul.cu", "attention_prefill.cu", "rows.cu");
 
     private static final int MOST_COMPILERS = 16;
 

@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// How a weight lies in device memory.
 ///
@@ -25,20 +27,28 @@ public record DeviceFormat(
         boolean integer,
         boolean transcoded,
         Optional<CudaFragment> fragment) {
-    private static final Map<String, DeviceFormat> NATIVE = Map.of(
-            "Q8_0", of("Q8_0", 32, 34, true, true),
-            "Q4_0", of("Q4_0", 32, 18, true, true),
-            "Q6_K", of("Q6_K", 256, 210, true, true),
-            "Q5_K", of("Q5_K", 256, 176, true, true),
-            "Q4_K", of("Q4_K", 256, 144, true, true),
-            "Q3_K", of("Q3_K", 256, 110, true, true),
-            "Q2_K", of("Q2_K", 256, 84, true, true),
-            "F16", of("F16", 1, 2, false, false),
-            "BF16", of("BF16", 1, 2, false, false),
-            "F32", of("F32", 1, 4, false, false));
+    private static final Map<String, DeviceFormat> NATIVE = Stream.of(
+                    of("Q8_0", 32, 34, true, true),
+                    of("Q4_0", 32, 18, true, true),
+                    of("Q4_1", 32, 20, true, true),
+                    of("Q5_0", 32, 22, true, true),
+                    of("Q5_1", 32, 24, true, true),
+                    of("IQ4_NL", 32, 18, true, true),
+                    of("MXFP4", 32, 17, true, true),
+                    of("IQ4_XS", 256, 136, true, true),
+                    of("Q6_K", 256, 210, true, true),
+                    of("Q5_K", 256, 176, true, true),
+                    of("Q4_K", 256, 144, true, true),
+                    of("Q3_K", 256, 110, true, true),
+                    of("Q2_K", 256, 84, true, true),
+                    of("F16", 1, 2, false, false),
+                    of("BF16", 1, 2, false, false),
+                    of("F32", 1, 4, false, false))
+            .collect(Collectors.toUnmodifiableMap(DeviceFormat::id, format -> format));
 
     /// Bytes of a block whose scales take more room on the device than in the file.
-    private static final Map<String, Integer> DEVICE_BYTES = Map.of("Q5_K", 180, "Q4_K", 148, "Q3_K", 114);
+    private static final Map<String, Integer> DEVICE_BYTES =
+            Map.of("Q5_K", 180, "Q4_K", 148, "Q3_K", 114, "IQ4_XS", 138);
 
     private static DeviceFormat of(String id, int blockSize, int blockBytes, boolean repacked, boolean integer) {
         return new DeviceFormat(id, blockSize, blockBytes, repacked, integer, false, Optional.empty());

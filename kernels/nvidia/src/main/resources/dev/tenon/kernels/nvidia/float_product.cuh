@@ -96,6 +96,8 @@ struct FloatProduct {
         DEVICE Weight(const u8* base, int rows, int cols, int) : base(base), blocks((i64) rows * cols / F::BLOCK) {}
     };
 
+    DEVICE Weight weight(const u8* base, int rows, int lane) const { return Weight(base, rows, in.cols, lane); }
+
     static DEVICE Weight choose(bool second, const Weight& a, const Weight& b) {
         Weight w;
         w.base = second ? b.base : a.base;

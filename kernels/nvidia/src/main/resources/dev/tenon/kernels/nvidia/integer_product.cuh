@@ -81,6 +81,8 @@ struct IntegerProduct {
         }
     };
 
+    DEVICE Weight weight(const u8* base, int rows, int lane) const { return Weight(base, rows, cols, lane); }
+
     // a or b, pointer by pointer, so that both stay in registers
     static DEVICE Weight choose(bool second, const Weight& a, const Weight& b) {
         Weight w;

@@ -104,19 +104,19 @@ struct Ring {
 
 // Multiplies the row groups of a share.
 //
+//   product                         of the kind P: what a lane does, see product.cuh
 //   weights                         M of them, of one format
 //   rowOf(group, n)                 the n-th row of a group
 //   early(group, lane)              what `done` will need besides the sums; asked for before the products are made
 //   done(group, lane, acc, before)  takes the finished sums acc[N][T] and what `early` gave; `lane` counts from 0 in the
 //                                   group of lanes. Lane i has sum number i, i < N * T; of several weights, all sums
-template <class F, int T, int N, int M, class RowOf, class Early, class Done>
-static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Share share, int threadsPerRow, u8* shared,
+template <class P, int T, int N, int M, class RowOf, class Early, class Done>
+static DEVICE void multiplyRowsBy(P& product, const Matrix (&weights)[M], Share share, int threadsPerRow, u8* shared,
         RowOf rowOf, Early early, Done done) {
-    typedef Product<F, T> P;
+    const Input& in = product.in;
     constexpr int UNIT16 = P::PIECES16 * 16 * TENON_BLOCK; // bytes of a unit of all threads
     constexpr int UNIT4 = P::PIECES4 * 4 * TENON_BLOCK;
     constexpr int STAGE = P::SPAN * N * (UNIT16 + UNIT4);
-    P product(shared, in);
     const int units = P::unitCount(in.cols);
     const int lane = threadIdx.x & (threadsPerRow - 1);
     const int first = share.first + threadIdx.x / threadsPerRow;
@@ -125,7 +125,7 @@ static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Sha
     typename P::Weight pointers[M];
 #pragma unroll
     for (int m = 0; m < M; m++) {
-        pointers[m] = typename P::Weight(weights[m].base, weights[m].rows, in.cols, lane);
+        pointers[m] = product.weight(weights[m].base, weights[m].rows, lane);
     }
 
     const Ring<STAGE, STAGES_OF<T>> ring(
@@ -217,6 +217,14 @@ static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Sha
         const int nextGroup = group + lanesGroups;
         before = nextGroup < share.end ? early(nextGroup, lane) : 0.f;
     }
+}
+
+// The same with the usual product of a format.
+template <class F, int T, int N, int M, class RowOf, class Early, class Done>
+static DEVICE void multiplyRows(const Input& in, const Matrix (&weights)[M], Share share, int threadsPerRow, u8* shared,
+        RowOf rowOf, Early early, Done done) {
+    Product<F, T> product(shared, in);
+    multiplyRowsBy<Product<F, T>, T, N>(product, weights, share, threadsPerRow, shared, rowOf, early, done);
 }
 
 // Calls store(n, t, sum) for each of the sums, each in the lane that looks after it.

@@ -1,7 +1,7 @@
 // Entries of the matmul for one weight format: compile with -DTENON_FORMAT=Q6_K and the like (formats.cuh). matmul.cuh
 // says how it works.
-#include "formats.cuh"
 #include "matmul.cuh"
+#include "unit_nibbles.cuh"
 
 #ifdef TENON_FORMAT_FILE
 typedef ForeignUnit<Format> FormatUnit;

@@ -95,21 +95,28 @@ template <int N> DEVICE void multiplyStep(Sums<N>& sums, u32 a, u32 b) {
     }
 }
 
-// Begins copying 64 columns of N rows of x to shared memory; rows and columns that do not exist become zeros.
-template <int N> DEVICE void copyTokens(u32 b, const u16* x, int first, int T, int firstCol, int cols) {
-    constexpr int ROWS_AT_ONCE = MATMUL_THREADS / 8;
-    int token = threadIdx.x >> 3;
-    int piece = threadIdx.x & 7;
-    int col = firstCol + piece * 8;
-    const u16* from = x + (i64)(first + token) * cols + col;
-    u32 to = b + pieceOffset(token, piece);
+// Rows of x that are a tile's tokens: N of `count`, from `first` on.
+struct TokenRows {
+    const u16* x;
+    int first;
+    int count;
+
+    // Begins copying 64 columns of the rows to shared memory; rows and columns that do not exist become zeros.
+    template <int N> DEVICE void copy(u32 b, int firstCol, int cols) const {
+        constexpr int ROWS_AT_ONCE = MATMUL_THREADS / 8;
+        int token = threadIdx.x >> 3;
+        int piece = threadIdx.x & 7;
+        int col = firstCol + piece * 8;
+        const u16* from = x + (i64)(first + token) * cols + col;
+        u32 to = b + pieceOffset(token, piece);
 #pragma unroll
-    for (int i = 0; i < (N + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE; i++) {
-        bool valid = first + token + i * ROWS_AT_ONCE < T && col < cols;
-        if (N >= ROWS_AT_ONCE || token < N) copyAsync(to + i * ROWS_AT_ONCE * 128, valid ? from : x, valid);
-        from += ROWS_AT_ONCE * cols;
+        for (int i = 0; i < (N + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE; i++) {
+            bool valid = first + token + i * ROWS_AT_ONCE < count && col < cols;
+            if (N >= ROWS_AT_ONCE || token < N) copyAsync(to + i * ROWS_AT_ONCE * 128, valid ? from : x, valid);
+            from += ROWS_AT_ONCE * cols;
+        }
     }
-}
+};
 
 // Decodes one step of this thread's unit, two groups of it, into shared memory. `to` is where piece 2u of the thread's
 // row stands; piece p + 1 is 16 bytes away from piece p, up or down, and p + 4 is 64.
@@ -129,9 +136,9 @@ DEVICE u32 sharedBase() {
     return (sharedAddress(shared) + 1023) & ~1023u;
 }
 
-// Computes the sums of this block's chunks; this thread decodes `row`.
-template <class Unit, int N>
-DEVICE void sumChunks(Sums<N>& sums, const typename Unit::Row& row, const u16* x, int T, int cols, int firstChunk,
+// Computes the sums of this block's chunks; this thread decodes `row`. Tokens are rows of x, as TokenRows.
+template <class Unit, int N, class Tokens>
+DEVICE void sumChunks(Sums<N>& sums, const typename Unit::Row& row, const Tokens& tokens, int cols, int firstChunk,
                       int endChunk) {
     using G = Tile<N>;
     // How many chunks of raw weights a thread has in registers or on their way: as many as the sums leave room for.
@@ -141,7 +148,6 @@ DEVICE void sumChunks(Sums<N>& sums, const typename Unit::Row& row, const u16* x
     u32 stagesB = stagesA + STAGES_A * A_BYTES;
     int u = threadIdx.x & 1;
     u32 ownPiece = pieceOffset(tileRow(), 2 * u);
-    int firstToken = blockIdx.x * N;
     int endStep = (endChunk - firstChunk) * 2;
 
     Unit raw[DEPTH];
@@ -151,7 +157,7 @@ DEVICE void sumChunks(Sums<N>& sums, const typename Unit::Row& row, const u16* x
     int copyStage = 0;
     auto copy = [&](int step) {
         if (step < endStep)
-            copyTokens<N>(stagesB + copyStage * G::B_BYTES, x, firstToken, T, firstChunk * CHUNK + step * STEP, cols);
+            tokens.template copy<N>(stagesB + copyStage * G::B_BYTES, firstChunk * CHUNK + step * STEP, cols);
         copiesEnd();
         copyStage = copyStage + 1 == G::STAGES_B ? 0 : copyStage + 1;
     };
@@ -320,7 +326,7 @@ DEVICE void matmul(const u16* x, int T, int cols, Part part, const float* residu
     typename Unit::Row row(part.weight, part.rows, cols, min(firstRow + tileRow(), part.rows - 1));
 
     Sums<N> sums = {};
-    sumChunks<Unit, N>(sums, row, x, T, cols, firstChunkOf(blockIdx.z, splits, cols),
+    sumChunks<Unit, N>(sums, row, TokenRows{x, (int)blockIdx.x * N, T}, cols, firstChunkOf(blockIdx.z, splits, cols),
                        firstChunkOf(blockIdx.z + 1, splits, cols));
     int lane = threadIdx.x & 31;
     finish<N>(sums, partial, counter, splits, [&](int warp, int fragment, const float(&s)[4]) {
@@ -347,7 +353,7 @@ DEVICE void gateUp(const u16* x, int T, int cols, const u8* gate, const u8* up, 
     typename Unit::Row row(tileRow() & 8 ? up : gate, rowCount, cols, min(ownRow, rowCount - 1));
 
     Sums<N> sums = {};
-    sumChunks<Unit, N>(sums, row, x, T, cols, firstChunkOf(blockIdx.z, splits, cols),
+    sumChunks<Unit, N>(sums, row, TokenRows{x, (int)blockIdx.x * N, T}, cols, firstChunkOf(blockIdx.z, splits, cols),
                        firstChunkOf(blockIdx.z + 1, splits, cols));
     int lane = threadIdx.x & 31;
     bool odd = lane & 4;

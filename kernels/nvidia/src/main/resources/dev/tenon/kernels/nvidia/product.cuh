@@ -7,7 +7,7 @@
 //   FloatProduct     F32, F16, BF16 and formats of somebody else. Activations are read as they are (from the L1 cache).
 //
 //   UNIT         weights that a lane takes at once      SPAN   units it takes before it multiplies them
-//   Weight       a weight as a lane looks at it: pointers to its own pieces; choose picks one of two
+//   Weight       a weight as a lane looks at it: pointers to its own pieces; `weight` makes one, choose picks one of two
 //   copy         starts copying a unit of a row to shared memory: PIECES16 times 16 and PIECES4 times 4 bytes
 //   Lane, lane   the unit in registers, made of what was copied
 //   early        what can be read before waitForInputs, for prepare

@@ -28,6 +28,11 @@ public final class LinearLaunches {
     static final int TILE_ROWS = 128;
     static final int BLOCK = 256;
 
+    /// Tokens and rows of a tile in float32.
+    static final int FLOAT_TILE = 64;
+
+    private static final KernelModule FLOAT_MATMUL = KernelModule.of("float_matmul.cu");
+
     private final MvSchedule schedule;
     private final boolean tensorCores;
     private final Map<String, CudaMatmul> libraries;
@@ -81,9 +86,11 @@ public final class LinearLaunches {
 
     /// {@return whether a product can run on tensor cores; float32 weights stay exact and do not}
     public boolean matmul(DeviceWeight weight) {
-        return tensorCores
-                && weight.cols() % MATMUL_COLS == 0
-                && !weight.format().id().equals("F32");
+        return tensorCores && weight.cols() % MATMUL_COLS == 0 && !isFloat(weight);
+    }
+
+    private static boolean isFloat(DeviceWeight weight) {
+        return weight.format().id().equals("F32");
     }
 
     /// `out = activation(factor * (norm(x) weight + bias)) + residual`, for each product.
@@ -91,7 +98,13 @@ public final class LinearLaunches {
         int rows = e.rows(x);
         boolean many = rows > StepShape.FEW && products.stream().allMatch(p -> matmul(p.weight));
         if (!many) {
-            products.forEach(p -> vector(e, x, norm, p));
+            products.forEach(p -> {
+                if (rows > StepShape.FEW && tensorCores && isFloat(p.weight) && !p.isChanged()) {
+                    exact(e, x, norm, p);
+                } else {
+                    vector(e, x, norm, p);
+                }
+            });
             return;
         }
         Argument.Address f16 = f16(e, x, norm);
@@ -157,7 +170,7 @@ public final class LinearLaunches {
     }
 
     /// The rows of a slot in float16, normed if asked for.
-    private static Argument.Address f16(Emission e, Slot x, Norm norm) {
+    static Argument.Address f16(Emission e, Slot x, Norm norm) {
         int rows = e.rows(x);
         if (norm == null && e.isF16(x)) {
             return e.at(x);
@@ -169,6 +182,44 @@ public final class LinearLaunches {
             e.launch(Emission.ROWS, "norm_f16", rows, 1, 1, BLOCK, 0, e.at(x), norm.weight, norm.eps, f16, x.width);
         }
         return f16;
+    }
+
+    /// A product of many rows in float32.
+    private static void exact(Emission e, Slot x, Norm norm, Product p) {
+        int rows = e.rows(x);
+        Argument.Address from = e.at(x);
+        if (norm != null) {
+            Argument.Address normed = e.need(e.scratch.normed(), 4L * rows * x.width);
+            e.launch(Emission.SMALL, "rms_norm", rows, 1, 1, BLOCK, 0, from, norm.weight, norm.eps, normed, x.width, 1);
+            from = normed;
+        }
+        int tokenTiles = (rows + FLOAT_TILE - 1) / FLOAT_TILE;
+        int rowTiles = (p.weight.rows() + FLOAT_TILE - 1) / FLOAT_TILE;
+        int tiles = tokenTiles * rowTiles;
+        int splits = Math.clamp(e.traits.multiprocessors() / tiles, 1, MOST_SPLITS);
+        boolean split = splits > 1;
+        Argument.Address out = e.out(p.out);
+        e.launch(
+                FLOAT_MATMUL,
+                "float_matmul",
+                tokenTiles,
+                rowTiles,
+                splits,
+                BLOCK,
+                0,
+                from,
+                rows,
+                x.width,
+                p.weight.at(),
+                p.weight.rows(),
+                p.bias,
+                p.residual == null ? Argument.Address.NULL : e.at(p.residual),
+                out,
+                split
+                        ? e.need(e.scratch.partial(), 4L * splits * tiles * FLOAT_TILE * FLOAT_TILE)
+                        : Argument.Address.NULL,
+                split ? e.need(e.scratch.counters(), 4L * tiles) : Argument.Address.NULL,
+                splits);
     }
 
     private void vector(Emission e, Slot x, Norm norm, Product p) {

@@ -16,9 +16,23 @@ import java.util.Map;
 /// @param threadsPerRow threads that share a row of the weight
 /// @param sharedBytes dynamic shared memory
 public record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
-    private static final Map<String, Integer> SLOT_BYTES = Map.of(
-            "Q8_0", 72, "Q4_0", 40, "Q6_K", 56, "Q5_K", 48, "Q4_K", 40, "Q3_K", 40, "Q2_K", 24, "F16", 64, "BF16", 64,
-            "F32", 64);
+    private static final Map<String, Integer> SLOT_BYTES = Map.ofEntries(
+            Map.entry("Q8_0", 72),
+            Map.entry("Q4_0", 40),
+            Map.entry("Q4_1", 40),
+            Map.entry("Q5_0", 48),
+            Map.entry("Q5_1", 48),
+            Map.entry("IQ4_NL", 40),
+            Map.entry("IQ4_XS", 40),
+            Map.entry("MXFP4", 40),
+            Map.entry("Q6_K", 56),
+            Map.entry("Q5_K", 48),
+            Map.entry("Q4_K", 40),
+            Map.entry("Q3_K", 40),
+            Map.entry("Q2_K", 24),
+            Map.entry("F16", 64),
+            Map.entry("BF16", 64),
+            Map.entry("F32", 64));
     static final int THIRD_PARTY_SLOT_BYTES = 32;
     private static final int SMALLEST_BLOCK = 64;
     /// What a block asks for beyond half of a multiprocessor's shared memory to have it for itself.
@@ -44,6 +58,19 @@ public record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes
             int weightRows,
             int allRows,
             DeviceFormat... formats) {
+        return of(schedule, traits, rows, cols, weightRows, allRows, traits.multiprocessors(), formats);
+    }
+
+    /// The same for a launch of another number of blocks than there are multiprocessors.
+    static MvGeometry of(
+            MvSchedule schedule,
+            DeviceTraits traits,
+            int rows,
+            int cols,
+            int weightRows,
+            int allRows,
+            int blocks,
+            DeviceFormat... formats) {
         int largest = schedule.blockSize() == 0 ? MvSchedule.BLOCK : schedule.blockSize();
         int smallest = schedule.fixedBlock() ? largest : Math.min(SMALLEST_BLOCK, largest);
         for (int tile = Math.min(rows, MOST_ROWS); tile >= 1; tile /= 2) {
@@ -54,7 +81,7 @@ public record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes
                 }
                 if (shared <= traits.sharedBytes()) {
                     int groups = (allRows + weightRows - 1) / weightRows;
-                    int perBlock = (groups + traits.multiprocessors() - 1) / traits.multiprocessors();
+                    int perBlock = (groups + blocks - 1) / blocks;
                     int threads = threads(schedule, formats[0], cols, perBlock, block);
                     return new MvGeometry(tile, block, threads, (int) shared);
                 }

@@ -5,6 +5,7 @@ import dev.tenon.kernels.nvidia.BufferSpec;
 /// Scratch memory that all kernels of a plan share, one after the other.
 ///
 /// @param f16 float16 activations before a matrix product
+/// @param normed float32 activations before a product in float32
 /// @param partial partial sums of matrix products
 /// @param counters counters of matrix products, zero between launches
 /// @param attention partial sums of attention
@@ -14,6 +15,7 @@ import dev.tenon.kernels.nvidia.BufferSpec;
 /// @param sampled the host's memory for sampled tokens, see [TokenRing]
 public record Scratch(
         BufferSpec f16,
+        BufferSpec normed,
         BufferSpec partial,
         BufferSpec counters,
         BufferSpec attention,
@@ -24,6 +26,7 @@ public record Scratch(
     public static Scratch of(BufferList buffers) {
         return new Scratch(
                 buffers.add(BufferSpec.Kind.ACTIVATION, "float16 activations", 0),
+                buffers.add(BufferSpec.Kind.ACTIVATION, "normed activations", 0),
                 buffers.add(BufferSpec.Kind.ACTIVATION, "partial sums", 0),
                 buffers.add(BufferSpec.Kind.ZEROED, "counters", 0),
                 buffers.add(BufferSpec.Kind.ACTIVATION, "partial attention", 0),

@@ -3,6 +3,8 @@ package dev.tenon.kernels.nvidia.plan;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
+import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
@@ -29,11 +31,25 @@ final class FusedOpFilter {
     static Graph expandUnfit(Graph graph, Weights weights, Map<String, CudaFragment> fragments) {
         List<Op> ops = new ArrayList<>();
         for (Op op : graph.ops()) {
+            if (op instanceof FusedExpertOp.ExpertGateUp f
+                    && f.shared().isPresent()
+                    && !isUsual(f.shared().get(), weights, fragments)) {
+                ops.addAll(f.shared().get().expand());
+                op = new FusedExpertOp.ExpertGateUp(f.gate(), f.up(), f.activate(), f.multiply(), Optional.empty());
+            }
             boolean keep = switch (op) {
                 case FusedOp.NormQkvRope f -> fits(graph, asQkv(f), weights, fragments);
                 case FusedOp.Qkv f -> fits(graph, f, weights, fragments);
                 case FusedOp.NormGateUp f -> fits(asGateUp(f), weights, fragments);
                 case FusedOp.GateUp f -> fits(f, weights, fragments);
+                case FusedExpertOp.NormRouter f ->
+                    f.norm() instanceof CoreOp.RmsNorm norm
+                            && norm.weight().cols() == norm.x().width()
+                            && isReadByProductsOnly(graph, f);
+                case FusedExpertOp.ExpertGateUp f ->
+                    f.gate().isEmpty()
+                            || !f.up().ownInputs()
+                                    && same(f.gate().get().weight(), f.up().weight(), weights, fragments);
                 default -> true;
             };
             if (keep) {
@@ -50,7 +66,13 @@ final class FusedOpFilter {
     /// @param op any op
     static boolean isKnown(Op op) {
         return switch (op) {
-            case FusedOp.NormQkvRope _, FusedOp.NormGateUp _, FusedOp.LinearAdd _, FusedOp.Qkv _ -> true;
+            case FusedOp.NormQkvRope _,
+                    FusedOp.NormGateUp _,
+                    FusedOp.LinearAdd _,
+                    FusedOp.Qkv _,
+                    FusedExpertOp.NormRouter _,
+                    FusedExpertOp.ExpertGateUp _,
+                    FusedExpertOp.ExpertDown _ -> true;
             case FusedOp.GateUp f -> f.activate() instanceof CoreOp.Activate;
             case FusedOp.LinearThen f ->
                 f.then().getFirst() instanceof CoreOp.Scale
@@ -120,6 +142,26 @@ final class FusedOpFilter {
 
     private static boolean noFragment(Weight a, Weights weights, Map<String, CudaFragment> fragments) {
         return DeviceFormat.of(weights.format(a.name()), fragments).fragment().isEmpty();
+    }
+
+    /// Whether the first half of a shared expert has a kernel of its own.
+    private static boolean isUsual(FusedOp.GateUp half, Weights weights, Map<String, CudaFragment> fragments) {
+        return half.gate().isPresent()
+                && half.gate().get().bias().isEmpty()
+                && half.up().bias().isEmpty()
+                && half.activate() instanceof CoreOp.Activate
+                && same(half.gate().get().weight(), half.up().weight(), weights, fragments);
+    }
+
+    /// Whether every reader of a norm can do the norm itself.
+    private static boolean isReadByProductsOnly(Graph graph, FusedExpertOp.NormRouter f) {
+        Value normed = f.norm().out();
+        return new Readers(graph).all(normed, op -> switch (op) {
+            case CoreOp.Linear _ -> true;
+            case ExpertOp.ExpertLinear l -> !l.ownInputs();
+            case FusedExpertOp.ExpertGateUp g -> !g.up().ownInputs();
+            default -> false;
+        });
     }
 
     /// Whether one attention op, and nothing else, reads the three results, and can norm and rotate them.

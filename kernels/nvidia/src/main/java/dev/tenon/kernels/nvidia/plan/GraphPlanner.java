@@ -4,6 +4,7 @@ import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
@@ -16,6 +17,7 @@ import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.launch.AttentionLaunches;
 import dev.tenon.kernels.nvidia.launch.BufferList;
+import dev.tenon.kernels.nvidia.launch.ExpertLaunches;
 import dev.tenon.kernels.nvidia.launch.KernelCodes;
 import dev.tenon.kernels.nvidia.launch.LaunchPlan;
 import dev.tenon.kernels.nvidia.launch.LinearLaunches;
@@ -58,6 +60,7 @@ public final class GraphPlanner {
     private final AttentionOps attention;
     private final OwnOps ownOps;
     private final RowOps rowOps;
+    private final ExpertOps expertOps;
     private final Scratch scratch;
     private final BufferSpec step;
     private final ValuePool<Slot> pool;
@@ -82,6 +85,14 @@ public final class GraphPlanner {
         this.readers = new Readers(this.graph);
         this.rowOps = new RowOps(pool, weights, folded, this.graph.output());
         this.attention = new AttentionOps(options, traits, buffers, weights, pool, ops);
+        this.expertOps = new ExpertOps(
+                pool,
+                weights,
+                buffers,
+                linears,
+                new ExpertLaunches(linears, request.schedule()),
+                value -> normOf(folded.get(value.id())),
+                readers);
         this.tileRows = this.graph.attentionLayers().stream()
                 .mapToInt(a -> AttentionLaunches.tileRows(a, traits))
                 .filter(r -> r > 0)
@@ -151,8 +162,12 @@ public final class GraphPlanner {
             case FusedOp.LinearAdd f ->
                 linear(f, f.linear(), new Epilogue().plus(f.residual()), f.add().out());
             case FusedOp.LinearThen f -> linearThen(f);
+            case FusedExpertOp.NormRouter f -> {
+                fold((CoreOp.RmsNorm) f.norm());
+                ops.add(expertOps.plan(f));
+            }
             case ReferenceOp own -> ops.add(ownOps.plan(own, pool, weights));
-            default -> ops.add(rowOps.plan(op));
+            default -> ops.add(ExpertOps.plans(op) ? expertOps.plan(op) : rowOps.plan(op));
         }
     }
 
@@ -184,9 +199,7 @@ public final class GraphPlanner {
         boolean whole = n.weight().cols() == n.x().width();
         if (whole
                 && readers.only(n.out()).filter(op -> takesNormed(op, n.out())).isPresent()) {
-            // What reads it reads x itself, so x must live until then.
-            folded.put(n.out().id(), n);
-            pool.share(n.out(), pool.get(n.x()));
+            fold(n);
             return;
         }
         ops.add(rowOps.plan(n));
@@ -203,6 +216,12 @@ public final class GraphPlanner {
             }
             default -> false;
         };
+    }
+
+    /// Leaves a norm to its readers, which read x itself, so that x must live until then.
+    private void fold(CoreOp.RmsNorm n) {
+        folded.put(n.out().id(), n);
+        pool.share(n.out(), pool.get(n.x()));
     }
 
     private Norm normOf(CoreOp.RmsNorm n) {

@@ -5,6 +5,7 @@ import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
+import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
@@ -135,8 +136,11 @@ public final class KernelSupport {
             case CoreOp.Linear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
             case CoreOp.Embedding embedding -> matrix(embedding.kind(), embedding.table(), weights, fragments);
             case CoreOp.PositionEmbedding embedding -> matrix("embedding", embedding.table(), weights, fragments);
+            case ExpertOp.ExpertLinear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
             case CoreOp.Attention a -> attention(a);
-            case CoreOp.Repeat _,
+            case ExpertOp.Router _,
+                    ExpertOp.WeightedSum _,
+                    CoreOp.Repeat _,
                     CoreOp.RmsNorm _,
                     CoreOp.LayerNorm _,
                     CoreOp.Rope _,

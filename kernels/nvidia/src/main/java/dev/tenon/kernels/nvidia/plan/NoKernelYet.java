@@ -5,9 +5,10 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.StateOp;
+import dev.tenon.kernels.nvidia.launch.ExpertLaunches;
 import java.util.Optional;
 
-/// Ops of the api, and ways of usual ones, that the kernels do not compute yet.
+/// Ops of the api, and sizes of some, that the kernels do not compute yet.
 final class NoKernelYet {
     private NoKernelYet() {}
 
@@ -16,8 +17,11 @@ final class NoKernelYet {
     /// @param op any op
     static Optional<String> reason(Op op) {
         return switch (op) {
-            case ExpertOp _, StateOp _, PartOp.Join _, PartOp.HeadLinear _ -> not("op " + op.kind());
+            case StateOp _, PartOp.Join _, PartOp.HeadLinear _ -> not("op " + op.kind());
             case CoreOp.Attention a when a.params().chunk() > 0 -> not("attention in runs of positions");
+            case ExpertOp.Router r
+            when r.logits().width() > ExpertLaunches.MOST_EXPERTS ->
+                not("op router over more than " + ExpertLaunches.MOST_EXPERTS + " experts");
             default -> Optional.empty();
         };
     }

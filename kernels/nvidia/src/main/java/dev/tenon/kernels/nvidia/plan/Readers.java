@@ -39,4 +39,9 @@ final class Readers {
         return !isOutput(value)
                 && reading.getOrDefault(value.id(), List.of()).stream().allMatch(asked);
     }
+
+    /// {@return whether some op that reads a value is as asked}
+    boolean any(Value value, Predicate<Op> asked) {
+        return reading.getOrDefault(value.id(), List.of()).stream().anyMatch(asked);
+    }
 }

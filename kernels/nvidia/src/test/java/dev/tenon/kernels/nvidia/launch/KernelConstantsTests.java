@@ -31,7 +31,19 @@ class KernelConstantsTests {
     private static Map<String, String> sources() {
         Map<String, String> texts = new HashMap<>();
         for (String file : List.of(
-                "small", "rows", "sample", "attention", "attention_prefill", "embedding", "linear", "matmul", "qkv")) {
+                "small",
+                "rows",
+                "sample",
+                "attention",
+                "attention_prefill",
+                "embedding",
+                "linear",
+                "matmul",
+                "qkv",
+                "router",
+                "experts",
+                "expert_matmul",
+                "float_matmul")) {
             var source = KernelCatalogue.source(KernelModule.of(file + ".cu", "Q8_0"), Map.of());
             texts.put(file + ".cu", source.text());
             texts.putAll(source.headers());
@@ -117,6 +129,16 @@ class KernelConstantsTests {
     }
 
     @Test
+    void expertsAreLaunchedAsTheyAreCompiled() {
+        assertEquals(constant("router.cu", "MOST_EXPERTS"), ExpertLaunches.MOST_EXPERTS);
+        assertEquals(constant("router.cu", "ROUTER_THREADS"), ExpertLaunches.ROUTER_BLOCK);
+        assertEquals(constant("router.cu", "GROUP_THREADS"), ExpertLaunches.GROUP_BLOCK);
+        assertEquals(constant("experts.cu", "MOST_USED"), ExpertLaunches.MOST_USED);
+        assertEquals(number("gate.cuh", "NO_ACTIVATION = (-\\d);"), ExpertLaunches.Gate.NONE.activation());
+        assertEquals(number("gate.cuh", "SWIGLU_OAI = (-\\d);"), ExpertLaunches.Gate.SWIGLU_OAI);
+    }
+
+    @Test
     void productsOnTensorCoresHaveTheTilesThatAreCompiled() {
         int rows = constant("matmul.cuh", "TILE_ROWS");
         int stepBytes = 2 * constant("matmul.cuh", "STEP");
@@ -124,6 +146,8 @@ class KernelConstantsTests {
         assertEquals(constant("matmul.cuh", "MATMUL_THREADS"), LinearLaunches.BLOCK);
         // Shared memory begins at the next multiple of 1024.
         assertEquals(1024 + constant("matmul.cuh", "STAGES_A") * rows * stepBytes, LinearLaunches.MATMUL_BYTES);
+        assertEquals(constant("float_matmul.cu", "FLOAT_TILE"), LinearLaunches.FLOAT_TILE);
+        assertEquals(constant("float_matmul.cu", "FLOAT_THREADS"), LinearLaunches.BLOCK);
         assertEquals(constant("matmul.cuh", "STAGES_B") * stepBytes, LinearLaunches.MATMUL_ROW_BYTES);
     }
 

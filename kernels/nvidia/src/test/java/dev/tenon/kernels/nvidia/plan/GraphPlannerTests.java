@@ -158,7 +158,7 @@ class GraphPlannerTests {
 
     @Test
     void everyAddressLiesInItsBuffer() {
-        for (String format : List.of("F32", "F16", "Q8_0", "Q3_K", "Q5_1")) {
+        for (String format : List.of("F32", "F16", "Q8_0", "Q3_K", "RARE")) {
             for (boolean fuse : new boolean[] {true, false}) {
                 TestGraphs t = new TestGraphs();
                 Graph graph = t.decoder(format, format, true);
@@ -186,7 +186,7 @@ class GraphPlannerTests {
     @Test
     void aFormatWithoutKernelsIsDecodedToHalfPrecision() {
         TestGraphs t = new TestGraphs();
-        Graph graph = Fusion.fuse(t.decoder("Q5_1", "Q5_1", false));
+        Graph graph = Fusion.fuse(t.decoder("RARE", "RARE", false));
         PlannedGraph planned = plan(t, graph, TestGraphs.options(8, 1));
         DeviceWeight head = planned.matrices().getFirst();
         assertTrue(head.format().transcoded(), head::toString);
@@ -194,7 +194,7 @@ class GraphPlannerTests {
         assertEquals(Support.Level.GENERIC, planned.steps().getLast().level());
         Support support = KernelSupport.of(graph.ops().getLast(), t, List.of(), () -> true);
         assertEquals(Support.Level.GENERIC, support.level());
-        assertTrue(support.reason().contains("Q5_1"), support.reason());
+        assertTrue(support.reason().contains("RARE"), support.reason());
     }
 
     @Test
@@ -251,22 +251,22 @@ class GraphPlannerTests {
 
     @Test
     void aThirdPartysDecoderTakesPartInEveryKernel() {
-        CudaFragment fragment = new CudaFragment("mine", "Q5_1", "__device__ void f() {}", "f");
+        CudaFragment fragment = new CudaFragment("mine", "RARE", "__device__ void f() {}", "f");
         KernelProvider provider = () -> List.of(fragment);
         TestGraphs t = new TestGraphs();
         PlannedGraph planned =
-                plan(t, Fusion.fuse(t.decoder("Q5_1", "Q5_1", false)), TestGraphs.options(8, 1), provider);
+                plan(t, Fusion.fuse(t.decoder("RARE", "RARE", false)), TestGraphs.options(8, 1), provider);
         List<String> entries = entries(planned, new StepShape(1, 1, false));
-        assertTrue(entries.contains("linear_Third_Q5_1_t1"), entries::toString);
-        assertTrue(entries.contains("gate_up_Third_Q5_1_t1"), entries::toString);
-        String header = planned.headers().get("format_Third_Q5_1.cuh");
-        assertTrue(header.contains("struct Third_Q5_1") && header.contains("f(block, values)"), header);
+        assertTrue(entries.contains("linear_Third_RARE_t1"), entries::toString);
+        assertTrue(entries.contains("gate_up_Third_RARE_t1"), entries::toString);
+        String header = planned.headers().get("format_Third_RARE.cuh");
+        assertTrue(header.contains("struct Third_RARE") && header.contains("f(block, values)"), header);
         KernelModule module = planned.modules(List.of(new StepShape(1, 1, false))).stream()
                 .filter(m -> m.file().equals("linear.cu"))
                 .findFirst()
                 .orElseThrow();
         assertTrue(
-                module.options().contains("-DTENON_FORMAT_FILE=\"format_Third_Q5_1.cuh\""), module.options()::toString);
+                module.options().contains("-DTENON_FORMAT_FILE=\"format_Third_RARE.cuh\""), module.options()::toString);
     }
 
     @Test

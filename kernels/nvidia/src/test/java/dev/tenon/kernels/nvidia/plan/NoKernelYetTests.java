@@ -80,17 +80,12 @@ class NoKernelYetTests {
                         "op gated_delta_rule",
                         new StateOp.GatedDeltaRule(wide, two, two, pair, pair, 1, StateOp.KeyHeads.BLOCK, 1e-6f, Y)),
                 Map.entry(
-                        "op router",
+                        "op router over more than 1024 experts",
                         new ExpertOp.Router(
-                                X,
-                                RouterParams.builder(Gating.SOFTMAX, 2)
-                                        .normalise(true)
-                                        .build(),
+                                new Value(5, "logits", 1025),
+                                RouterParams.builder(Gating.SOFTMAX, 2).build(),
                                 two,
-                                new Value(4, "shares", 2))),
-                Map.entry(
-                        "op expert_linear", new ExpertOp.ExpertLinear(X, two, new Weight("e", 64, 64, 8), NONE, wide)),
-                Map.entry("op weighted_sum", new ExpertOp.WeightedSum(wide, two, Y)));
+                                new Value(4, "shares", 2))));
         return ops.entrySet().stream()
                 .map(entry -> DynamicTest.dynamicTest(entry.getKey(), () -> {
                     Support support = KernelSupport.of(entry.getValue(), new TestGraphs(), List.of(), () -> true);
@@ -118,6 +113,12 @@ class NoKernelYetTests {
                 attention(false, NONE),
                 attention(true, Optional.of(Weight.vector("s", 1))),
                 new CoreOp.Linear(X, t.matrix("qkv", 64, 192, "Q4_0").rows(64, 128), NONE, Y)));
+        Value two = new Value(2, "two", 2);
+        Value wide = new Value(3, "wide", 128);
+        RouterParams params = RouterParams.builder(Gating.SIGMOID, 2).build();
+        ops.add(new ExpertOp.Router(X, params, two, new Value(4, "shares", 2)));
+        ops.add(new ExpertOp.ExpertLinear(X, two, new Weight("table", 64, 64, 8), NONE, wide));
+        ops.add(new ExpertOp.WeightedSum(wide, two, Y));
         for (Pooling pooling : Pooling.values()) {
             ops.add(new CoreOp.Pool(X, pooling, Y));
         }

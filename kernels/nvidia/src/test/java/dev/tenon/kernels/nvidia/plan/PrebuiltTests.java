@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.graph.Fusion;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceTraits;
@@ -86,18 +87,26 @@ class PrebuiltTests {
     private static void launches(String[] formats, DeviceTraits traits) throws IOException {
         for (boolean fuse : new boolean[] {true, false}) {
             TestGraphs t = new TestGraphs();
-            var graph = t.decoder(formats[0], formats[1], true);
-            graph = fuse ? Fusion.fuse(graph) : graph.expanded();
-            PlannedGraph planned = t.plan(graph, TestGraphs.options(256, 16), traits, MvSchedule.DEFAULT.forPrebuilt());
-            for (Launch launch : planned.launches(StepShape.sampling(2, 40))) {
-                check(launch, traits);
+            List<Graph> graphs = new ArrayList<>(List.of(t.decoder(formats[0], formats[1], true)));
+            if (formats[0].equals(formats[1])) {
+                graphs.add(t.experts(formats[0], 8, 2, true));
             }
-            for (int rows : new int[] {1, 2, 4, 8, 16, 64, 256}) {
-                for (boolean decode : new boolean[] {false, true}) {
-                    StepShape shape = new StepShape(rows, Math.min(rows, 16), decode && rows > StepShape.FEW);
-                    for (Launch launch : planned.launches(shape)) {
-                        check(launch, traits);
-                    }
+            for (Graph graph : graphs) {
+                check(t, fuse ? Fusion.fuse(graph, KernelSupport::isFused) : graph.expanded(), traits);
+            }
+        }
+    }
+
+    private static void check(TestGraphs t, Graph graph, DeviceTraits traits) throws IOException {
+        PlannedGraph planned = t.plan(graph, TestGraphs.options(256, 16), traits, MvSchedule.DEFAULT.forPrebuilt());
+        for (Launch launch : planned.launches(StepShape.sampling(2, 40))) {
+            check(launch, traits);
+        }
+        for (int rows : new int[] {1, 2, 4, 8, 16, 64, 256}) {
+            for (boolean decode : new boolean[] {false, true}) {
+                StepShape shape = new StepShape(rows, Math.min(rows, 16), decode && rows > StepShape.FEW);
+                for (Launch launch : planned.launches(shape)) {
+                    check(launch, traits);
                 }
             }
         }

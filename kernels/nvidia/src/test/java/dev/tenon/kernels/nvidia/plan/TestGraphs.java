@@ -7,20 +7,27 @@ import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.Quantizer;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.quant.formats.BF16Format;
 import dev.tenon.quant.formats.F16Format;
 import dev.tenon.quant.formats.F32Format;
+import dev.tenon.quant.formats.IQ4_NLFormat;
+import dev.tenon.quant.formats.IQ4_XSFormat;
+import dev.tenon.quant.formats.MXFP4Format;
 import dev.tenon.quant.formats.Q2_KFormat;
 import dev.tenon.quant.formats.Q3_KFormat;
 import dev.tenon.quant.formats.Q4_0Format;
+import dev.tenon.quant.formats.Q4_1Format;
 import dev.tenon.quant.formats.Q4_KFormat;
+import dev.tenon.quant.formats.Q5_0Format;
 import dev.tenon.quant.formats.Q5_1Format;
 import dev.tenon.quant.formats.Q5_KFormat;
 import dev.tenon.quant.formats.Q6_KFormat;
@@ -53,8 +60,42 @@ public final class TestGraphs implements Weights {
                 new Q3_KFormat(),
                 new Q2_KFormat(),
                 new Q4_0Format(),
-                new Q5_1Format());
+                new Q4_1Format(),
+                new Q5_0Format(),
+                new Q5_1Format(),
+                new IQ4_NLFormat(),
+                new IQ4_XSFormat(),
+                new MXFP4Format(),
+                new Unknown("RARE", new Q5_1Format()));
         all.forEach(f -> FORMATS.put(f.id(), f));
+    }
+
+    /// A format that no kernel knows, with the blocks of another one.
+    private record Unknown(String id, QuantFormat blocks) implements QuantFormat {
+        @Override
+        public int ggmlType() {
+            return 1000;
+        }
+
+        @Override
+        public int blockSize() {
+            return blocks.blockSize();
+        }
+
+        @Override
+        public int blockBytes() {
+            return blocks.blockBytes();
+        }
+
+        @Override
+        public void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
+            blocks.dequantize(source, offsetBytes, target, targetOffset, n);
+        }
+
+        @Override
+        public Optional<Quantizer> quantizer() {
+            return Optional.empty();
+        }
     }
 
     private final Map<String, Weight> weights = new HashMap<>();
@@ -100,6 +141,43 @@ public final class TestGraphs implements Weights {
         }
         Value s = b.rmsNorm("out", b.selectRows("s", x), vector("output_norm", width), 1e-5f);
         return b.build(b.linear("logits", s, table, Optional.empty()));
+    }
+
+    /// A model of one layer of experts, like Qwen3's, without attention; `shared` adds a shared expert.
+    public Graph experts(String format, int experts, int used, boolean shared) {
+        int width = 512;
+        int feedForward = 256;
+        GraphBuilder b = new GraphBuilder("experts");
+        Value x = b.embedding("x", matrix("token_embd.weight", width, 1000, format));
+        Value h = b.rmsNorm("n", x, vector("ffn_norm", width), 1e-5f);
+        Value logits = b.linear("logits", h, matrix("ffn_gate_inp", width, experts, "F32"), Optional.empty());
+        RouterParams params = RouterParams.builder(RouterParams.Gating.SOFTMAX, used)
+                .normalise(true)
+                .build();
+        var router = b.router("router", logits, params);
+        Weight gates = matrices("gate_exps", width, feedForward, experts, format);
+        Weight ups = matrices("up_exps", width, feedForward, experts, format);
+        Weight downs = matrices("down_exps", feedForward, width, experts, format);
+        Value gate = b.expertLinear("gate", h, router.chosen(), gates, Optional.empty());
+        Value up = b.expertLinear("up", h, router.chosen(), ups, Optional.empty());
+        Value m = b.multiply("m", b.activate("act", gate, Activation.SILU), up);
+        Value down = b.expertLinear("down", m, router.chosen(), downs, Optional.empty());
+        Value sum = b.weightedSum("sum", down, router.shares());
+        if (shared) {
+            Value g = b.linear("sg", h, matrix("gate_shexp", width, feedForward, format), Optional.empty());
+            Value u = b.linear("su", h, matrix("up_shexp", width, feedForward, format), Optional.empty());
+            Value s = b.multiply("sm", b.activate("sact", g, Activation.SILU), u);
+            sum = b.add(
+                    "both", sum, b.linear("sd", s, matrix("down_shexp", feedForward, width, format), Optional.empty()));
+        }
+        return b.build(b.selectRows("rows", b.add("x1", x, sum)));
+    }
+
+    private Weight matrices(String name, int cols, int rows, int slices, String format) {
+        Weight weight = new Weight(name, cols, rows, slices);
+        weights.put(name, weight);
+        formats.put(name, named(format));
+        return weight;
     }
 
     /// Plans a graph of these weights.
@@ -154,6 +232,6 @@ public final class TestGraphs implements Weights {
     @Override
     public MemorySegment data(String name) {
         Weight w = weights.get(name);
-        return arena.allocate(formats.get(name).bytesFor(w.cols()) * w.rows(), 64);
+        return arena.allocate(formats.get(name).bytesFor(w.cols()) * w.rows() * w.slices(), 64);
     }
 }

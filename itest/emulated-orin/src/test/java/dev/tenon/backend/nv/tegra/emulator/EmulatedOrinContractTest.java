@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 /// Long: every emulated instruction takes a thousand real ones.
 @Tag("long")
 class EmulatedOrinContractTest extends BackendContract {
-    private static final Set<String> TESTED = Set.of("F32", "F16", "BF16", "Q8_0", "Q6_K", "Q4_K", "Q4_1");
+    private static final Set<String> TESTED = Set.of("F32", "F16", "BF16", "Q8_0", "Q6_K", "Q4_K", "MXFP4");
 
     @Override
     protected Backend backend() {

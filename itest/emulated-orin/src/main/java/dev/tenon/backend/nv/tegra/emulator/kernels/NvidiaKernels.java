@@ -12,12 +12,18 @@ public final class NvidiaKernels {
     private static final Pattern LINEAR = Pattern.compile("(linear|gate_up)_(\\w+)_t(\\d+)");
     private static final Pattern QKV = Pattern.compile("qkv_(\\w+)_t(\\d+)");
     private static final Pattern MATMUL = Pattern.compile("(matmul|matmul_gate_up)_([A-Z]\\w+)_n\\d+");
+    private static final Pattern EXPERTS =
+            Pattern.compile("(expert_(?:linear|gate_up|down|matmul|matmul_gate_up))_([A-Z]\\w*?)(?:_n\\d+)?");
     private static final Pattern WHOLE = Pattern.compile("(embedding|repack|dequantise)_(\\w+)");
     private static final Pattern APPEND = Pattern.compile("rope_append_(f32|f16|q8_0)");
     private static final Pattern ATTENTION = Pattern.compile("attention_(f32|f16|q8_0)_d\\w+");
     private static final Pattern PREFILL = Pattern.compile("attention_prefill_(f32|f16|q8_0)_d(\\d+)");
 
     private static final Map<String, KernelReference> SMALL = Map.ofEntries(
+            Map.entry("float_matmul", Products::floatMatmul),
+            Map.entry("router", Experts::router),
+            Map.entry("weighted_sum", Experts::weightedSum),
+            Map.entry("expert_groups", Experts::groups),
             Map.entry("rms_norm", SmallKernels::rmsNorm),
             Map.entry("rms_norm_two", SmallKernels::rmsNormTwo),
             Map.entry("rms_norm_add", SmallKernels::rmsNormAdd),
@@ -65,6 +71,13 @@ public final class NvidiaKernels {
                         (m, f) -> m.group(1).equals("matmul")
                                 ? l -> Products.matmul(l, f)
                                 : l -> Products.matmulGateUp(l, f)))
+                .or(() -> match(EXPERTS, entry, (m, f) -> switch (m.group(1)) {
+                    case "expert_linear" -> l -> Experts.linear(l, f);
+                    case "expert_gate_up" -> l -> Experts.gateUp(l, f);
+                    case "expert_down" -> l -> Experts.down(l, f);
+                    case "expert_matmul" -> l -> Experts.matmul(l, f);
+                    default -> l -> Experts.matmulGateUp(l, f);
+                }))
                 .or(() -> match(WHOLE, entry, (m, f) -> switch (m.group(1)) {
                     case "embedding" -> l -> WholeWeights.embedding(l, f);
                     case "repack" -> l -> WholeWeights.repack(l, f);

@@ -39,7 +39,7 @@ final class Products {
         }
     }
 
-    private static float dot(float[] a, float[] b, int from) {
+    static float dot(float[] a, float[] b, int from) {
         float s0 = 0;
         float s1 = 0;
         float s2 = 0;
@@ -58,7 +58,7 @@ final class Products {
     }
 
     /// The activations of a launch, normed if there is a norm's weight.
-    private static float[] input(KernelLaunch launch, long x, long norm, float eps, int count, int cols) {
+    static float[] input(KernelLaunch launch, long x, long norm, float eps, int count, int cols) {
         float[] values = floats(launch, x, (long) count * cols);
         float[] weight = floats(launch, norm, cols);
         if (weight != null) {
@@ -147,6 +147,18 @@ final class Products {
                 Arrays.write(launch, launch.longParameter(13 + i), out);
             }
         }
+    }
+
+    /// `float_matmul(x, T, cols, weight, rows, bias, residual, out, partial, counter, splits)`.
+    static void floatMatmul(KernelLaunch launch) {
+        int cols = launch.intParameter(2);
+        int rows = launch.intParameter(4);
+        float[] x = floats(launch, launch.longParameter(0), (long) launch.intParameter(1) * cols);
+        float[] out = Matrix.of(launch, WeightFormat.of("F32"), launch.longParameter(3), rows, cols)
+                .times(x);
+        float[] residual = floats(launch, launch.longParameter(6), out.length);
+        add(out, floats(launch, launch.longParameter(5), rows), residual);
+        Arrays.write(launch, launch.longParameter(7), out);
     }
 
     /// `matmul_gate_up_F_nN(x, T, cols, gate, up, rows, activation, out, partial, counter, splits)`.

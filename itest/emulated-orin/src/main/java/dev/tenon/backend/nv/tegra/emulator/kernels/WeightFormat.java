@@ -10,17 +10,23 @@ import java.util.Map;
 /// quants, scales and factors, each for all blocks of the tensor. `kernels/nvidia`'s
 /// `format_*.cuh` have the pictures.
 abstract class WeightFormat {
-    private static final Map<String, WeightFormat> ALL = Map.of(
-            "F32", new Elements(4),
-            "F16", new Elements(2),
-            "BF16", new Bfloat(),
-            "Q8_0", new SimpleFormats.Q8(),
-            "Q4_0", new SimpleFormats.Q4(),
-            "Q6_K", new KFormats.Q6K(),
-            "Q5_K", new KFormats.Q45K(true),
-            "Q4_K", new KFormats.Q45K(false),
-            "Q3_K", new KFormats.Q3K(),
-            "Q2_K", new KFormats.Q2K());
+    private static final Map<String, WeightFormat> ALL = Map.ofEntries(
+            Map.entry("F32", new Elements(4)),
+            Map.entry("F16", new Elements(2)),
+            Map.entry("BF16", new Bfloat()),
+            Map.entry("Q8_0", new SimpleFormats.Q8()),
+            Map.entry("Q4_0", new SimpleFormats.Q4()),
+            Map.entry("Q4_1", new NibbleFormats.Minimum(false)),
+            Map.entry("Q5_0", new NibbleFormats.Q5()),
+            Map.entry("Q5_1", new NibbleFormats.Minimum(true)),
+            Map.entry("IQ4_NL", new NibbleFormats.Uneven()),
+            Map.entry("IQ4_XS", new NibbleFormats.UnevenSub()),
+            Map.entry("MXFP4", new NibbleFormats.Mx()),
+            Map.entry("Q6_K", new KFormats.Q6K()),
+            Map.entry("Q5_K", new KFormats.Q45K(true)),
+            Map.entry("Q4_K", new KFormats.Q45K(false)),
+            Map.entry("Q3_K", new KFormats.Q3K()),
+            Map.entry("Q2_K", new KFormats.Q2K()));
 
     /// Elements of a block.
     final int block;
