@@ -13,7 +13,12 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RopeParams.Pairing;
+import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
@@ -25,6 +30,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -59,6 +65,8 @@ class DecodeAllocationTests {
 
     /// In place of a format: a model with states, in Q8_0.
     private static final String STATES = "states";
+    /// In place of a format: latent attention, in Q8_0.
+    private static final String LATENT = "latent";
 
     private static final RandomModels.Shape SHAPE = new RandomModels.Shape(2, 256, 4, 2, 64, 512, 300);
     /// Token ids that both models know.
@@ -85,7 +93,7 @@ class DecodeAllocationTests {
     }
 
     static Stream<Arguments> cases() {
-        return Stream.of("Q6_K", "Q4_K_M", "Q8_0", STATES)
+        return Stream.of("Q6_K", "Q4_K_M", "Q8_0", STATES, LATENT)
                 .flatMap(format -> Stream.of(KvType.F16, KvType.Q8_0)
                         .flatMap(cache -> Stream.of(1, 2).map(threads -> Arguments.of(format, cache, threads))));
     }
@@ -157,6 +165,9 @@ class DecodeAllocationTests {
     }
 
     private static Graph graph(String format) {
+        if (format.equals(LATENT)) {
+            return latent(SHAPE.embeddingLength(), 4, 64, 32);
+        }
         QuantFormat matrices = FORMATS.get("Q8_0");
         try (RandomModels.Model model = format.equals(STATES)
                 ? StateModels.hybrid(1, matrices, SHAPE.embeddingLength())
@@ -165,13 +176,36 @@ class DecodeAllocationTests {
         }
     }
 
+    /// Queries of heads with a plain and a rotated part, of which the plain one meets latents.
+    private static Graph latent(int width, int heads, int plain, int rotated) {
+        GraphBuilder b = new GraphBuilder(LATENT);
+        RopeParams rope =
+                RopeParams.builder(rotated, Pairing.INTERLEAVED, 10_000).build();
+        Weight table = new Weight("token_embd.weight", width, SHAPE.vocabularySize());
+        Value x = b.embedding("embd", table);
+        Value q = b.linear("q", x, new Weight("q.weight", width, heads * (plain + rotated)), Optional.empty());
+        Value turned = b.rope("q_rope", b.slice("q_pe", q, heads, plain, rotated), rope);
+        Value met = b.headLinear(
+                "k_b", b.slice("q_nope", q, heads, 0, plain), new Weight("k_b.weight", plain, plain, heads));
+        Value latent = b.linear("kv", x, new Weight("kv.weight", width, plain), Optional.empty());
+        latent = b.plainRmsNorm("latent", latent, 1, 1e-6f);
+        Value shared = b.linear("k_pe", x, new Weight("k_pe.weight", width, rotated), Optional.empty());
+        Value k = b.join("k", latent, b.rope("k_rope", shared, rope), 1);
+        AttentionParams params =
+                AttentionParams.builder(heads, 1, 0.1f).valuesInKeys(true).build();
+        Value attended = b.attention("attn", b.join("queries", met, turned, heads), k, latent, 0, params);
+        Value values = b.headLinear("v_b", attended, new Weight("v_b.weight", plain, plain, heads));
+        Value out = b.linear("out", values, new Weight("out.weight", heads * plain, width), Optional.empty());
+        return b.build(b.linear("logits", b.selectRows("rows", b.add("sum", x, out)), table, Optional.empty()));
+    }
+
     /// {@return the format of a weight: in the mixture values, the second matrix of the feed-forward layer and the
     ///     output are finer}
     private static QuantFormat format(String name, Weight weight) {
         if (weight.rows() == 1 || weight.name().startsWith("conv.")) {
             return FORMATS.get("F32");
         }
-        if (name.equals(STATES)) {
+        if (name.equals(STATES) || name.equals(LATENT)) {
             return FORMATS.get("Q8_0");
         }
         boolean finer = Stream.of("attn_v", "ffn_down", "output.weight").anyMatch(weight.name()::contains);
