@@ -47,6 +47,7 @@ class EncoderTests {
                 source(MODERN).key("pooling_type", 1).key("block_count", 4).key("attention.sliding_window", 6);
         for (int layer = 0; layer < 4; layer++) {
             source.tensor("blk." + layer + ".attn_qkv.weight", 32, 96);
+            source.tensor("blk." + layer + ".ffn_up.weight", 32, 96);
         }
         return source;
     }

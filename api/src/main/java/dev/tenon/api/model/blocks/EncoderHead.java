@@ -9,7 +9,6 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelKeys;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 
 /// What is made of an encoder's last hidden states, as `pooling_type` of the file says: one vector of a text
 /// ([Graph#EMBEDDING]), or the scores of a reranker ([Graph#SCORES]).
@@ -35,33 +34,21 @@ public final class EncoderHead {
     /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-002`) for a pooling that does not exist,
     ///     (`MODEL-004`) for a reranker without head
     public static Graph build(DecoderBlocks blocks, ModelKeys keys, Value x) {
-        return build(blocks, keys, x, UnaryOperator.identity());
-    }
-
-    /// Ends the graph of an encoder that has layers after pooling.
-    ///
-    /// @param blocks the graph so far
-    /// @param keys the file's keys
-    /// @param x hidden states after the last norm, `[T, E]`
-    /// @param after makes the text's vector, `[L, width]`, of the pooled one, `[L, E]`
-    /// @return the graph
-    /// @throws dev.tenon.api.error.ModelFormatException as without such layers
-    public static Graph build(DecoderBlocks blocks, ModelKeys keys, Value x, UnaryOperator<Value> after) {
         GraphBuilder g = blocks.graph();
         Value hidden = g.selectRows("selected", x);
         g.output(Graph.HIDDEN, hidden);
         return switch (keys.integerOr("pooling_type", NONE, NONE, RANK)) {
-            case MEAN -> embedding(g, after.apply(g.pool("pooled", x, Pooling.MEAN)));
-            case CLS -> embedding(g, after.apply(g.pool("pooled", x, Pooling.CLS)));
-            case LAST -> embedding(g, after.apply(hidden));
+            case MEAN -> embedding(g, g.pool("pooled", x, Pooling.MEAN));
+            case CLS -> embedding(g, g.pool("pooled", x, Pooling.CLS));
+            case LAST -> embedding(g, hidden);
             case RANK -> g.build(scores(g, keys, g.pool("pooled", x, Pooling.CLS)));
             default -> g.build(hidden);
         };
     }
 
-    private static Graph embedding(GraphBuilder g, Value vector) {
-        g.output(Graph.EMBEDDING, vector);
-        return g.build(vector);
+    private static Graph embedding(GraphBuilder g, Value pooled) {
+        g.output(Graph.EMBEDDING, pooled);
+        return g.build(pooled);
     }
 
     /// Adds a reranker's score of each label, which becomes the output [Graph#SCORES]: `cls.output` of the
