@@ -365,13 +365,13 @@ constexpr bool ON_TENSOR_CORES<KvF32> = false;
             const float* table, const int* positions, const int* sequences, const int* pages, int maxPages,            \
             u8* kCache, u8* vCache, float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength,  \
             int valueLength, int ropeDim, int pairing, float scale, int window, float softCap, const float* sinks,     \
-            const int* lasts, float gain, int offset, int period) {                                                    \
+            const int* lasts, float gain, int offset, int period, int chunk) {                                         \
         const bool fused = k != nullptr;                                                                               \
         const HeadInput query{fused ? qNorm : nullptr, eps, fused ? table : nullptr, ropeDim, pairing};                \
         const HeadInput key{kNorm, eps, table, ropeDim, pairing};                                                      \
         const KvCache cache{kCache, vCache, pages, maxPages, kvHeads};                                                 \
         const Shape shape{                                                                                             \
-                heads, keyLength, valueLength, scale, window, softCap, sinks, lasts, gain, offset, period};            \
+                heads, keyLength, valueLength, scale, window, softCap, sinks, lasts, gain, offset, period, chunk};     \
         if constexpr (D > 0 && ON_TENSOR_CORES<Keys> && ON_TENSOR_CORES<Values>) {                                     \
             attentionTensor<Keys, Values, D, DEEP>(                                                                    \
                     q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);                  \

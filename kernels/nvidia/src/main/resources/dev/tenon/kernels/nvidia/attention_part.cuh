@@ -30,6 +30,7 @@ struct Shape {
     float gain; // of positionFactor, for queries
     int offset;
     int period;
+    int chunk; // positions of a run, of which a row sees its own only; 0: one run
 
     // the factor on the scores of a row
     DEVICE float scaleAt(int position) const { return scale * positionFactor(gain, offset, period, position); }
@@ -91,6 +92,9 @@ struct Part {
         }
         const int before = shape.lasts != nullptr ? shape.window / 2 : shape.window - 1;
         low = shape.window > 0 ? max(0, position - before) : 0;
+        if (shape.chunk > 0) {
+            low = max(low, (u32) position / (u32) shape.chunk * shape.chunk);
+        }
         int cached = position + 1 - rows;
         if (shape.lasts != nullptr) { // not fused
             cached = (shape.window > 0 ? min(shape.lasts[t], position + before) : shape.lasts[t]) + 1;

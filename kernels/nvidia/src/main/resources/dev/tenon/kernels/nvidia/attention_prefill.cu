@@ -88,7 +88,8 @@ template <int D> struct CacheQ8_0 {
 template <class Keys, class Values, int D>
 DEVICE void attention(const float* q, const int4* tiles, const int* pages, int maxPages, const u8* kCache,
                       const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window, float softCap,
-                      const float* sinks, const int* lasts, float gain, int offset, int period) {
+                      const float* sinks, const int* lasts, float gain, int offset, int period,
+                      int chunk) {
     extern __shared__ __align__(128) u8 shared[];
     constexpr u32 PAGE_BYTES = PAGE_TOKENS * D * 2;
     const float LOG2E = 1.4426950408889634f;
@@ -109,7 +110,10 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
     int after = lasts == nullptr ? 0 : window > 0 ? window / 2 : 1 << 30;
     int lastPosition = firstPosition + rowCount - 1;
     if (lasts != nullptr) lastPosition += min(after, lasts[firstRow] - lastPosition);
-    int firstPage = max(0, firstPosition - before) / PAGE_TOKENS;
+    auto lowest = [&](int own) { // position that a row sees
+        return max(own - before, chunk > 0 ? (int)((u32)own / (u32)chunk * chunk) : 0);
+    };
+    int firstPage = lowest(firstPosition) / PAGE_TOKENS;
     int endPage = lastPosition / PAGE_TOKENS + 1;
 
     auto stagePage = [&](int page) {
@@ -133,10 +137,12 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
         headOf[i] = kvHead * group + r % group;
     }
     float inner[2];
+    int low[2];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         inner[i] = softCap > 0 ? scale : scale * LOG2E;    // exponentials are of base 2
         inner[i] *= positionFactor(gain, offset, period, firstPosition + tokenOf[i]);
+        low[i] = lowest(firstPosition + tokenOf[i]);
     }
     u32 fragQ[D / 16][4];
 #pragma unroll
@@ -187,7 +193,7 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
         }
         int start = page * PAGE_TOKENS;
         bool whole = start + PAGE_TOKENS - 1 <= min(firstPosition + after, lastPosition)
-                     && start >= firstPosition + rowCount - 1 - before;
+                     && start >= lowest(firstPosition + rowCount - 1);
         if (!whole) {
 #pragma unroll
             for (int j = 0; j < PAGE_TOKENS / 8; j++)
@@ -195,7 +201,7 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
                 for (int e = 0; e < 4; e++) {
                     int own = firstPosition + tokenOf[e >> 1];
                     int other = start + j * 8 + (lane & 3) * 2 + (e & 1);
-                    if (other > min(own + after, lastPosition) || other < own - before) s[j][e] = -1e30f;
+                    if (other > min(own + after, lastPosition) || other < low[e >> 1]) s[j][e] = -1e30f;
                 }
         }
 
@@ -257,9 +263,9 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
     extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS)                                                  \
         attention_prefill_##NAME##_d##D(const float* q, const int4* tiles, const int* pages, int maxPages,           \
              const u8* kCache, const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window,          \
-             float softCap, const float* sinks, const int* lasts, float gain, int offset, int period) {              \
+             float softCap, const float* sinks, const int* lasts, float gain, int offset, int period, int chunk) {   \
         attention<KEYS<D>, VALUES<D>, D>(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,      \
-                                         window, softCap, sinks, lasts, gain, offset, period);                       \
+                                         window, softCap, sinks, lasts, gain, offset, period, chunk);                \
     }
 #define TENON_ATTENTION_ENTRY(NAME, KEYS, VALUES, D) TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)
 

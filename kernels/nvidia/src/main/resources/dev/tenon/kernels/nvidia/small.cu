@@ -170,6 +170,15 @@ extern "C" __global__ void slice(const float* x, int group, int from, int length
     forEach(n, out, [&](i64 i) { return x[i / length * group + from + i % length]; });
 }
 
+// out[t][g] = a[t][g], then b[t][g], groups of so many elements
+extern "C" __global__ void join(const float* a, const float* b, int ofA, int ofB, float* out, i64 n) {
+    forEach(n, out, [&](i64 i) {
+        const i64 group = i / (ofA + ofB);
+        const int at = (int) (i - group * (ofA + ofB));
+        return at < ofA ? a[group * ofA + at] : b[group * ofB + at - ofA];
+    });
+}
+
 // out[t] = row
 extern "C" __global__ void repeat(const float* row, int width, float* out, i64 n) {
     forEach(n, out, [&](i64 i) { return row[i % width]; });

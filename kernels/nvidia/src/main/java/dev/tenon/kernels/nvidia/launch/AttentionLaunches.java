@@ -216,7 +216,8 @@ public record AttentionLaunches(
                 lasts(e),
                 gain(),
                 growth.map(PositionScale::offset).orElse(0),
-                growth.map(PositionScale::period).orElse(1));
+                growth.map(PositionScale::period).orElse(1),
+                op.params().chunk());
     }
 
     private float gain() {
@@ -249,7 +250,8 @@ public record AttentionLaunches(
                 lasts(e),
                 gain(),
                 growth.map(PositionScale::offset).orElse(0),
-                growth.map(PositionScale::period).orElse(1));
+                growth.map(PositionScale::period).orElse(1),
+                op.params().chunk());
     }
 
     private Argument.Address lasts(Emission e) {

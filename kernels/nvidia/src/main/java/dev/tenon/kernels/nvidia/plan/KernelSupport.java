@@ -152,6 +152,7 @@ public final class KernelSupport {
                     CoreOp.SoftCap _,
                     PositionScale _,
                     PartOp.Slice _,
+                    PartOp.Join _,
                     PartOp.GroupedRmsNorm _,
                     PartOp.PlainRmsNorm _,
                     CoreOp.SelectRows _,

@@ -1,6 +1,5 @@
 package dev.tenon.kernels.nvidia.plan;
 
-import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
@@ -17,8 +16,7 @@ final class NoKernelYet {
     /// @param op any op
     static Optional<String> reason(Op op) {
         return switch (op) {
-            case StateOp _, PartOp.Join _, PartOp.HeadLinear _ -> not("op " + op.kind());
-            case CoreOp.Attention a when a.params().chunk() > 0 -> not("attention in runs of positions");
+            case StateOp _, PartOp.HeadLinear _ -> not("op " + op.kind());
             case ExpertOp.Router r
             when r.logits().width() > ExpertLaunches.MOST_EXPERTS ->
                 not("op router over more than " + ExpertLaunches.MOST_EXPERTS + " experts");

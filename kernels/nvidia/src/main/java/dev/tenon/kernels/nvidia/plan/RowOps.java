@@ -73,6 +73,7 @@ final class RowOps {
             case CoreOp.SoftCap s -> unary(s, "soft_cap", s.x(), s.cap(), s.out());
             case PositionScale s -> positionScale(s);
             case PartOp.Slice s -> slice(s);
+            case PartOp.Join j -> join(j);
             case CoreOp.SelectRows s -> selectRows(s);
             case CoreOp.Pool p -> pool(p);
             default -> throw new IllegalStateException("op " + op.kind() + " passed the check but has no kernel");
@@ -245,6 +246,22 @@ final class RowOps {
                     s.period(),
                     to.out(out),
                     out.width);
+        });
+    }
+
+    private PlannedOp join(PartOp.Join j) {
+        Slot a = pool.get(j.a());
+        Slot b = pool.get(j.b());
+        Slot out = pool.define(j.out(), a.selected);
+        return planned(j, j.out().name(), "join", a.selected, 0, to -> {
+            to.elementwise(
+                    "join",
+                    (long) to.rows(out) * out.width,
+                    to.at(a),
+                    to.at(b),
+                    a.width / j.groups(),
+                    b.width / j.groups(),
+                    to.out(out));
         });
     }
 

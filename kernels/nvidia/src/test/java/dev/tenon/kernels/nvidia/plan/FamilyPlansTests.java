@@ -158,10 +158,10 @@ class FamilyPlansTests {
             int append = entries.indexOf("rope_append_f16");
             assertTrue(append > 0 && entries.get(append + 1).startsWith("attention_"), entries::toString);
             List<Argument> arguments = launches.get(append + 1).arguments();
-            Argument.Address lasts = (Argument.Address) arguments.get(arguments.size() - 4);
+            Argument.Address lasts = (Argument.Address) arguments.get(arguments.size() - 5);
             assertEquals(planned.step().id(), lasts.buffer());
             assertEquals(planned.limits().layout(shape).lasts(), lasts.offsetBytes());
-            assertNotEquals(Argument.Address.NULL, arguments.get(arguments.size() - 5), "sinks");
+            assertNotEquals(Argument.Address.NULL, arguments.get(arguments.size() - 6), "sinks");
             assertEquals("pool", entries.getLast());
             assertTrue(entries.containsAll(List.of("embedding_F16", "repeat", "layer_norm")), entries::toString);
         }
@@ -238,7 +238,7 @@ class FamilyPlansTests {
         List<Argument> attention = launches.get(3).arguments();
         assertEquals(
                 List.of(new Argument.Float(0.1f), new Argument.Int(0), new Argument.Int(8192)),
-                attention.subList(attention.size() - 3, attention.size()));
+                attention.subList(attention.size() - 4, attention.size() - 1));
         List<Argument> linear = launches.get(4).arguments();
         assertEquals(
                 List.of(new Argument.Float(0.25f), new Argument.Int(-1)),

@@ -63,17 +63,7 @@ class NoKernelYetTests {
         Value wide = new Value(3, "wide", 128);
         Weight pair = Weight.vector("pair", 2);
         Map<String, Op> ops = Map.ofEntries(
-                Map.entry("op join", new PartOp.Join(X, X, 2, wide)),
                 Map.entry("op head_linear", new PartOp.HeadLinear(X, new Weight("h", 32, 32, 2), Y)),
-                Map.entry(
-                        "attention in runs of positions",
-                        new CoreOp.Attention(
-                                X,
-                                X,
-                                X,
-                                0,
-                                AttentionParams.builder(1, 1, 1).chunk(8).build(),
-                                Y)),
                 Map.entry("op short_convolution", new StateOp.ShortConvolution(X, new Weight("c", 4, 64), NONE, Y)),
                 Map.entry("op selective_scan", new StateOp.SelectiveScan(wide, two, pair, pair, pair, 1, Y)),
                 Map.entry(
@@ -109,6 +99,9 @@ class NoKernelYetTests {
                 new PartOp.Slice(X, 4, 0, new Value(5, "part", 32)),
                 new PartOp.GroupedRmsNorm(X, new Weight("n", 16, 4), 0, Y),
                 new PartOp.PlainRmsNorm(X, 2, 0, Y),
+                new PartOp.Join(X, X, 2, new Value(6, "joined", 128)),
+                new CoreOp.Attention(
+                        X, X, X, 0, AttentionParams.builder(1, 1, 1).chunk(8).build(), Y),
                 rope(Optional.of(new Yarn(4, 128, 32, 1)), 1.1f),
                 attention(false, NONE),
                 attention(true, Optional.of(Weight.vector("s", 1))),

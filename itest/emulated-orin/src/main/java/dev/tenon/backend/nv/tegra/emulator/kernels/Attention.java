@@ -18,6 +18,7 @@ import java.util.stream.IntStream;
 /// @param lasts the last position of each row's sequence in the step, for rows that see what follows them; or
 ///     null
 /// @param growth how queries are scaled by their position
+/// @param chunk positions of a run; 0 for one run
 record Attention(
         KvCache keys,
         KvCache values,
@@ -27,7 +28,8 @@ record Attention(
         float softCap,
         float[] sinks,
         int[] lasts,
-        Growth growth) {
+        Growth growth,
+        int chunk) {
     /// What queries are scaled with by their position.
     private record Growth(float gain, int offset, int period) {
         static final Growth NONE = new Growth(0, 0, 1);
@@ -60,7 +62,8 @@ record Attention(
                 0,
                 null,
                 null,
-                Growth.NONE);
+                Growth.NONE,
+                0);
         int[] positions = ints(launch, launch.longParameter(7), rows);
         int[] sequences = ints(launch, launch.longParameter(8), rows);
         long table = launch.longParameter(6);
@@ -108,7 +111,7 @@ record Attention(
 
     /// `attention_T_dN(q, k, v, qNorm, kNorm, eps, table, positions, sequences, pages, maxPages, kCache,
     /// vCache, out, partial, counters, heads, kvHeads, keyLength, valueLength, ropeDim, pairing, scale,
-    /// window, softCap, sinks, lasts, gain, offset, period)`: with k, queries and keys are raw, and
+    /// window, softCap, sinks, lasts, gain, offset, period, chunk)`: with k, queries and keys are raw, and
     /// the rows are appended first.
     static void attend(KernelLaunch launch, String type) {
         int rows = launch.geometry().gridZ();
@@ -127,7 +130,8 @@ record Attention(
                 launch.floatParameter(24),
                 floats(launch, launch.longParameter(25), heads),
                 lasts(launch, 26, rows),
-                growth(launch, 27));
+                growth(launch, 27),
+                launch.intParameter(30));
         int[] positions = ints(launch, launch.longParameter(7), rows);
         int[] sequences = ints(launch, launch.longParameter(8), rows);
         float[] q = floats(launch, launch.longParameter(0), (long) rows * heads * keyLength);
@@ -150,7 +154,7 @@ record Attention(
     }
 
     /// `attention_prefill_T_dN(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,
-    /// window, softCap, sinks, lasts, gain, offset, period)`: a block a tile and kv head; a tile
+    /// window, softCap, sinks, lasts, gain, offset, period, chunk)`: a block a tile and kv head; a tile
     /// is first row, rows, sequence, first position.
     static void attendTiles(KernelLaunch launch, String type, int length) {
         int count = launch.geometry().gridX();
@@ -168,7 +172,8 @@ record Attention(
                 launch.floatParameter(11),
                 floats(launch, launch.longParameter(12), heads),
                 lasts(launch, 13, rowsOf(tiles)),
-                growth(launch, 14));
+                growth(launch, 14),
+                launch.intParameter(17));
         for (int i = 0; i < count; i++) {
             int first = tiles[4 * i];
             int rows = tiles[4 * i + 1];
@@ -210,6 +215,7 @@ record Attention(
         int kvHead = head / (heads / keys.heads());
         int before = lasts == null ? window - 1 : window / 2;
         int low = window > 0 ? Math.max(0, position - before) : 0;
+        low = chunk > 0 ? Math.max(low, position / chunk * chunk) : low;
         int last = position;
         if (lasts != null) {
             last = window > 0 ? Math.min(lasts[t], position + before) : lasts[t];

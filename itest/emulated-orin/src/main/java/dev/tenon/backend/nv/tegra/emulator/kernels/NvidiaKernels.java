@@ -34,6 +34,7 @@ public final class NvidiaKernels {
             Map.entry("repeat", SmallKernels::repeat),
             Map.entry("position_scale", SmallKernels::positionScale),
             Map.entry("slice", SmallKernels::slice),
+            Map.entry("join", SmallKernels::join),
             Map.entry("swiglu_oai", SmallKernels::swigluOai),
             Map.entry("pool", SmallKernels::pool),
             Map.entry("norm_f16", SmallKernels::normF16),

@@ -123,6 +123,21 @@ final class SmallKernels {
         write(launch, launch.longParameter(4), out);
     }
 
+    /// `join(a, b, ofA, ofB, out, n)`.
+    static void join(KernelLaunch launch) {
+        int ofA = launch.intParameter(2);
+        int ofB = launch.intParameter(3);
+        float[] out = new float[(int) launch.longParameter(5)];
+        int groups = out.length / (ofA + ofB);
+        float[] a = floats(launch, launch.longParameter(0), (long) groups * ofA);
+        float[] b = floats(launch, launch.longParameter(1), (long) groups * ofB);
+        for (int g = 0; g < groups; g++) {
+            System.arraycopy(a, g * ofA, out, g * (ofA + ofB), ofA);
+            System.arraycopy(b, g * ofB, out, g * (ofA + ofB) + ofA, ofB);
+        }
+        write(launch, launch.longParameter(4), out);
+    }
+
     /// `swiglu_oai(gate, up, alpha, limit, out, n)`.
     static void swigluOai(KernelLaunch launch) {
         float alpha = launch.floatParameter(2);
