@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.expert;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
 import dev.tenon.backend.cpu.vector.op.StepContext;
@@ -18,13 +19,15 @@ import java.util.Arrays;
 /// @param residual `[T, rows]`, or null
 /// @param out `[T, rows]`
 /// @param shared the shared expert, or null
+/// @param math adds
 public record CpuExpertDown(
         ExpertInput input,
         ExpertMatrix down,
         Activations shares,
         Activations residual,
         Activations out,
-        SharedDown shared)
+        SharedDown shared,
+        ElementMath math)
         implements CpuKernel {
     /// Rows of a claim when tokens are many: most and least.
     private static final int MOST_ROWS = 128;
@@ -94,11 +97,11 @@ public record CpuExpertDown(
         for (int i = 0; i < input.used(); i++) {
             int k = order[i];
             input.runOwn(down, k, from, to, tile, 0, c, thread);
-            add(out.data, from, tile.array(), 0, to - from, shares.data[k]);
+            math.addScaled(out.data, from, tile.array(), 0, to - from, shares.data[k]);
         }
         if (shared != null) {
             shared.linear().runOwn(shared.x().data, from, to, tile, 0, c, thread);
-            add(out.data, from, tile.array(), 0, to - from, shared.share(0));
+            math.addScaled(out.data, from, tile.array(), 0, to - from, shared.share(0));
         }
     }
 
@@ -117,13 +120,13 @@ public record CpuExpertDown(
             for (int j = 0; j < groups.count(expert); j++) {
                 int pair = groups.pair(groups.first(expert) + j);
                 int row = pair / input.used() * out.width;
-                add(out.data, row + from, tile.array(), j * n, n, shares.data[pair]);
+                math.addScaled(out.data, row + from, tile.array(), j * n, n, shares.data[pair]);
             }
         }
         if (shared != null) {
             shared.linear().runTile(shared.x().data, tokens, from, to, tile, c.scratch(thread));
             for (int t = 0; t < tokens; t++) {
-                add(out.data, t * out.width + from, tile.array(), t * n, n, shared.share(t));
+                math.addScaled(out.data, t * out.width + from, tile.array(), t * n, n, shared.share(t));
             }
         }
     }
@@ -135,12 +138,6 @@ public record CpuExpertDown(
             System.arraycopy(residual.data, row + from, out.data, row + from, to - from);
         } else {
             Arrays.fill(out.data, row + from, row + to, 0f);
-        }
-    }
-
-    private static void add(float[] out, int at, float[] x, int from, int n, float factor) {
-        for (int i = 0; i < n; i++) {
-            out[at + i] += factor * x[from + i];
         }
     }
 }

@@ -146,7 +146,7 @@ final class ExpertLowering {
         Activations out = pool.define(f.outputs().getFirst(), x.selected);
         lowering.add(
                 f,
-                new CpuExpertDown(input, down, pool.get(f.sum().shares()), residual, out, shared),
+                new CpuExpertDown(input, down, pool.get(f.sum().shares()), residual, out, shared, lowering.ownMath()),
                 linears.toArray(BoundLinear[]::new));
     }
 

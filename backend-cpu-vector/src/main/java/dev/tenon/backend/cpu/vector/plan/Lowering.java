@@ -18,6 +18,7 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
@@ -370,6 +371,12 @@ final class Lowering {
         if (up != null) {
             pool.release(upOut);
         }
+    }
+
+    /// {@return this backend's own arithmetic, for an op that uses it}
+    ElementMath ownMath() {
+        ownElements = true;
+        return elements.math();
     }
 
     GateMath gateMath(CoreOp activate, boolean gated) {

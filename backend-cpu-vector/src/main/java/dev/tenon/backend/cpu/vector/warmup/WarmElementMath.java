@@ -36,6 +36,11 @@ public record WarmElementMath(ElementMath plain, Supplier<ElementMath> vectors) 
     }
 
     @Override
+    public void addScaled(float[] out, int at, float[] x, int from, int n, float factor) {
+        form().addScaled(out, at, x, from, n, factor);
+    }
+
+    @Override
     public void scale(float[] x, int from, float factor, float[] weight, float[] out, int at) {
         form().scale(x, from, factor, weight, out, at);
     }

@@ -114,6 +114,7 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
             }));
         }
         tasks.add(of(forms.vector(), forms.plain(), m -> sum[0] += m.squares(x, 0, n)));
+        tasks.add(of(forms.vector(), forms.plain(), m -> m.addScaled(out, 0, x, 0, n, 0.5f)));
         return tasks;
     }
 

@@ -64,6 +64,20 @@ public interface ElementMath {
         }
     }
 
+    /// Computes `out[at + i] += factor * x[from + i]` for `i` in `[0, n)`; products are rounded before they are added.
+    ///
+    /// @param out sums
+    /// @param at index of the first sum
+    /// @param x what is added
+    /// @param from its first index
+    /// @param n how many
+    /// @param factor common factor
+    default void addScaled(float[] out, int at, float[] x, int from, int n, float factor) {
+        for (int i = 0; i < n; i++) {
+            out[at + i] += factor * x[from + i];
+        }
+    }
+
     /// {@return the value of an activation function; relative error at most 2e-6, or absolute error 1e-12}
     ///
     /// SiLU is `x / (1 + e^-x)`; GELU in its tanh form is the same as `x / (1 + e^-2u)` with `u =

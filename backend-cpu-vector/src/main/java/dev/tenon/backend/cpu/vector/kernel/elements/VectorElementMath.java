@@ -66,6 +66,20 @@ public final class VectorElementMath implements ElementMath {
                 : LANES == 8 ? squares8(x, from, from + n) : squares4(x, from, from + n);
     }
 
+    @Override
+    public void addScaled(float[] out, int at, float[] x, int from, int n, float factor) {
+        int i = 0;
+        for (; i + LANES <= n; i += LANES) {
+            FloatVector.fromArray(F, x, from + i)
+                    .mul(factor)
+                    .add(FloatVector.fromArray(F, out, at + i))
+                    .intoArray(out, at + i);
+        }
+        for (; i < n; i++) {
+            out[at + i] += factor * x[from + i];
+        }
+    }
+
     // The strands are the lanes of two, four or eight vectors, of 16, 8 or 4 lanes. A method of its own for each,
     // without branches: where vectors of two paths meet, they would be put on the heap.
 

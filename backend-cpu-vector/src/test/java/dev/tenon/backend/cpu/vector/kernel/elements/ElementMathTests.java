@@ -89,6 +89,16 @@ class ElementMathTests {
         assertEquals(exact, got, exact * 1e-6);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 15, 16, 17, 77})
+    void scaledSumsHaveTheBitsOfPlainJava(int n) {
+        float[] expected = values(100, 3);
+        float[] got = expected.clone();
+        ElementMath.SCALAR.addScaled(expected, 5, values(99, 1), 7, n, 0.3f);
+        vector.addScaled(got, 5, values(99, 1), 7, n, 0.3f);
+        assertArrayEquals(expected, got);
+    }
+
     @Test
     void nothingHasNoSquares() {
         assertEquals(0f, vector.squares(new float[0], 0, 0));
