@@ -2,6 +2,7 @@ package dev.tenon.kernels.x86;
 
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
+import dev.tenon.kernels.x86.format.MXFP4Code;
 import dev.tenon.kernels.x86.format.Q2_KCode;
 import dev.tenon.kernels.x86.format.Q3_KCode;
 import dev.tenon.kernels.x86.format.Q4_0Code;
@@ -27,6 +28,7 @@ final class Formats {
                 new Q5_KCode(),
                 new Q4_KCode(),
                 new Q4_0Code(),
+                new MXFP4Code(),
                 new Q3_KCode(),
                 new Q2_KCode());
     }

@@ -17,7 +17,7 @@ final class PlainRows {
     /// one tiled}
     static boolean has(BlockCode format) {
         return switch (format.id) {
-            case "Q8_0", "Q6_K", "Q4_K", "Q4_0", "Q3_K" -> true;
+            case "Q8_0", "Q6_K", "Q4_K", "Q4_0", "MXFP4", "Q3_K" -> true;
             default -> false;
         };
     }
@@ -122,6 +122,11 @@ final class PlainRows {
             case "Q4_0" -> {
                 return unsigned(w, row + i / 32 * 18L + 2 + i % 16) >> i % 32 / 16 * 4 & 15;
             }
+            case "MXFP4" -> {
+                int code = unsigned(w, row + i / 32 * 17L + 1 + i % 16) >> i % 32 / 16 * 4 & 15;
+                int value = new int[] {0, 1, 2, 3, 4, 6, 8, 12}[code & 7];
+                return 12 + (code < 8 ? value : -value);
+            }
             case "Q6_K" -> {
                 int part = in / 128;
                 int ql = unsigned(w, span + 64 * part + in % 64);
@@ -151,6 +156,9 @@ final class PlainRows {
             }
             case "Q4_0" -> {
                 return new float[] {f16(w, row + g * 18L)};
+            }
+            case "MXFP4" -> {
+                return new float[] {(float) Math.scalb(1.0, unsigned(w, row + g * 17L) - 128)};
             }
             case "Q6_K" -> {
                 return new float[] {w.get(ValueLayout.JAVA_BYTE, span + 192 + in) * f16(w, span + 208)};

@@ -6,6 +6,7 @@ import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PanelShape;
+import dev.tenon.kernels.x86.format.MXFP4Code;
 import dev.tenon.kernels.x86.format.Q2_KCode;
 import dev.tenon.kernels.x86.format.Q3_KCode;
 import dev.tenon.kernels.x86.format.Q4_0Code;
@@ -14,6 +15,7 @@ import dev.tenon.kernels.x86.format.Q5_KCode;
 import dev.tenon.kernels.x86.format.Q6_KCode;
 import dev.tenon.kernels.x86.format.Q8_0Code;
 import dev.tenon.kernels.x86.pack.PackCode;
+import dev.tenon.quant.formats.MXFP4Format;
 import dev.tenon.quant.formats.Q2_KFormat;
 import dev.tenon.quant.formats.Q3_KFormat;
 import dev.tenon.quant.formats.Q4_0Format;
@@ -46,6 +48,7 @@ final class TestRows {
             new Format(new Q4_KCode(), new Q4_KFormat(), 0, 2),
             new Format(new Q5_KCode(), new Q5_KFormat(), 0, 2),
             new Format(new Q4_0Code(), new Q4_0Format(), 0),
+            new Format(new MXFP4Code(), new MXFP4Format()),
             new Format(new Q3_KCode(), new Q3_KFormat(), 108),
             new Format(new Q2_KCode(), new Q2_KFormat(), 80, 82));
 
@@ -60,6 +63,9 @@ final class TestRows {
             w.set(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
         }
         for (long b = 0; b < bytes; b += format.quant.blockBytes()) {
+            if (format.code.id.equals("MXFP4")) {
+                w.set(ValueLayout.JAVA_BYTE, b, (byte) random.nextInt(115, 125));
+            }
             for (int f : format.factors) {
                 float d = (float) ((random.nextDouble() + 0.1) * (random.nextBoolean() ? 0.01 : -0.01));
                 w.set(F16, b + f, Float.floatToFloat16(d));

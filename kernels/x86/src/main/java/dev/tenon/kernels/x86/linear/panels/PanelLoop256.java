@@ -71,7 +71,9 @@ final class PanelLoop256 extends PanelLoop {
 
     private void emitDotsAvx2() {
         int dwords = shape.dwords(format);
-        int first = format.words ? dwords : Math.min(dwords, Short.MAX_VALUE / (2 * MOST_ACTIVATION * format.most));
+        // As many as fit into words; an even number, because the others are taken two at a time.
+        int fitting = format.words ? dwords : Short.MAX_VALUE / (2 * MOST_ACTIVATION * format.most);
+        int first = Math.min(dwords, fitting & ~1);
         for (int k = 0; k < first; k++) {
             a.vmovdqu(W0, levels(k, 0));
             a.vmovdqu(W1, levels(k, 1));
