@@ -78,10 +78,9 @@ class MoreArchitecturesTests {
                 .map(ServiceLoader.Provider::get)
                 .filter(architecture -> architecture.id().equals(id))
                 .findFirst()
-                .map(architecture -> architecture
-                        .define(new ModelSource(file.metadata(), tensors))
-                        .graph())
-                .orElseGet(() -> MoreArchitectures.gemmaEmbedding(file));
+                .orElseThrow(() -> new AssertionError("no bundle serves " + id))
+                .define(new ModelSource(file.metadata(), tensors))
+                .graph();
     }
 
     @ParameterizedTest
