@@ -13,11 +13,14 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
+import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
@@ -65,6 +68,8 @@ class DecodeAllocationTests {
 
     /// In place of a format: a model with states, in Q8_0.
     private static final String STATES = "states";
+    /// A model with experts in the mixture.
+    private static final String EXPERTS = "experts";
     /// In place of a format: latent attention, in Q8_0.
     private static final String LATENT = "latent";
 
@@ -168,6 +173,9 @@ class DecodeAllocationTests {
         if (format.equals(LATENT)) {
             return latent(SHAPE.embeddingLength(), 4, 64, 32);
         }
+        if (format.equals(EXPERTS)) {
+            return expertGraph();
+        }
         QuantFormat matrices = FORMATS.get("Q8_0");
         try (RandomModels.Model model = format.equals(STATES)
                 ? StateModels.hybrid(1, matrices, SHAPE.embeddingLength())
@@ -199,6 +207,47 @@ class DecodeAllocationTests {
         return b.build(b.linear("logits", b.selectRows("rows", b.add("sum", x, out)), table, Optional.empty()));
     }
 
+    /// Two layers of experts, the second with a shared one, between embedding and output. Routers are in the mixture
+    /// too: in F32, which has no machine code, `Panel` allocates from four tokens on.
+    private static Graph expertGraph() {
+        int width = SHAPE.embeddingLength();
+        GraphBuilder b = new GraphBuilder("experts");
+        Weight table = new Weight("token_embd.weight", width, SHAPE.vocabularySize());
+        Value x = b.embedding("embd", table);
+        for (String p : List.of("blk.0.", "blk.1.")) {
+            Value q = linear(b, p + "attn_q", x, width);
+            Value k = linear(b, p + "attn_k", x, width);
+            Value v = linear(b, p + "attn_v", x, width);
+            int layer = p.equals("blk.0.") ? 0 : 1;
+            x = b.add(p + "sa", x, b.attention(p + "attn", q, k, v, layer, 4, 4, 0.125f));
+            Value h = b.rmsNorm(p + "ffn_norm", x, Weight.vector(p + "ffn_norm.weight", width), 1e-5f);
+            ExpertOp.Router router = b.router(
+                    p + "router",
+                    linear(b, p + "ffn_gate_inp", h, 16),
+                    RouterParams.builder(RouterParams.Gating.SOFTMAX, 4).build());
+            Value gate = b.activate(p + "act", expert(b, p + "ffn_gate_exps", h, router), Activation.SILU);
+            Value hidden = b.multiply(p + "hidden", gate, expert(b, p + "ffn_up_exps", h, router));
+            Value sum = b.weightedSum(p + "moe", expert(b, p + "ffn_down_exps", hidden, router), router.shares());
+            if (layer == 1) {
+                Value act = b.activate(p + "act_shexp", linear(b, p + "ffn_gate_shexp", h, width), Activation.SILU);
+                Value inner = b.multiply(p + "hidden_shexp", act, linear(b, p + "ffn_up_shexp", h, width));
+                sum = b.add(p + "both", sum, linear(b, p + "ffn_down_shexp", inner, width));
+            }
+            x = b.add(p + "out", x, sum);
+        }
+        return b.build(b.linear("logits", b.selectRows("rows", x), table, Optional.empty()));
+    }
+
+    private static Value linear(GraphBuilder b, String name, Value x, int rows) {
+        return b.linear(name, x, new Weight(name + ".weight", x.width(), rows), Optional.empty());
+    }
+
+    private static Value expert(GraphBuilder b, String name, Value x, ExpertOp.Router router) {
+        int width = SHAPE.embeddingLength();
+        return b.expertLinear(
+                name, x, router.chosen(), new Weight(name + ".weight", width, width, 16), Optional.empty());
+    }
+
     /// {@return the format of a weight: in the mixture values, the second matrix of the feed-forward layer and the
     ///     output are finer}
     private static QuantFormat format(String name, Weight weight) {
@@ -209,7 +258,7 @@ class DecodeAllocationTests {
             return FORMATS.get("Q8_0");
         }
         boolean finer = Stream.of("attn_v", "ffn_down", "output.weight").anyMatch(weight.name()::contains);
-        return FORMATS.get(!name.equals("Q4_K_M") ? name : finer ? "Q6_K" : "Q4_K");
+        return FORMATS.get(!name.matches("Q4_K_M|" + EXPERTS) ? name : finer ? "Q6_K" : "Q4_K");
     }
 
     /// {@return the ids of the calling thread and of the workers of the only open device}
