@@ -20,8 +20,7 @@ import java.util.function.Supplier;
 /// called here. An [evaluation][#evaluate] is driven by its calling thread where nobody else
 /// drives, which saves two hand-overs between threads.
 ///
-/// Sequences are shortened and their placement changes only while nobody drives. All methods are
-/// safe for any thread.
+/// Sequences are shortened and moved only while nobody drives. All methods are safe for any thread.
 public final class StepLoop {
     private final DriveLock lock = new DriveLock();
     private final PlacedSequences placed;
