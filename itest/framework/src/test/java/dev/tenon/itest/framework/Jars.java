@@ -158,7 +158,7 @@ final class Jars {
                 ours("models-qwen3"),
                 target,
                 version,
-                "dev.tenon.models.qwen3.Qwen3Architecture",
+                "dev.tenon.models.qwen3.DenseQwen",
                 changes -> ClassTransform.transformingMethodBodies((builder, element) -> {
                     if (element instanceof FieldInstruction field
                             && field.name().equalsString("HALF_SPLIT")) {

@@ -271,7 +271,7 @@ class ReplaceIT {
         try (LoadedModel model = engine.load(request(1))) {
             Map<String, String> taken = Map.of(
                     "quant-formats", "format F32",
-                    "models-qwen3", "architecture qwen3",
+                    "models-qwen3", "architecture qwen\\w+",
                     "backend-cpu-vector", "backend cpu-vector",
                     "platform-bench", "command bench");
             for (Map.Entry<String, String> each : taken.entrySet()) {
@@ -283,8 +283,8 @@ class ReplaceIT {
                 assertEquals(ErrorCode.DUPLICATE_ID, e.code(), e.getMessage());
                 assertTrue(
                         e.getMessage()
-                                .startsWith("org.example.copy 0.1.0 was refused: " + each.getValue() + " is offered by "
-                                        + name + " 0.1.0 already"),
+                                .matches("org\\.example\\.copy 0\\.1\\.0 was refused: " + each.getValue()
+                                        + " is offered by " + name + " 0\\.1\\.0 already.*"),
                         e.getMessage());
                 assertTrue(e.getMessage().length() < 260, e.getMessage());
                 assertEquals(List.of(), manager.bundles("org.example.copy"));

@@ -176,7 +176,7 @@ class RunningPlatformIT {
                 Files.copy(jar, home.resolve("deploy/" + name + ".jar"));
                 awaitLog("org.example." + name + " 0.1.0 was ");
             }
-            awaitLog("org.example.second 0.1.0 was refused: architecture llama is offered by org.example.first 0.1.0");
+            awaitLog(" is offered by org.example.first 0.1.0 already");
             Files.delete(home.resolve("deploy/first.jar"));
             awaitLog("org.example.second 0.1.0 was installed");
             assertEquals(
@@ -414,7 +414,7 @@ class RunningPlatformIT {
         assertTrue(
                 kinds.containsAll(List.of("architecture", "format", "backend", "device", "kernel")), kinds::toString);
         JsonNode architectures = root.path("choices").get(0).path("candidates");
-        assertEquals(2, architectures.size(), architectures::toString);
+        assertTrue(architectures.size() > 1, architectures::toString);
 
         Result table = tenon("bundles", "--why", "-m", model);
         assertTrue(
