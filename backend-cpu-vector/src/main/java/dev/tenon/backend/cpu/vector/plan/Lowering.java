@@ -388,38 +388,10 @@ final class Lowering {
     private void linearThen(FusedOp.LinearThen f) {
         Activations x = pool.get(f.linear().x());
         BoundLinear linear = bind(f.linear());
-        List<CpuLinearThen.Part> onColumns = new ArrayList<>();
-        List<CpuLinearThen.Part> onRows = new ArrayList<>();
-        Value last = f.linear().out();
-        for (CoreOp op : f.then()) {
-            boolean norm = op instanceof CoreOp.RmsNorm || op instanceof CoreOp.LayerNorm;
-            (norm || !onRows.isEmpty() ? onRows : onColumns).add(part(op, last));
-            last = op.out();
-        }
-        Activations out = pool.define(last, x.selected);
+        FollowingParts parts = FollowingParts.of(f, this, pool);
+        Activations out = pool.define(f.outputs().getFirst(), x.selected);
         Packing packing = Packing.before(linear);
-        add(f, new CpuLinearThen(x, linear, List.copyOf(onColumns), List.copyOf(onRows), out, packing), linear);
-    }
-
-    /// An op that changes the value before it.
-    private CpuLinearThen.Part part(CoreOp op, Value before) {
-        return switch (op) {
-            case CoreOp.RmsNorm n -> CpuLinearThen.Part.of(norm(n));
-            case CoreOp.LayerNorm n -> CpuLinearThen.Part.of(norm(n));
-            case CoreOp.Add a -> CpuLinearThen.Part.of(CpuElementwise.add(), other(a, before));
-            case CoreOp.Multiply m -> CpuLinearThen.Part.of(CpuElementwise.multiply(), other(m, before));
-            case CoreOp.Scale s -> CpuLinearThen.Part.of(CpuElementwise.scale(s.factor()), null);
-            case CoreOp.SoftCap s -> CpuLinearThen.Part.of(CpuElementwise.softCap(s.cap()), null);
-            case CoreOp.Activate a -> {
-                ownElements = true;
-                yield CpuLinearThen.Part.of(CpuElementwise.activate(a.activation(), elements.math()), null);
-            }
-            default -> throw new IllegalStateException("op " + op.kind() + " follows no projection");
-        };
-    }
-
-    private Activations other(CoreOp op, Value before) {
-        return pool.get(op.inputs().get(op.inputs().getFirst().equals(before) ? 1 : 0));
+        add(f, new CpuLinearThen(x, linear, parts.onColumns(), parts.onRows(), out, packing), linear);
     }
 
     /// {@return memory for a norm's result that other ops read}
