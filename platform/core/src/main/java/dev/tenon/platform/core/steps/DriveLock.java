@@ -11,6 +11,7 @@ final class DriveLock {
     private static final int TRIES = 200;
 
     private final ReentrantLock lock = new ReentrantLock();
+    private final Runnable changed;
     /// Signalled when there may be something to run.
     private final Condition work = lock.newCondition();
     /// Signalled when nobody drives any more.
@@ -25,6 +26,12 @@ final class DriveLock {
     /// Changes that wait for the running step; no other step begins before them.
     private int changes;
     private volatile boolean othersWait;
+
+    /// @param changed called with the lock held after each change: tasks that came while it was made, or waited
+    ///     to be made, have woken nobody
+    DriveLock(Runnable changed) {
+        this.changed = changed;
+    }
 
     void lock() {
         lock.lock();
@@ -90,7 +97,7 @@ final class DriveLock {
             changes--;
             change.run();
         } finally {
-            signalWork(0);
+            changed.run();
             lock.unlock();
         }
     }

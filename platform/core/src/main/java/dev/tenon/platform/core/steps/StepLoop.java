@@ -19,10 +19,9 @@ import java.util.function.Supplier;
 /// tokens on that thread, and are then queued again, pause or end ([SequenceTask]). No consumer is
 /// called here. An [evaluation][#evaluate] is driven by its calling thread where nobody else
 /// drives, which saves two hand-overs between threads.
-///
 /// Sequences are shortened and moved only while nobody drives. All methods are safe for any thread.
 public final class StepLoop {
-    private final DriveLock lock = new DriveLock();
+    private final DriveLock lock = new DriveLock(this::wakeAfterChange);
     private final PlacedSequences placed;
     private final Supplier<Placement> source;
     private final List<SequenceTask> queued = new ArrayList<>();
@@ -151,6 +150,10 @@ public final class StepLoop {
         lock.signalWork(nanos);
     }
 
+    private void wakeAfterChange() {
+        wakeIn(closed ? 0 : nanosToWait());
+    }
+
     private void enqueue(SequenceTask task) {
         task.queue();
         queued.add(task);
@@ -181,8 +184,7 @@ public final class StepLoop {
         }
     }
 
-    /// {@return how long whoever wants to drive has to wait: 0 if a step can begin,
-    ///     [Long#MAX_VALUE] for a signal}
+    /// {@return how long to wait for a step: 0 if one can begin, [Long#MAX_VALUE] for a signal}
     private long nanosToWait() {
         return queued.isEmpty() || !lock.free() ? Long.MAX_VALUE : evaluators.nanosToWait();
     }
@@ -220,9 +222,7 @@ public final class StepLoop {
         }
     }
 
-    /// Sends each task of the step where it goes, and lets others drive.
-    ///
-    /// @return the tasks that have to end
+    /// {@return the tasks that have to end, after each of the step went its way; others may drive}
     private List<SequenceTask> finish(long nanos) {
         lock.lock();
         try {

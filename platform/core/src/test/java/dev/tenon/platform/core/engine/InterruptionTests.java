@@ -23,6 +23,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -135,6 +136,41 @@ class InterruptionTests extends GenerationFixture {
             session.truncate(PROMPT.length - 1);
             assertEquals(
                     FakeBackend.expected(PROMPT, VOCAB, 3), generate(session, greedy(3, PROMPT[PROMPT.length - 1])));
+        }
+    }
+
+    /// A call that came while another session's change was waiting has woken nobody, and the change is followed by no
+    /// call.
+    @Test
+    void anEvaluationGoesOnAfterTheChangeThatHeldItUp() throws Exception {
+        CountDownLatch changeWaits = new CountDownLatch(1);
+        try (LoadedModel model =
+                        engine.load(request().toBuilder().maxSequences(3).build());
+                Session driving = model.newSession();
+                Session waiting = model.newSession();
+                Session changing = model.newSession()) {
+            FutureTask<Void> second = new FutureTask<>(() -> waiting.evaluate(PROMPT, Rows.NONE, (i, row) -> {}), null);
+            Thread change = new Thread(() -> changing.truncate(0));
+            Thread third = new Thread(second);
+            device.onStep = () -> {
+                device.onStep = () -> {};
+                third.start();
+                awaitParked(third);
+                change.start();
+                awaitParked(change);
+                changeWaits.countDown();
+            };
+            driving.evaluate(PROMPT, Rows.NONE, (i, row) -> {});
+            assertEquals(0, changeWaits.getCount(), "the change came in the middle of the step");
+            second.get(60, TimeUnit.SECONDS);
+            change.join();
+            assertEquals(PROMPT.length, waiting.length());
+        }
+    }
+
+    private static void awaitParked(Thread thread) {
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
         }
     }
 
