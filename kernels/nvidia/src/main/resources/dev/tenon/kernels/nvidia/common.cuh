@@ -205,20 +205,14 @@ DEVICE float positionFactor(float gain, int offset, int period, int position) {
     return gain == 0.f ? 1.f : 1.f + gain * __logf(1 + (u32) (position + offset) / (u32) period);
 }
 
-// The activation functions, numbered as the graph's enum.
+// The activation functions, numbered as the graph's enum. All but those of RELU are a sigmoid of something, so that one
+// exponential is all the code there is, wherever this is inlined. The last of the results is SILU's.
 DEVICE float activated(float x, int activation) {
-    switch (activation) {
-        case 0: // SILU
-            return __fdividef(x, 1.f + __expf(-x));
-        case 1: // GELU_TANH
-            return 0.5f * x * (1.f + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
-        case 3: // RELU_SQUARED
-            return x > 0.f ? x * x : 0.f;
-        case 4: // SIGMOID
-            return __fdividef(1.f, 1.f + __expf(-x));
-        case 5: // TANH
-            return tanhf(x);
-        default: // RELU
-            return fmaxf(x, 0.f);
+    if (activation == /* RELU */ 2 || activation == /* RELU_SQUARED */ 3) {
+        return fmaxf(x, 0.f) * (activation == 2 ? 1.f : x);
     }
+    // tanh(z) = 2 sigmoid(2 z) - 1
+    const float z = activation == /* GELU_TANH */ 1 ? 1.5957691216f * (x + 0.044715f * x * x * x) : activation == /* TANH */ 5 ? 2.f * x : x;
+    const float sigmoid = __fdividef(1.f, 1.f + __expf(-z));
+    return activation == 5 ? 2.f * sigmoid - 1.f : activation == /* SIGMOID */ 4 ? sigmoid : x * sigmoid;
 }
