@@ -4,8 +4,10 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -14,6 +16,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -178,8 +181,28 @@ public final class RandomModels {
         GraphBuilder b = new GraphBuilder(name);
         Weight table = new Weight("token_embd.weight", width, vocabularySize);
         Graph graph = b.build(ops.apply(b, b.embedding("embd", table)));
-        Function<Weight, QuantFormat> formats = w -> isSmall(w) || w.equals(table) ? TestFormats.F32 : format;
+        Set<Weight> routing = routing(graph);
+        Function<Weight, QuantFormat> formats =
+                w -> isSmall(w) || w.equals(table) || routing.contains(w) ? TestFormats.F32 : format;
         return new Model(name + " seed=" + seed, graph, weightsFor(graph, formats, seed), vocabularySize);
+    }
+
+    /// The matrices that routers choose by: F32, as in files, because with rounded activations another expert
+    /// may win.
+    private static Set<Weight> routing(Graph graph) {
+        Set<Value> logits = new HashSet<>();
+        for (Op op : graph.ops()) {
+            if (op instanceof ExpertOp.Router router) {
+                logits.add(router.logits());
+            }
+        }
+        Set<Weight> matrices = new HashSet<>();
+        for (Op op : graph.ops()) {
+            if (op instanceof CoreOp.Linear linear && logits.contains(linear.out())) {
+                matrices.add(linear.weight());
+            }
+        }
+        return matrices;
     }
 
     /// Makes a graph of a single matrix product, `rows` x `cols`, between embedding and selection of rows.
