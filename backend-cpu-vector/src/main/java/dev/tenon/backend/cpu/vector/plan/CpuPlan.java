@@ -21,7 +21,6 @@ import dev.tenon.backend.cpu.vector.op.StepContext;
 import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 import dev.tenon.backend.cpu.vector.warmup.Warmup;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -29,6 +28,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class CpuPlan implements Plan {
     private static final float[] NONE = new float[0];
 
+    private final LoweredGraph graph;
     private final CpuThreads threads;
     private final CpuKv cache;
     /// Null where no op has a state.
@@ -39,8 +39,6 @@ final class CpuPlan implements Plan {
     private final RopeTable[] tables;
     private final Activations[] activations;
     private final Activations logits;
-    private final Map<String, Activations> outputs;
-    private final int positions;
     private final StepContext context;
     private final StepCheck check;
     private final PlanReport report;
@@ -77,6 +75,7 @@ final class CpuPlan implements Plan {
             PlanReport report,
             KernelTimes times,
             Warmup warmup) {
+        this.graph = graph;
         this.threads = threads;
         this.cache = cache;
         this.states = states;
@@ -88,8 +87,6 @@ final class CpuPlan implements Plan {
         this.tables = graph.tables().toArray(new RopeTable[0]);
         this.activations = graph.activations().toArray(new Activations[0]);
         this.logits = graph.logits();
-        this.outputs = graph.outputs();
-        this.positions = graph.positions();
         this.context = context;
         this.check = check;
         this.report = report;
@@ -105,7 +102,7 @@ final class CpuPlan implements Plan {
                 throw new BackendException(ErrorCode.CLOSED, "the plan was closed; load the model again");
             }
             check.check(input);
-            checkPositions(input);
+            graph.checkPositions(input);
             result.rows = 0;
             result.tokenCount = input.tokenCount();
             if (input.tokenCount() == 0) {
@@ -144,15 +141,6 @@ final class CpuPlan implements Plan {
                 warmup.stepEnds();
             }
             turn.unlock();
-        }
-    }
-
-    private void checkPositions(StepInput input) {
-        for (int t = 0; positions < Integer.MAX_VALUE && t < input.tokenCount(); t++) {
-            if (input.position(t) >= positions) {
-                throw new IllegalArgumentException("position " + input.position(t) + " at index " + t
-                        + "; the model has vectors for positions 0 to " + (positions - 1));
-            }
         }
     }
 
@@ -295,10 +283,10 @@ final class CpuPlan implements Plan {
         }
 
         private Activations named(String output) {
-            Activations found = outputs.get(output);
+            Activations found = graph.outputs().get(output);
             if (found == null) {
-                throw new IllegalArgumentException(
-                        "the graph has no output " + output + "; it has " + outputs.keySet());
+                throw new IllegalArgumentException("the graph has no output " + output + "; it has "
+                        + graph.outputs().keySet());
             }
             return found;
         }

@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.plan;
 
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.backend.cpu.vector.expert.ExpertMemory;
@@ -38,6 +39,16 @@ record LoweredGraph(
         boolean ownElements,
         ExpertMemory experts,
         int vocabularySize) {
+    /// Refuses a step with a position that the model has no vector for.
+    void checkPositions(StepInput input) {
+        for (int t = 0; positions < Integer.MAX_VALUE && t < input.tokenCount(); t++) {
+            if (input.position(t) >= positions) {
+                throw new IllegalArgumentException("position " + input.position(t) + " at index " + t
+                        + "; the model has vectors for positions 0 to " + (positions - 1));
+            }
+        }
+    }
+
     /// A kernel of the plan.
     ///
     /// @param kernel the code with its arrays
