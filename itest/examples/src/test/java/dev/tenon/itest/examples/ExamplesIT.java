@@ -171,7 +171,8 @@ class ExamplesIT {
 
     @Test
     void theBundlesAreListedWithWhatTheyOffer() throws Exception {
-        for (String example : List.of("model-sandwich", "model-dyt", "format-ex5", "backend-tracing", "kernel-jcublas")) {
+        for (String example :
+                List.of("model-sandwich", "model-dyt", "format-ex5", "backend-tracing", "kernel-jcublas")) {
             platform.drop(Platform.jar(example));
         }
         List<String> bundles = String.join("\n", platform.run("bundles"))
