@@ -14,6 +14,8 @@ public final class GenerationRequest {
     private final boolean ignoreEndOfGeneration;
     private final int logProbabilities;
     private final List<LogitsProcessor> processors;
+    private final int priority;
+    private final String group;
 
     private GenerationRequest(Builder builder) {
         this.prompt = builder.prompt.clone();
@@ -23,6 +25,8 @@ public final class GenerationRequest {
         this.ignoreEndOfGeneration = builder.ignoreEndOfGeneration;
         this.logProbabilities = builder.logProbabilities;
         this.processors = builder.processors;
+        this.priority = builder.priority;
+        this.group = builder.group;
     }
 
     /// {@return a builder of a request with an empty prompt, the default sampling and no limit}
@@ -80,6 +84,18 @@ public final class GenerationRequest {
         return processors;
     }
 
+    /// {@return its priority; the prompt of a request of a higher one runs first, and the memory of one of a
+    ///     lower one is taken first}
+    public int priority() {
+        return priority;
+    }
+
+    /// {@return whose request it is; the groups of a model take turns to run prompts, and share no computed
+    ///     tokens}
+    public String group() {
+        return group;
+    }
+
     /// Builds requests. Not safe for several threads.
     public static final class Builder {
         private int[] prompt = {};
@@ -89,6 +105,8 @@ public final class GenerationRequest {
         private boolean ignoreEndOfGeneration;
         private int logProbabilities = -1;
         private List<LogitsProcessor> processors = List.of();
+        private int priority;
+        private String group = "";
 
         private Builder() {}
 
@@ -153,6 +171,28 @@ public final class GenerationRequest {
         /// @return this
         public Builder processors(List<LogitsProcessor> list) {
             this.processors = List.copyOf(list);
+            return this;
+        }
+
+        /// Sets the priority, 0 by default. Of the requests of a model, the prompts of those of a higher
+        /// priority run first. When the KV cache is full, a request of a lower one waits and computes its
+        /// tokens again later. Requests that generate share each step, whatever their priority.
+        ///
+        /// @param value higher runs first; may be negative
+        /// @return this
+        public Builder priority(int value) {
+            this.priority = value;
+            return this;
+        }
+
+        /// Sets whose request it is, such as a user's key; empty by default. Of requests of the same priority,
+        /// the groups take turns to run prompts, so that one with many requests does not keep out the others;
+        /// and tokens that were computed for a group are used for no other.
+        ///
+        /// @param name any text
+        /// @return this
+        public Builder group(String name) {
+            this.group = Objects.requireNonNull(name, "group");
             return this;
         }
 

@@ -3,7 +3,8 @@ package dev.tenon.api.engine;
 /// Counts and times of one generation.
 ///
 /// @param promptTokens prompt tokens that were run, cached ones left out
-/// @param cachedTokens tokens that were in the session before
+/// @param cachedTokens tokens before the reply that were not run: those that the session had computed before,
+///     and those that were computed for another sequence of the same group
 /// @param generatedTokens tokens generated, the ending one included
 /// @param prefillNanos from the call to the first token
 /// @param decodeNanos from the first token to the last

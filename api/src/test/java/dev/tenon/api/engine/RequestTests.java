@@ -112,4 +112,15 @@ class RequestTests {
         assertEquals(10, some.prefillTokensPerSecond());
         assertEquals(2, some.decodeTokensPerSecond());
     }
+
+    @Test
+    void aGenerationRequestHasThePriorityAndTheGroupOfItsBuilder() {
+        GenerationRequest plain = GenerationRequest.builder().build();
+        assertEquals(0, plain.priority());
+        assertEquals("", plain.group());
+        GenerationRequest request =
+                GenerationRequest.builder().priority(-3).group("a key").build();
+        assertEquals(-3, request.priority());
+        assertEquals("a key", request.group());
+    }
 }
