@@ -13,6 +13,8 @@ public final class StepInput {
     /// In place of a slot: the sequence has none.
     public static final int NO_SLOT = -1;
 
+    private static final float[] NO_ADAPTERS = {};
+
     private int[] tokens = new int[16];
     private int[] positions = new int[16];
     private int[] sequences = new int[16];
@@ -23,6 +25,7 @@ public final class StepInput {
     private int samplingCount;
     private int[][] pageTables = new int[4][0];
     private int[] stateSlots = new int[4];
+    private float[][] adapterScales = new float[4][];
     private int sequenceCount;
 
     /// Creates an empty batch.
@@ -45,18 +48,31 @@ public final class StepInput {
         return addSequence(pageTable, NO_SLOT);
     }
 
-    /// Begins the next sequence.
+    /// Begins the next sequence, which uses no adapter.
     ///
     /// @param pageTable as above
     /// @param stateSlot its slot of [Plan#states()]; [#NO_SLOT] where the plan has none
     /// @return index of the sequence in this batch
     public int addSequence(int[] pageTable, int stateSlot) {
+        return addSequence(pageTable, stateSlot, NO_ADAPTERS);
+    }
+
+    /// Begins the next sequence.
+    ///
+    /// @param pageTable as above
+    /// @param stateSlot as above
+    /// @param scales factor on what each adapter of the graph adds ([dev.tenon.api.graph.LowRankAdd]);
+    ///     those after the last one are 0; borrowed, not copied
+    /// @return index of the sequence in this batch
+    public int addSequence(int[] pageTable, int stateSlot, float[] scales) {
         if (sequenceCount == pageTables.length) {
             pageTables = Arrays.copyOf(pageTables, 2 * sequenceCount);
             stateSlots = Arrays.copyOf(stateSlots, 2 * sequenceCount);
+            adapterScales = Arrays.copyOf(adapterScales, 2 * sequenceCount);
         }
         pageTables[sequenceCount] = pageTable;
         stateSlots[sequenceCount] = stateSlot;
+        adapterScales[sequenceCount] = scales;
         return sequenceCount++;
     }
 
@@ -164,5 +180,14 @@ public final class StepInput {
     /// @param sequence index in the batch
     public int stateSlot(int sequence) {
         return stateSlots[sequence];
+    }
+
+    /// {@return the factor on what an adapter adds for a sequence; 0 if the sequence does not use it}
+    ///
+    /// @param sequence index in the batch
+    /// @param adapter which adapter of the graph, 0-based
+    public float adapterScale(int sequence, int adapter) {
+        float[] scales = adapterScales[sequence];
+        return adapter < scales.length ? scales[adapter] : 0;
     }
 }

@@ -16,6 +16,7 @@ public final class GenerationRequest {
     private final List<LogitsProcessor> processors;
     private final int priority;
     private final String group;
+    private final int contextShift;
 
     private GenerationRequest(Builder builder) {
         this.prompt = builder.prompt.clone();
@@ -27,6 +28,7 @@ public final class GenerationRequest {
         this.processors = builder.processors;
         this.priority = builder.priority;
         this.group = builder.group;
+        this.contextShift = builder.contextShift;
     }
 
     /// {@return a builder of a request with an empty prompt, the default sampling and no limit}
@@ -96,6 +98,12 @@ public final class GenerationRequest {
         return group;
     }
 
+    /// {@return how many tokens stay at the beginning when the context is full and the generation goes on;
+    ///     -1 if it ends there}
+    public int contextShift() {
+        return contextShift;
+    }
+
     /// Builds requests. Not safe for several threads.
     public static final class Builder {
         private int[] prompt = {};
@@ -107,6 +115,7 @@ public final class GenerationRequest {
         private List<LogitsProcessor> processors = List.of();
         private int priority;
         private String group = "";
+        private int contextShift = -1;
 
         private Builder() {}
 
@@ -196,6 +205,22 @@ public final class GenerationRequest {
             return this;
         }
 
+        /// Has the generation go on when the context is full: the first tokens of the session stay, half of
+        /// those after them leave, oldest first, and the rest is run again. By default a full context ends
+        /// the generation.
+        ///
+        /// What follows is what a session would generate that was given the remaining tokens: every layer
+        /// sees them at their new positions, whatever states the model has. So a shift costs a prefill of
+        /// half of the context. The prompt itself has to fit.
+        ///
+        /// @param keep how many tokens stay at the beginning, such as a system message, at least 2 fewer
+        ///     than the context holds; -1, the default, to end where the context does
+        /// @return this
+        public Builder contextShift(int keep) {
+            this.contextShift = keep;
+            return this;
+        }
+
         /// {@return the request}
         ///
         /// @throws IllegalArgumentException if a number is out of its range
@@ -205,6 +230,9 @@ public final class GenerationRequest {
             }
             if (logProbabilities < -1) {
                 throw new IllegalArgumentException("logProbabilities is " + logProbabilities + "; expected -1 or more");
+            }
+            if (contextShift < -1) {
+                throw new IllegalArgumentException("contextShift is " + contextShift + "; expected -1 or more");
             }
             return new GenerationRequest(this);
         }

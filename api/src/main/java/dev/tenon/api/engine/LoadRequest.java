@@ -3,6 +3,7 @@ package dev.tenon.api.engine;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.graph.Graph;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,25 @@ public final class LoadRequest {
     private final boolean checkData;
     private final List<String> outputs;
     private final Map<String, String> settings;
+    private final List<Adapter> adapters;
+
+    /// A low-rank adapter (LoRA) that is loaded beside the model.
+    ///
+    /// @param name what sessions call it ([Session#adapters])
+    /// @param path GGUF file
+    /// @param scale what new sessions use it with; 0 for not at all
+    public record Adapter(String name, Path path, float scale) {
+        /// Checks the values.
+        ///
+        /// @throws IllegalArgumentException if the name is empty, or the scale no finite number
+        public Adapter {
+            Objects.requireNonNull(path, "path");
+            if (name.isBlank() || !Float.isFinite(scale)) {
+                throw new IllegalArgumentException("adapter '" + name + "' has scale " + scale
+                        + "; expected a name that is not empty, and a finite number");
+            }
+        }
+    }
 
     private LoadRequest(Builder builder) {
         this.path = builder.path;
@@ -40,6 +60,7 @@ public final class LoadRequest {
         this.checkData = builder.checkData;
         this.outputs = builder.outputs;
         this.settings = builder.settings;
+        this.adapters = List.copyOf(builder.adapters);
     }
 
     /// {@return a builder of a request with all defaults}
@@ -71,6 +92,7 @@ public final class LoadRequest {
         builder.checkData = checkData;
         builder.outputs = outputs;
         builder.settings = settings;
+        builder.adapters.addAll(adapters);
         return builder;
     }
 
@@ -140,6 +162,11 @@ public final class LoadRequest {
         return settings;
     }
 
+    /// {@return the adapters that are loaded beside the model, in their order; unmodifiable}
+    public List<Adapter> adapters() {
+        return adapters;
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof LoadRequest that && values().equals(that.values());
@@ -169,7 +196,8 @@ public final class LoadRequest {
                 fuse,
                 checkData,
                 outputs,
-                settings);
+                settings,
+                adapters);
     }
 
     /// Builds requests. Not safe for several threads.
@@ -187,6 +215,7 @@ public final class LoadRequest {
         private boolean checkData;
         private List<String> outputs = List.of(Graph.LOGITS);
         private Map<String, String> settings = Map.of();
+        private final List<Adapter> adapters = new ArrayList<>();
 
         private Builder(Path path) {
             this.path = Objects.requireNonNull(path, "path");
@@ -311,12 +340,29 @@ public final class LoadRequest {
             return this;
         }
 
+        /// Loads a low-rank adapter (LoRA) beside the model. Sessions choose which of the adapters they use;
+        /// the weights stay as they are. No backend but the CPU runs adapters yet.
+        ///
+        /// @param name what sessions call it ([Session#adapters])
+        /// @param file GGUF file
+        /// @param scale what new sessions use it with, usually 1; 0 for not at all
+        /// @return this
+        /// @throws IllegalArgumentException if the name is empty, or the scale no finite number
+        public Builder adapter(String name, Path file, float scale) {
+            adapters.add(new Adapter(name, file, scale));
+            return this;
+        }
+
         /// {@return the request}
         ///
-        /// @throws IllegalArgumentException if a number is negative, or no output is wanted
+        /// @throws IllegalArgumentException if a number is negative, no output is wanted, or two adapters
+        ///     have one name
         public LoadRequest build() {
             if (outputs.isEmpty()) {
                 throw new IllegalArgumentException("no output is asked for; expected at least one");
+            }
+            if (adapters.stream().map(Adapter::name).distinct().count() < adapters.size()) {
+                throw new IllegalArgumentException("two adapters have one name: " + adapters);
             }
             if (threads < 0 || contextLength < 0 || maxSequences < 0 || maxBatchTokens < 0) {
                 throw new IllegalArgumentException("threads " + threads + ", contextLength " + contextLength

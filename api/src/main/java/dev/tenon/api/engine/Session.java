@@ -1,5 +1,6 @@
 package dev.tenon.api.engine;
 
+import java.util.Map;
 import org.osgi.annotation.versioning.ProviderType;
 
 /// One sequence of tokens with its KV cache. It grows with each call, so that a chat only sends
@@ -89,6 +90,16 @@ public interface Session extends AutoCloseable {
     ///
     /// @param length tokens to keep, 0 to [#length()]
     void truncate(int length);
+
+    /// Chooses the adapters that the following calls use, in place of those before: at first each of
+    /// [LoadRequest#adapters()] with its scale. If that is a change, the tokens of the session are run
+    /// again by the next call, because what the KV cache holds of them depends on the adapters.
+    ///
+    /// @param scales the factor on what each adapter adds, by name; adapters that are not named are not
+    ///     used
+    /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model was loaded without one of
+    ///     them, or a scale is no finite number; the session is unchanged
+    void adapters(Map<String, Float> scales);
 
     /// Ends the running generation after its current step, with [FinishReason#CANCELLED]. Nothing
     /// happens when none runs.

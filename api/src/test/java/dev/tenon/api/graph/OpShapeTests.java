@@ -46,6 +46,10 @@ class OpShapeTests {
         return new ExpertOp.Router(X, params, chosen, new Value(2, "blk.3.out", params.used()));
     }
 
+    private static LowRankAdd.Part change(int cols, int rank, float factor) {
+        return new LowRankAdd.Part(0, new Weight("a", cols, 4), new Weight("b", rank, 12), factor);
+    }
+
     private static Op scan(int width, int heads, int groups, Weight a) {
         Value xbc = new Value(5, "xbc", width);
         Value step = new Value(6, "step", heads);
@@ -202,6 +206,14 @@ class OpShapeTests {
                                 () -> new PositionScale(X, Float.NaN, 0, 8, OUT),
                                 () -> new PositionScale(X, 0.1f, -1, 8, OUT),
                                 () -> new PositionScale(X, 0.1f, 0, 0, OUT))),
+                Map.entry(
+                        "low_rank_add",
+                        List.of(
+                                () -> new LowRankAdd(X, X, List.of(), OUT),
+                                () -> new LowRankAdd(X, Y, List.of(change(12, 4, 1)), OUT),
+                                () -> new LowRankAdd(Y, X, List.of(change(12, 4, 1)), OUT),
+                                () -> new LowRankAdd(X, X, List.of(change(12, 3, 1)), OUT),
+                                () -> new LowRankAdd(X, X, List.of(change(12, 4, Float.NaN)), OUT))),
                 Map.entry("select_rows", List.of(() -> new CoreOp.SelectRows(Y, OUT))),
                 Map.entry("pool", List.of(() -> new CoreOp.Pool(Y, Pooling.MEAN, OUT))),
                 Map.entry(

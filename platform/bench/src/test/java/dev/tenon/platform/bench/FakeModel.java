@@ -125,6 +125,11 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
         }
 
         @Override
+        public void adapters(Map<String, Float> scales) {
+            throw new AssertionError("bench changes no adapters");
+        }
+
+        @Override
         public void truncate(int keep) {
             note(prefix + "truncate " + keep);
             length = keep;

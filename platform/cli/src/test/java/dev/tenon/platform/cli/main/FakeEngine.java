@@ -287,6 +287,11 @@ public final class FakeEngine implements Engine {
         }
 
         @Override
+        public void adapters(Map<String, Float> scales) {
+            throw new AssertionError("no command changes the adapters of a session");
+        }
+
+        @Override
         public Usage generate(GenerationRequest request, GenerationListener listener) {
             beforeGeneration.run();
             cancelled = false;

@@ -18,13 +18,14 @@ import dev.tenon.platform.core.generation.GenerationTask;
 import dev.tenon.platform.core.steps.EvaluationTask;
 import dev.tenon.platform.core.steps.SequenceTask;
 import dev.tenon.platform.core.steps.TokenSequence;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
 
 /// A session of a [PlacedModel]: its sequence, and one call at a time.
 final class ModelSession implements Session, MeasuredSession {
     private final PlacedModel model;
-    private final TokenSequence sequence = new TokenSequence();
+    private final TokenSequence sequence;
     /// Held by a call from its start to its end. Fair, so that closing a session waits for one call,
     /// not for a series of them.
     private final Semaphore call = new Semaphore(1, true);
@@ -47,6 +48,7 @@ final class ModelSession implements Session, MeasuredSession {
 
     ModelSession(PlacedModel model) {
         this.model = model;
+        this.sequence = new TokenSequence(model.initialScales());
     }
 
     TokenSequence sequence() {
@@ -130,6 +132,13 @@ final class ModelSession implements Session, MeasuredSession {
                             + String.join(", ", model.outputs().keySet())
                             + " and cannot generate. Load it with the output logits first.");
         }
+        if (request.contextShift() > model.contextLength() - 2) {
+            throw new TenonException(
+                    ErrorCode.ARGUMENT,
+                    "A full context is to keep its first " + request.contextShift() + " tokens, and holds "
+                            + model.contextLength() + "; keep at least 2 fewer, or load the model with a larger"
+                            + " context (-c)");
+        }
         int length = sequence.length();
         append(request.prompt());
         if (sequence.length() == sequence.computed()) {
@@ -165,8 +174,9 @@ final class ModelSession implements Session, MeasuredSession {
             return usage;
         }
         int delivered = Math.min(now.events().taken(), usage.generatedTokens());
-        int length = now.task().promptEnd() + delivered;
-        if (sequence.length() > length) {
+        int unheard = usage.generatedTokens() - delivered;
+        if (unheard > 0) {
+            int length = Math.max(Math.max(1, now.task().kept()), sequence.length() - unheard);
             int last = sequence.token(length - 1);
             model.loop().truncate(sequence, length - 1);
             sequence.append(last); // pending, so that the next call can go on without a prompt
@@ -236,6 +246,17 @@ final class ModelSession implements Session, MeasuredSession {
                 throw new IllegalArgumentException("cannot keep " + length + " of " + sequence.length() + " tokens");
             }
             model.loop().truncate(sequence, length);
+        } finally {
+            end();
+        }
+    }
+
+    @Override
+    public void adapters(Map<String, Float> scales) {
+        float[] wanted = model.scales(scales);
+        begin(false);
+        try {
+            model.loop().useAdapters(sequence, wanted);
         } finally {
             end();
         }

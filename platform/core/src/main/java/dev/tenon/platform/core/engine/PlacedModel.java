@@ -39,6 +39,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -233,6 +234,33 @@ final class PlacedModel implements LoadedModel {
     @Override
     public long loadNanos() {
         return loadNanos;
+    }
+
+    /// {@return the scales with which new sessions use the adapters}
+    float[] initialScales() {
+        return scales(request.adapters().stream()
+                .collect(Collectors.toMap(LoadRequest.Adapter::name, LoadRequest.Adapter::scale)));
+    }
+
+    /// {@return the scale of each adapter, in their order}
+    ///
+    /// @param chosen scales by name
+    float[] scales(Map<String, Float> chosen) {
+        List<String> names =
+                request.adapters().stream().map(LoadRequest.Adapter::name).toList();
+        float[] scales = new float[names.size()];
+        chosen.forEach((name, scale) -> {
+            int index = names.indexOf(name);
+            if (index < 0 || !Float.isFinite(scale)) {
+                throw new TenonException(
+                        ErrorCode.ARGUMENT,
+                        "Adapter " + name + " is asked for with scale " + scale + "; expected a finite number and one"
+                                + " of the adapters that the model was loaded with: "
+                                + (names.isEmpty() ? "none" : String.join(", ", names)));
+            }
+            scales[index] = scale;
+        });
+        return scales;
     }
 
     @Override

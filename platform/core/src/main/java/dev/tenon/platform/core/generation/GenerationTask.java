@@ -36,11 +36,10 @@ public final class GenerationTask extends SequenceTask {
     private final int cached;
     /// Tokens of the prompt that have to run.
     private final int prompt;
-    /// Length of the sequence without the reply.
-    private final int promptEnd;
 
     private boolean promptRan;
     private int generated;
+    private int kept;
     private long firstToken;
     private long lastToken;
     private FinishReason finish;
@@ -58,7 +57,7 @@ public final class GenerationTask extends SequenceTask {
         this.events = events;
         this.cached = sequence.computed();
         this.prompt = pending();
-        this.promptEnd = sequence.length();
+        int promptEnd = sequence.length();
         this.tokenizer = model.tokenizer();
         this.decoder = tokenizer.decoder();
         this.stops = new StopMatcher(request.stop());
@@ -149,8 +148,16 @@ public final class GenerationTask extends SequenceTask {
             finish = FinishReason.STOP;
             return State.ENDED;
         }
-        if (generated == limit || sequence.length() >= contextLength) {
+        if (generated == limit) {
             return State.ENDED;
+        }
+        if (sequence.length() >= contextLength) {
+            int keep = request.contextShift();
+            if (keep < 0) {
+                return State.ENDED;
+            }
+            sequence.leave(keep, (sequence.length() - keep) / 2);
+            kept = keep;
         }
         return next();
     }
@@ -171,8 +178,9 @@ public final class GenerationTask extends SequenceTask {
 
     /// Says what the next steps are for.
     private void prepare() {
-        int from = limit == 0 ? NO_LOGITS : sequence.length() - 1;
-        int most = Math.min(limit - generated, contextLength - sequence.length());
+        int length = sequence.length() - sequence.leaving();
+        int from = limit == 0 ? NO_LOGITS : length - 1;
+        int most = Math.min(limit - generated, contextLength - length);
         want(from, most > 0 && !host.needed() ? sampler.sampling().orElse(null) : null, most);
     }
 
@@ -202,8 +210,9 @@ public final class GenerationTask extends SequenceTask {
         }
     }
 
-    /// {@return length of the sequence without the reply}
-    public int promptEnd() {
-        return promptEnd;
+    /// {@return how many tokens at the beginning are older than any that can be taken back: those that
+    ///     stayed when others left; 0 if none left}
+    public int kept() {
+        return kept;
     }
 }

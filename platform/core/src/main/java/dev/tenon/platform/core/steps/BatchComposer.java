@@ -63,7 +63,7 @@ record BatchComposer(int maxBatchTokens, int maxSequences, boolean whole) {
 
     private static void add(SequenceTask task, int first, int count, StepInput input) {
         TokenSequence sequence = task.sequence();
-        input.addSequence(sequence.pageTable(), sequence.slot());
+        input.addSequence(sequence.pageTable(), sequence.slot(), sequence.adapters());
         for (int p = first; p < first + count; p++) {
             if (task.choice() != null && p == sequence.length() - 1) {
                 input.addToken(sequence.token(p), p, task.choice());

@@ -92,8 +92,9 @@ final class BatchStep {
         }
     }
 
-    /// Releases the pages that a device run has not used, and returns to states from before a step that failed.
-    /// Before any task ends: its session may then append to the sequence.
+    /// Releases the pages that a device run has not used, returns to states from before a step that
+    /// failed, and removes tokens that leave. Before any task ends: its session may then append to the
+    /// sequence.
     ///
     /// @param placed where it ran
     void settle(PlacedSequences placed) {
@@ -103,6 +104,7 @@ final class BatchStep {
                     placed.states().rewind(task.sequence(), task.sequence().computed()));
             broken = false;
         }
+        tasks.forEach(task -> placed.settle(task.sequence()));
     }
 
     /// Makes it an empty step.

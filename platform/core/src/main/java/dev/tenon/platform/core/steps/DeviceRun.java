@@ -56,7 +56,7 @@ final class DeviceRun {
             TokenSequence sequence = task.sequence();
             int first = sequence.computed();
             BatchComposer.ensurePages(sequence, first + steps, tokensPerPage, pool);
-            input.addSequence(sequence.pageTable());
+            input.addSequence(sequence.pageTable(), StepInput.NO_SLOT, sequence.adapters());
             input.addToken(sequence.token(first), first, true);
         }
         return steps;

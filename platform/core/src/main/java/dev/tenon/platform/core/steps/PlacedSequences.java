@@ -3,6 +3,7 @@ package dev.tenon.platform.core.steps;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.platform.core.placement.Placement;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
@@ -189,6 +190,35 @@ public final class PlacedSequences {
             states.rewind(sequence, length);
         }
         sequence.truncate(length, placement == null ? 1 : tokensPerPage(), pool);
+    }
+
+    /// Removes the tokens of a sequence that leave after the step; those after them are run again, at
+    /// their new positions.
+    void settle(TokenSequence sequence) {
+        if (sequence.leaving() > 0) {
+            int from = sequence.leaveFrom();
+            int[] rest = sequence.tokensFrom(from + sequence.leaving());
+            sequence.leave(0, 0);
+            truncate(sequence, from);
+            for (int token : rest) {
+                sequence.append(token);
+            }
+        }
+    }
+
+    /// Has a sequence use other adapters: all its tokens are run again.
+    ///
+    /// @param scales the scale of each adapter; never changed
+    void useAdapters(TokenSequence sequence, float[] scales) {
+        if (Arrays.equals(scales, sequence.adapters())) {
+            return;
+        }
+        if (placement != null) {
+            states.rewind(sequence, 0);
+            sequence.restart(0);
+            sequence.truncate(sequence.length(), tokensPerPage(), pool);
+        }
+        sequence.useAdapters(scales);
     }
 
     /// {@return tokens of a page of the placement's cache}

@@ -4,9 +4,8 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import java.util.Arrays;
 
-/// The tokens of a session and how many of them are in the KV cache, and in the state if there is one. Changed by the
-/// thread that
-/// drives the loop, and under the loop's lock while no step runs.
+/// The tokens of a session and how many of them are in the KV cache, and in the state if there is one.
+/// Changed by the thread that drives the loop, and under the loop's lock while no step runs.
 public final class TokenSequence implements TokenHistory {
     private int[] tokens = new int[64];
     private int length;
@@ -16,7 +15,36 @@ public final class TokenSequence implements TokenHistory {
     private int slot = StepInput.NO_SLOT;
     private int savedSlot = StepInput.NO_SLOT;
     private int savedLength;
+    /// Index of the first token that leaves after the step, and how many do.
+    private int leaveFrom;
+
+    private int leaving;
     private String moved;
+    private float[] adapters;
+
+    /// Creates an empty sequence that uses no adapter.
+    public TokenSequence() {
+        this(new float[0]);
+    }
+
+    /// Creates an empty sequence.
+    ///
+    /// @param adapters the scale of each adapter of the model; those after the last one are not used;
+    ///     never changed
+    public TokenSequence(float... adapters) {
+        this.adapters = adapters;
+    }
+
+    /// {@return the scale of each adapter of the model, which the computed tokens depend on: what is
+    ///     cached for others is only theirs where these are equal; not to be changed}
+    public float[] adapters() {
+        return adapters;
+    }
+
+    /// Uses other adapters from the next token on; none is computed.
+    void useAdapters(float[] scales) {
+        adapters = scales;
+    }
 
     @Override
     public int length() {
@@ -85,6 +113,30 @@ public final class TokenSequence implements TokenHistory {
     /// Has all tokens but the first ones run again.
     void restart(int newComputed) {
         computed = newComputed;
+    }
+
+    /// Has some tokens leave when the running step has ended; those after them move up and run again.
+    ///
+    /// @param from index of the first one
+    /// @param count how many
+    public void leave(int from, int count) {
+        leaveFrom = from;
+        leaving = count;
+    }
+
+    /// {@return how many tokens leave when the running step has ended}
+    public int leaving() {
+        return leaving;
+    }
+
+    /// {@return index of the first token that leaves}
+    int leaveFrom() {
+        return leaveFrom;
+    }
+
+    /// {@return the tokens from an index on}
+    int[] tokensFrom(int index) {
+        return Arrays.copyOfRange(tokens, index, length);
     }
 
     /// Keeps the first tokens and releases the pages after them.
