@@ -349,7 +349,7 @@ public final class FakeEngine implements Engine {
 
         @Override
         public void evaluate(int[] tokens, Rows which, String output, RowConsumer consumer) {
-            throw new UnsupportedOperationException("no command embeds");
+            throw new UnsupportedOperationException("commands evaluate logits only");
         }
 
         @Override

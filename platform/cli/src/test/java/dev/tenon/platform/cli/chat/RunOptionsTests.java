@@ -1,0 +1,242 @@
+package dev.tenon.platform.cli.chat;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.cli.main.TestCli;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Options of placement, sampling and reports, and the defaults of a model.
+@Timeout(value = 1, unit = TimeUnit.MINUTES)
+class RunOptionsTests {
+    @TempDir
+    Path folder;
+
+    private TestCli cli;
+
+    @BeforeEach
+    void setUp() {
+        cli = new TestCli(folder);
+    }
+
+    @Test
+    void placementOptionsReachTheEngine() {
+        TestCli.Result result = cli.run(
+                "run",
+                "-p",
+                "x",
+                "-c",
+                "128",
+                "-b",
+                "64",
+                "-t",
+                "3",
+                "--backend",
+                "cuda",
+                "--device",
+                "1",
+                "-ctk",
+                "q8_0",
+                "--cache-type-v",
+                "f32",
+                "--no-fuse",
+                "--check-tensors",
+                "--set",
+                "mv.block-size=64");
+        assertEquals(0, result.status(), result.err());
+        assertEquals(
+                LoadRequest.builder(cli.model)
+                        .maxSequences(1)
+                        .backend("cuda")
+                        .device("1")
+                        .threads(3)
+                        .contextLength(128)
+                        .maxBatchTokens(64)
+                        .keyType(KvType.Q8_0)
+                        .valueType(KvType.F32)
+                        .fuse(false)
+                        .checkData(true)
+                        .settings(Map.of("mv.block-size", "64"))
+                        .build(),
+                cli.engine.loads.getFirst());
+    }
+
+    @Test
+    void samplingDefaultsAreThoseOfLlamaCpp() {
+        cli.run("run", "-p", "x", "-s", "7");
+        GenerationRequest request = cli.engine.requests.getFirst();
+        assertEquals(SamplingParams.builder().seed(7).build(), request.sampling());
+        assertEquals(-1, request.maxNewTokens());
+    }
+
+    @Test
+    void samplingOptionsReachTheEngine() {
+        TestCli.Result result = cli.run(
+                "run",
+                "-p",
+                "x",
+                "-n",
+                "9",
+                "--temp",
+                "0.5",
+                "--top-k",
+                "0",
+                "--top-p",
+                "0.8",
+                "--min-p",
+                "0.1",
+                "--typical",
+                "0.7",
+                "--repeat-penalty",
+                "1.2",
+                "--repeat-last-n",
+                "-1",
+                "--presence-penalty",
+                "0.3",
+                "--frequency-penalty",
+                "0.4",
+                "--logit-bias",
+                "15+1.5",
+                "-l",
+                "16-inf",
+                "--seed",
+                "11",
+                "-r",
+                "END",
+                "--ignore-eos");
+        assertEquals(0, result.status(), result.err());
+        GenerationRequest request = cli.engine.requests.getFirst();
+        assertEquals(
+                SamplingParams.builder()
+                        .temperature(0.5f)
+                        .topK(0)
+                        .topP(0.8f)
+                        .minP(0.1f)
+                        .typicalP(0.7f)
+                        .repeatPenalty(1.2f)
+                        .presencePenalty(0.3f)
+                        .frequencyPenalty(0.4f)
+                        .repeatLastN(-1)
+                        .logitBias(Map.of(15, 1.5f, 16, Float.NEGATIVE_INFINITY))
+                        .seed(11)
+                        .build(),
+                request.sampling());
+        assertEquals(9, request.maxNewTokens());
+        assertEquals(List.of("END"), request.stop());
+        assertTrue(request.ignoreEndOfGeneration());
+    }
+
+    @Test
+    void modelsOwnDefaultsComeFromTheFileBesideIt() throws IOException {
+        Files.writeString(folder.resolve("story.properties"), """
+                sampling.temperature=0.7
+                sampling.top-p=0.9
+                sampling.repeat-penalty=1.1
+                predict=5
+                prompt=A mouse
+                """);
+        TestCli.Result result = cli.run("run", "-s", "1", "--top-p", "0.5");
+        assertEquals("A mouse ther\n", result.out());
+        assertEquals(
+                SamplingParams.builder()
+                        .temperature(0.7f)
+                        .topP(0.5f)
+                        .repeatPenalty(1.1f)
+                        .seed(1)
+                        .build(),
+                cli.engine.requests.getFirst().sampling());
+    }
+
+    @Test
+    void brokenDefaultsAreAConfigurationError() throws IOException {
+        Files.writeString(folder.resolve("story.properties"), "sampling.temperature=warm\n");
+        TestCli.Result result = cli.run("run");
+        assertEquals(1, result.status());
+        assertTrue(result.err().endsWith("[CFG-001]\n"), result.err());
+    }
+
+    @Test
+    void seedsDifferUnlessGiven() {
+        cli.run("run", "-p", "x");
+        cli.run("run", "-p", "x");
+        long first = cli.engine.requests.get(0).sampling().seed();
+        long second = cli.engine.requests.get(1).sampling().seed();
+        assertTrue(first >= 0 && second >= 0 && first != second, first + " " + second);
+    }
+
+    @Test
+    void valuesOutOfRangeAreUsageErrors() {
+        for (String[] bad : new String[][] {
+            {"--temp", "-1"}, {"--top-p", "0"}, {"-n", "-2"}, {"-c", "-5"}, {"--logit-bias", "x+1"}, {"-ctk", "q3"}
+        }) {
+            TestCli.Result result = cli.run("run", "-p", "x", bad[0], bad[1]);
+            assertEquals(2, result.status(), bad[0]);
+            assertEquals(1, result.errLines(), result.err());
+            assertTrue(result.err().endsWith("[CLI-001]\n"), result.err());
+        }
+        assertEquals(0, cli.engine.requests.size());
+    }
+
+    @Test
+    void metricsAreOneJsonLineOnStandardError() throws IOException {
+        TestCli.Result result = cli.run("run", "-p", "Once", "--json-metrics", "-s", "3");
+        assertEquals(1, result.errLines(), result.err());
+        JsonNode metrics = new ObjectMapper().readTree(result.err());
+        assertEquals(4, metrics.get("prompt_tokens").asInt());
+        assertEquals(18, metrics.get("generated_tokens").asInt());
+        assertEquals(3, metrics.get("seed").asLong());
+        assertEquals("fake-backend", metrics.get("backend").asText());
+        assertEquals("stop", metrics.get("finish").asText());
+        assertEquals(5.0, metrics.get("load_ms").asDouble());
+        assertEquals(2.0, metrics.get("ttft_ms").asDouble());
+        assertEquals(2000.0, metrics.get("prefill_tokens_per_second").asDouble());
+        assertEquals(2125.0, metrics.get("decode_tokens_per_second").asDouble());
+        assertEquals(1000, metrics.get("weight_bytes_per_token").asLong());
+    }
+
+    @Test
+    void metricsMayGoToAFile() throws IOException {
+        Path file = folder.resolve("metrics.json");
+        TestCli.Result result = cli.run("run", "--json-metrics=" + file, "-p", "Once");
+        assertEquals("", result.err());
+        assertEquals(
+                "fake",
+                new ObjectMapper().readTree(file.toFile()).get("architecture").asText());
+    }
+
+    @Test
+    void metricsReplaceNeitherALinkNorWhatIsRead() throws IOException {
+        Path prompt = Files.writeString(folder.resolve("prompt.txt"), "Once");
+        Path link = Files.createSymbolicLink(folder.resolve("link"), prompt);
+        for (Path file : List.of(prompt, link, cli.model)) {
+            TestCli.Result result = cli.run("run", "--json-metrics=" + file, "-f", prompt.toString());
+            assertEquals(1, result.status());
+            assertTrue(result.err().endsWith("[IO-001]\n"), result.err());
+        }
+        assertEquals(0, cli.engine.requests.size(), "nothing runs before that is known");
+        assertEquals("Once", Files.readString(prompt));
+        assertEquals("fake", Files.readString(cli.model));
+    }
+
+    @Test
+    void speedIsShownOnATerminalUnlessQuiet() {
+        cli.errTerminal = true;
+        assertTrue(cli.run("run", "-p", "x").err().contains("tok/s"));
+        assertEquals("", cli.run("run", "-p", "x", "-q").err());
+    }
+}
