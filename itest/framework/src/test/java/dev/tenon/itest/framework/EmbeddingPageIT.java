@@ -106,6 +106,17 @@ class EmbeddingPageIT {
     }
 
     @Test
+    void withAStartUpCache() throws IOException {
+        run("-cp \"jars/*:classes\"");
+        String output = run("-XX:AOTCache=story.aot");
+        tellsAStory(output);
+        // After the run that records, the JVM has nothing to say about the cache.
+        String afterRecording = output.substring(output.indexOf("Removed temporary AOT configuration file"));
+        tellsAStory(afterRecording);
+        assertTrue(!afterRecording.contains("][aot"), output);
+    }
+
+    @Test
     void asAModule() throws IOException {
         tellsAStory(run("-p jars:modules"));
     }
@@ -158,13 +169,19 @@ class EmbeddingPageIT {
     @Test
     void fragmentsCompile() throws IOException {
         List<MatchResult> fragments = found(FRAGMENT);
-        assertEquals(1, fragments.size());
+        assertEquals(2, fragments.size());
+        StringBuilder methods = new StringBuilder();
+        for (int i = 0; i < fragments.size(); i++) {
+            methods.append("void run" + i + "(StandaloneEngine engine, LoadedModel model) {\n")
+                    .append(fragments.get(i).group(1))
+                    .append("}\n");
+        }
         Path file = folder.resolve("Fragment.java");
         Files.writeString(
                 file,
-                "import dev.tenon.platform.core.*;\nimport java.nio.file.*;\n"
-                        + "class Fragment {\nvoid run(StandaloneEngine engine) {\n"
-                        + fragments.getFirst().group(1) + "}\n}\n");
+                "import dev.tenon.api.engine.*;\nimport dev.tenon.api.text.*;\n"
+                        + "import dev.tenon.platform.core.*;\nimport java.nio.file.*;\n"
+                        + "class Fragment {\n" + methods + "}\n");
         ByteArrayOutputStream messages = new ByteArrayOutputStream();
         int status = ToolProvider.getSystemJavaCompiler()
                 .run(
