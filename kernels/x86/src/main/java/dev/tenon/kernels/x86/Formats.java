@@ -2,11 +2,16 @@ package dev.tenon.kernels.x86;
 
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
+import dev.tenon.kernels.x86.format.IQ4_NLCode;
+import dev.tenon.kernels.x86.format.IQ4_XSCode;
 import dev.tenon.kernels.x86.format.MXFP4Code;
 import dev.tenon.kernels.x86.format.Q2_KCode;
 import dev.tenon.kernels.x86.format.Q3_KCode;
 import dev.tenon.kernels.x86.format.Q4_0Code;
+import dev.tenon.kernels.x86.format.Q4_1Code;
 import dev.tenon.kernels.x86.format.Q4_KCode;
+import dev.tenon.kernels.x86.format.Q5_0Code;
+import dev.tenon.kernels.x86.format.Q5_1Code;
 import dev.tenon.kernels.x86.format.Q5_KCode;
 import dev.tenon.kernels.x86.format.Q6_KCode;
 import dev.tenon.kernels.x86.format.Q8_0Code;
@@ -27,7 +32,12 @@ final class Formats {
                 new Q6_KCode(),
                 new Q5_KCode(),
                 new Q4_KCode(),
+                new Q5_1Code(),
+                new Q5_0Code(),
+                new Q4_1Code(),
                 new Q4_0Code(),
+                new IQ4_NLCode(),
+                new IQ4_XSCode(),
                 new MXFP4Code(),
                 new Q3_KCode(),
                 new Q2_KCode());

@@ -31,7 +31,9 @@ class X86KernelProviderTests {
         try (X86KernelProvider provider = new X86KernelProvider(set.id, true, true)) {
             List<Kernel> kernels = provider.kernels();
             assertEquals(
-                    Set.of("Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q4_0", "Q3_K", "Q2_K", "MXFP4", "F16", "BF16"),
+                    Set.of(
+                            "Q8_0", "Q6_K", "Q5_K", "Q5_1", "Q5_0", "Q4_K", "Q4_1", "Q4_0", "Q3_K", "Q2_K", "IQ4_NL",
+                            "IQ4_XS", "MXFP4", "F16", "BF16"),
                     of(kernels, "linear"));
             assertEquals(Set.of("F32", "F16", "Q8_0"), of(kernels, "attention"));
             assertEquals(Set.of("F32"), of(kernels, "elements"));

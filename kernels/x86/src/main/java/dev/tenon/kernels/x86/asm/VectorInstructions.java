@@ -51,6 +51,10 @@ abstract class VectorInstructions extends Encoder {
         op(M0F | P66 | 0xC4, 2, d.x(), a, s, lane);
     }
 
+    public void vpinsrd(Vec d, Vec a, Mem s, int lane) {
+        op(M3A | P66 | 0x22, 4, d.x(), a, s, lane);
+    }
+
     public void vbroadcastss(Vec d, Operand s) {
         op(M38 | P66 | 0x18, 4, d, null, s);
     }
@@ -204,6 +208,10 @@ abstract class VectorInstructions extends Encoder {
 
     public void vpmaxud(Vec d, Vec a, Operand b) {
         op(M38 | P66 | 0x3F, FULL, d, a, b);
+    }
+
+    public void vpminub(Vec d, Vec a, Operand b) {
+        op(M0F | P66 | 0xDA, FULL, d, a, b);
     }
 
     public void vpsrld(Vec d, Operand s, int bits) {

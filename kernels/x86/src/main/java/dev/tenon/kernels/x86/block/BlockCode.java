@@ -217,6 +217,17 @@ public abstract class BlockCode {
         a.vcvtph2ps(d.x(), d.x());
     }
 
+    /// Loads the minimum of a block of 32 as a float into lane 0: what follows the scale, negative.
+    ///
+    /// @param w points to the block
+    /// @param m 128 bits
+    public void unitMin(Assembler a, Gpr w, Vec m) {
+        a.zero(m);
+        a.vpinsrw(m, m, Operand.mem(w, Short.BYTES), 0);
+        a.vpxor(m.x(), m.x(), a.dwords(0x80008000));
+        a.vcvtph2ps(m.x(), m.x());
+    }
+
     /// {@return the n-th 512-bit constant register}
     public static Vec constantZ(int n) {
         return zmm(FIRST_CONSTANT + n);

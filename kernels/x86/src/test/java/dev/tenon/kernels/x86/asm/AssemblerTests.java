@@ -111,6 +111,7 @@ class AssemblerTests {
                         vex("vmovss [rbx],xmm15", a -> a.vmovss(mem(Gpr.RBX), ymm(15))),
                         vex("vmovq [r8+0x40],xmm8", a -> a.vmovq(mem(Gpr.R8, 64), xmm(8))),
                         vex("vpinsrw xmm8,xmm8,[r10+0x22],0x1", a -> a.vpinsrw(ymm(8), ymm(8), mem(Gpr.R10, 34), 1)),
+                        vex("vpinsrd xmm8,xmm8,[r10+0x22],0x1", a -> a.vpinsrd(ymm(8), ymm(8), mem(Gpr.R10, 34), 1)),
                         vex("vbroadcastss ymm1,xmm2", a -> a.vbroadcastss(ymm(1), xmm(2))),
                         vex("vbroadcastss ymm12,[rsp+0x84]", a -> a.vbroadcastss(ymm(12), mem(Gpr.RSP, 132))),
                         vex("vpbroadcastd ymm1,[rdi]", a -> a.vpbroadcastd(ymm(1), mem(Gpr.RDI))),
@@ -127,6 +128,7 @@ class AssemblerTests {
                         vex("vperm2i128 ymm10,ymm12,ymm14,0x31", a -> a.vperm2i128(ymm(10), ymm(12), ymm(14), 0x31)),
                         vex("vpdpwssd ymm1,ymm2,ymm3", a -> a.vpdpwssd(ymm(1), ymm(2), ymm(3))),
                         vex("vpor ymm1,ymm2,[rdi+0x20]", a -> a.vpor(ymm(1), ymm(2), mem(Gpr.RDI, 32))),
+                        vex("vpminub ymm4,ymm4,[rdi+0x20]", a -> a.vpminub(ymm(4), ymm(4), mem(Gpr.RDI, 32))),
                         vex("vpmaxud ymm4,ymm4,ymm5", a -> a.vpmaxud(ymm(4), ymm(4), ymm(5))),
                         vex("vpcmpgtd ymm3,ymm1,[rdi+0x20]", a -> a.vpcmpgtd(ymm(3), ymm(1), mem(Gpr.RDI, 32))),
                         vex("vpsrld ymm9,ymm9,0x2", a -> a.vpsrld(ymm(9), ymm(9), 2)),
@@ -171,6 +173,10 @@ class AssemblerTests {
                                 "vextractps [rdx+r13*2],xmm0,0x2",
                                 a -> a.vextractps(mem(Gpr.RDX, Gpr.R13, 2, 0), zmm(0), 2)),
                         evex("vmovq [r8+0x40],xmm8", a -> a.vmovq(mem(Gpr.R8, 64), xmm(8))),
+                        evex("vpminub zmm4,zmm14,zmm25", a -> a.vpminub(zmm(4), zmm(14), zmm(25))),
+                        evex(
+                                "vpinsrd xmm17,xmm17,[r10+0x24],0x2",
+                                a -> a.vpinsrd(zmm(17), zmm(17), mem(Gpr.R10, 36), 2)),
                         evex(
                                 "vpinsrw xmm13,xmm13,[r10+0x22],0x1",
                                 a -> a.vpinsrw(zmm(13), zmm(13), mem(Gpr.R10, 34), 1)),

@@ -11,13 +11,16 @@ import java.lang.foreign.ValueLayout;
 ///
 /// Levels, scales and minimums are read as the formats define them, one by one.
 final class PlainRows {
+    private static final int[] UNEVEN = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
     private PlainRows() {}
 
-    /// {@return whether the format has a plain form here: one of words, one without minimums, one with,
+    /// {@return whether the format has a plain form here: one of words, ones without minimums, ones with,
     /// one tiled}
     static boolean has(BlockCode format) {
         return switch (format.id) {
             case "Q8_0", "Q6_K", "Q4_K", "Q4_0", "MXFP4", "Q3_K" -> true;
+            case "Q4_1", "Q5_0", "Q5_1", "IQ4_NL", "IQ4_XS" -> true;
             default -> false;
         };
     }
@@ -120,10 +123,24 @@ final class PlainRows {
                 return w.get(ValueLayout.JAVA_BYTE, row + i / 32 * 34L + 2 + i % 32);
             }
             case "Q4_0" -> {
-                return unsigned(w, row + i / 32 * 18L + 2 + i % 16) >> i % 32 / 16 * 4 & 15;
+                return nibble(w, row + i / 32 * 18L + 2, i);
+            }
+            case "Q4_1" -> {
+                return nibble(w, row + i / 32 * 20L + 4, i);
+            }
+            case "Q5_0", "Q5_1" -> {
+                long block = row + i / 32 * (long) format.unitBytes;
+                long high = format.mins ? block + 4 : block + 2;
+                return nibble(w, high + 4, i) | (unsigned(w, high + i % 32 / 8) >> i % 8 & 1) << 4;
+            }
+            case "IQ4_NL" -> {
+                return UNEVEN[nibble(w, row + i / 32 * 18L + 2, i)] + 127;
+            }
+            case "IQ4_XS" -> {
+                return UNEVEN[nibble(w, span + 8 + in / 32 * 16, i)] + 127;
             }
             case "MXFP4" -> {
-                int code = unsigned(w, row + i / 32 * 17L + 1 + i % 16) >> i % 32 / 16 * 4 & 15;
+                int code = nibble(w, row + i / 32 * 17L + 1, i);
                 int value = new int[] {0, 1, 2, 3, 4, 6, 8, 12}[code & 7];
                 return 12 + (code < 8 ? value : -value);
             }
@@ -154,8 +171,17 @@ final class PlainRows {
             case "Q8_0" -> {
                 return new float[] {f16(w, row + g * 34L)};
             }
-            case "Q4_0" -> {
-                return new float[] {f16(w, row + g * 18L)};
+            case "Q4_0", "Q5_0", "IQ4_NL" -> {
+                return new float[] {f16(w, row + (long) g * format.unitBytes)};
+            }
+            case "Q4_1", "Q5_1" -> {
+                long block = row + (long) g * format.unitBytes;
+                return new float[] {f16(w, block), -f16(w, block + 2)};
+            }
+            case "IQ4_XS" -> {
+                int low = unsigned(w, span + 4 + in / 2) >> in % 2 * 4 & 15;
+                int high = unsigned(w, span + 2 + in / 4) >> in % 4 * 2 & 3;
+                return new float[] {((low | high << 4) - 32) * f16(w, span)};
             }
             case "MXFP4" -> {
                 return new float[] {(float) Math.scalb(1.0, unsigned(w, row + g * 17L) - 128)};
@@ -180,6 +206,11 @@ final class PlainRows {
             }
             default -> throw new IllegalArgumentException(format.id);
         }
+    }
+
+    /// {@return the low bits of weight i of 32, from 16 bytes}
+    private static int nibble(MemorySegment w, long qs, int i) {
+        return unsigned(w, qs + i % 16) >> i % 32 / 16 * 4 & 15;
     }
 
     private static int unsigned(MemorySegment w, long at) {

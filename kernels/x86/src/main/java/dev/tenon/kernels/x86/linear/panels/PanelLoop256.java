@@ -15,8 +15,8 @@ import java.util.function.IntFunction;
 ///
 /// With AVX-VNNI four products of bytes are one `vpdpbusd`. With AVX2 they are `vpmaddubsw`, whose
 /// sums of two products are gathered in 16 bits for as many dwords as the format's levels leave
-/// room, and one `vpmaddwd` then: eight dwords of levels up to 15, two of levels up to 63. Words are
-/// `vpdpwssd`, or `vpmaddwd` and an addition.
+/// room, and one `vpmaddwd` then: eight dwords of levels up to 15, two of levels up to 63. Where two
+/// products may not fit, one is taken at a time. Words are `vpdpwssd`, or `vpmaddwd` and an addition.
 final class PanelLoop256 extends PanelLoop {
     private static final Vec W0 = ymm(12);
     private static final Vec W1 = ymm(13);
@@ -36,23 +36,15 @@ final class PanelLoop256 extends PanelLoop {
     void emitDots() {
         if (vnni) {
             emitDotsVnni();
+        } else if (format.most > Byte.MAX_VALUE) {
+            emitDotsOfGreatLevels();
         } else {
             emitDotsAvx2();
         }
     }
 
     private void emitDotsVnni() {
-        for (int t = 0; t < tokens; t++) {
-            for (int h = 0; h < 2; h++) {
-                if (format.words) {
-                    a.zero(dot(t, h));
-                } else if (format.mins) {
-                    a.vmovdqu(dot(t, h), bias());
-                } else {
-                    a.vpbroadcastd(dot(t, h), c(t));
-                }
-            }
-        }
+        emitStart();
         for (int k = 0; k < shape.dwords(format); k++) {
             a.vmovdqu(W0, levels(k, 0));
             a.vmovdqu(W1, levels(k, 1));
@@ -64,6 +56,41 @@ final class PanelLoop256 extends PanelLoop {
                 } else {
                     a.vpdpbusd(dot(t, 0), W0, X);
                     a.vpdpbusd(dot(t, 1), W1, X);
+                }
+            }
+        }
+    }
+
+    /// What dot products begin with.
+    private void emitStart() {
+        for (int t = 0; t < tokens; t++) {
+            for (int h = 0; h < 2; h++) {
+                if (format.words) {
+                    a.zero(dot(t, h));
+                } else if (format.mins) {
+                    a.vmovdqu(dot(t, h), bias());
+                } else {
+                    a.vpbroadcastd(dot(t, h), c(t));
+                }
+            }
+        }
+    }
+
+    private void emitDotsOfGreatLevels() {
+        emitStart();
+        for (int k = 0; k < shape.dwords(format); k++) {
+            for (int h = 0; h < 2; h++) {
+                a.vmovdqu(W1, levels(k, h));
+                a.vpand(W0, W1, a.dwords(0x00FF00FF));
+                a.vpand(W1, W1, a.dwords(0xFF00FF00));
+                for (int t = 0; t < tokens; t++) {
+                    a.vpbroadcastd(X, q(t, 4 * k));
+                    a.vpmaddubsw(T, W0, X);
+                    a.vpmaddubsw(X, W1, X);
+                    a.vpmaddwd(T, T, ones());
+                    a.vpmaddwd(X, X, ones());
+                    a.vpaddd(dot(t, h), dot(t, h), T);
+                    a.vpaddd(dot(t, h), dot(t, h), X);
                 }
             }
         }

@@ -222,6 +222,10 @@ public final class UnpackCode {
             }
             format.unitScale(a, RBX, scales);
             a.vmovss(mem(R12, TEMP_SCALES + Float.BYTES * k), scales);
+            if (format.mins) {
+                format.unitMin(a, RBX, mins);
+                a.vmovss(mem(R12, TEMP_SCALES + 32 + Float.BYTES * k), mins);
+            }
             a.add(RBX, format.unitBytes);
             a.cmp(RCX, k + 1);
             a.j(If.LESS_OR_EQUAL, done);

@@ -29,8 +29,8 @@ import dev.tenon.kernels.x86.cpu.Prefetch;
 /// bit, 32 weights at a time.
 ///
 /// A byte product is `vpmaddubsw` and `vpmaddwd`, or `vpdpbusd` with AVX-VNNI. Levels of up to 127
-/// keep `vpmaddubsw` (two products in 16 bits) from saturating. Words are multiplied by `vpmaddwd`,
-/// or by `vpdpwssd` with AVX-VNNI.
+/// keep `vpmaddubsw` (two products in 16 bits) from saturating; of greater ones, every other one is
+/// multiplied at a time. Words are multiplied by `vpmaddwd`, or by `vpdpwssd` with AVX-VNNI.
 ///
 /// With sixteen registers the scales lie on the stack, and so do the sums of four levels of two
 /// units, until those of all eight units of a span are there.
@@ -290,6 +290,14 @@ public final class RowLoop256 extends BlockRowLoop {
         } else if (vnni) {
             a.zero(dot);
             a.vpdpbusd(dot, levels, q);
+        } else if (format.most > Byte.MAX_VALUE) {
+            a.vpand(T1, levels, a.dwords(0x00FF00FF));
+            a.vpand(T2, levels, a.dwords(0xFF00FF00));
+            a.vpmaddubsw(T1, T1, q);
+            a.vpmaddubsw(T2, T2, q);
+            a.vpmaddwd(T1, T1, ONES);
+            a.vpmaddwd(T2, T2, ONES);
+            a.vpaddd(dot, T1, T2);
         } else {
             a.vpmaddubsw(dot, levels, q);
             a.vpmaddwd(dot, dot, ONES);
@@ -309,6 +317,9 @@ public final class RowLoop256 extends BlockRowLoop {
         a.lea(RBX, pair(0, 0));
         a.label(unit);
         format.unitScale(a, R10, T3);
+        if (format.mins) {
+            format.unitMin(a, R10, NEXT_DOT);
+        }
         emitLevels(0, LEVELS);
         for (int t = 0; t < tokens; t++) {
             emitDot(DOT, LEVELS, t, 0);
@@ -332,13 +343,21 @@ public final class RowLoop256 extends BlockRowLoop {
             a.vcvtdq2ps(dot, dot);
             a.vmulps(dot, dot, T1.x());
         } else {
-            a.vmovss(T2, token(RAX, t, perGroup));
-            a.vpaddd(dot, dot, T2.x());
+            if (format.mins) {
+                a.vpaddd(dot, dot, a.constant(PackedActivations.BIAS));
+            } else {
+                a.vmovss(T2, token(RAX, t, perGroup));
+                a.vpaddd(dot, dot, T2.x());
+            }
             a.vmovss(T2, token(RAX, t, 2 * perGroup));
             a.vfmadd213ps(dot, T1.x(), T2.x());
         }
         a.vmovss(T1, mem(RBX, TOKEN_PAIRS * t));
         a.vfmadd231ps(T1.x(), dot, T3.x());
+        if (format.mins) {
+            a.vmovss(T2, token(RAX, t, perGroup));
+            a.vfmadd231ps(T1.x(), T2.x(), NEXT_DOT.x());
+        }
         a.vmovss(mem(RBX, TOKEN_PAIRS * t), T1);
     }
 }

@@ -274,6 +274,9 @@ public final class RowLoop512 extends BlockRowLoop {
         a.label(unit);
         format.unit512(a, R10, LEVELS, T1);
         format.unitScale(a, R10, SCALES);
+        if (format.mins) {
+            format.unitMin(a, R10, MINS);
+        }
         for (int t = 0; t < tokens; t++) {
             Vec dot = dots(t, 0);
             Vec upper = dots(t, 1);
@@ -312,14 +315,22 @@ public final class RowLoop512 extends BlockRowLoop {
             a.vmovss(T1, token(RAX, t, 0));
             a.vmulps(dot.x(), dot.x(), T1.x());
         } else {
-            a.vmovss(T1, token(RAX, t, perGroup));
-            a.vpaddd(dot.x(), dot.x(), T1.x());
+            if (format.mins) {
+                a.vpaddd(dot.x(), dot.x(), a.constant(PackedActivations.BIAS));
+            } else {
+                a.vmovss(T1, token(RAX, t, perGroup));
+                a.vpaddd(dot.x(), dot.x(), T1.x());
+            }
             a.vmovss(T1, token(RAX, t, 0));
             a.vmovss(T2, token(RAX, t, 2 * perGroup));
             a.vfmadd213ps(dot.x(), T1.x(), T2.x());
         }
         a.vmovss(T1, mem(RBX, LANE_BYTES * t));
         a.vfmadd231ps(T1.x(), dot.x(), SCALES.x());
+        if (format.mins) {
+            a.vmovss(T2, token(RAX, t, perGroup));
+            a.vfmadd231ps(T1.x(), T2.x(), MINS.x());
+        }
         a.vmovss(mem(RBX, LANE_BYTES * t), T1);
     }
 }
