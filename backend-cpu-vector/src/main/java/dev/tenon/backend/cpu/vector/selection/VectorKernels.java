@@ -1,5 +1,7 @@
 package dev.tenon.backend.cpu.vector.selection;
 
+import static java.util.Map.entry;
+
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.attention.VectorAttention;
@@ -8,10 +10,16 @@ import dev.tenon.backend.cpu.vector.kernel.elements.VectorElementMath;
 import dev.tenon.backend.cpu.vector.kernel.linear.BF16Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.F16Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.F32Linear;
+import dev.tenon.backend.cpu.vector.kernel.linear.IQ4_NLLinear;
+import dev.tenon.backend.cpu.vector.kernel.linear.IQ4_XSLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
+import dev.tenon.backend.cpu.vector.kernel.linear.MXFP4Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q2_KLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q3_KLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q4_0Linear;
+import dev.tenon.backend.cpu.vector.kernel.linear.Q4_1Linear;
+import dev.tenon.backend.cpu.vector.kernel.linear.Q5_0Linear;
+import dev.tenon.backend.cpu.vector.kernel.linear.Q5_1Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q5_KLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q8_0Linear;
 import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
@@ -25,15 +33,21 @@ import java.util.Map;
 /// The Vector API kernels. Not to be touched where the module `jdk.incubator.vector` is missing:
 /// everything else in the backend is free of it.
 public final class VectorKernels {
-    private static final Map<String, LinearKernel> LINEAR = Map.of(
-            "F32", new F32Linear(),
-            "F16", new F16Linear(),
-            "BF16", new BF16Linear(),
-            "Q8_0", new Q8_0Linear(),
-            "Q5_K", new Q5_KLinear(),
-            "Q4_0", new Q4_0Linear(),
-            "Q3_K", new Q3_KLinear(),
-            "Q2_K", new Q2_KLinear());
+    private static final Map<String, LinearKernel> LINEAR = Map.ofEntries(
+            entry("F32", new F32Linear()),
+            entry("F16", new F16Linear()),
+            entry("BF16", new BF16Linear()),
+            entry("Q8_0", new Q8_0Linear()),
+            entry("Q5_K", new Q5_KLinear()),
+            entry("Q5_1", new Q5_1Linear()),
+            entry("Q5_0", new Q5_0Linear()),
+            entry("Q4_1", new Q4_1Linear()),
+            entry("Q4_0", new Q4_0Linear()),
+            entry("IQ4_NL", new IQ4_NLLinear()),
+            entry("IQ4_XS", new IQ4_XSLinear()),
+            entry("MXFP4", new MXFP4Linear()),
+            entry("Q3_K", new Q3_KLinear()),
+            entry("Q2_K", new Q2_KLinear()));
 
     /// Narrow vectors take Q8_0 from where it lies: its packed form is slower there.
     private static final Map<String, PermutedLinear> PACKED = Species.LANES == 16

@@ -33,6 +33,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.Quantizer;
 import dev.tenon.backend.cpu.vector.CpuDevice;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.backend.cpu.vector.TestWeights;
@@ -41,12 +42,12 @@ import dev.tenon.backend.cpu.vector.op.OpTests;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 import dev.tenon.itest.testkit.reference.Reference;
-import dev.tenon.quant.formats.IQ4_NLFormat;
 import dev.tenon.quant.formats.Q8_0Format;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -111,12 +112,49 @@ class CompilerTests {
         }
     }
 
+    /// A format of a bundle, which the backend has no kernel for.
+    private record Foreign(QuantFormat as) implements QuantFormat {
+        Foreign() {
+            this(new Q8_0Format());
+        }
+
+        @Override
+        public String id() {
+            return "ACME8";
+        }
+
+        @Override
+        public int ggmlType() {
+            return as.ggmlType();
+        }
+
+        @Override
+        public int blockSize() {
+            return as.blockSize();
+        }
+
+        @Override
+        public int blockBytes() {
+            return as.blockBytes();
+        }
+
+        @Override
+        public void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
+            as.dequantize(source, offsetBytes, target, targetOffset, n);
+        }
+
+        @Override
+        public Optional<Quantizer> quantizer() {
+            return as.quantizer();
+        }
+    }
+
     @Test
     void aFormatWithoutKernelRunsThroughItsDecoderAndTheReportSaysSo() {
-        TinyModel model = TinyModel.create(2, new IQ4_NLFormat(), false);
+        TinyModel model = TinyModel.create(2, new Foreign(), false);
         try (Plan plan = compile(model)) {
             PlanReport.Kernel step = plan.report().kernels().get(1);
-            assertEquals("iq4_nl.generic", step.kernel());
+            assertEquals("acme8.generic", step.kernel());
             assertEquals(Support.Level.GENERIC, step.level());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(5);
@@ -166,10 +204,10 @@ class CompilerTests {
 
     @Test
     void anOfferedKernelIsTakenForAFormatWithoutOne() {
-        TinyModel model = TinyModel.create(2, new IQ4_NLFormat(), false);
-        List<Kernel> kernels = List.of(new Offered("iq4_nl.test", new IQ4_NLFormat(), _ -> true));
+        TinyModel model = TinyModel.create(2, new Foreign(), false);
+        List<Kernel> kernels = List.of(new Offered("acme8.test", new Foreign(), _ -> true));
         try (Plan plan = compile(model, () -> kernels)) {
-            assertEquals("iq4_nl.test", plan.report().kernels().get(1).kernel());
+            assertEquals("acme8.test", plan.report().kernels().get(1).kernel());
             double[][] expected =
                     new Reference(model.graph(), model.weights()).newSequence().feed(5);
             assertTrue(PlanTests.nmse(new float[][] {one(plan)}, expected) < 1e-6);

@@ -185,8 +185,12 @@ abstract class LevelLinear extends VectorLinear {
             MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
         for (int stream = 0; stream < streams; stream++) {
             for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-                offset32(
-                        b, levelsAt(stream) + s, f, stream * Strands.COUNT + s, scalesAt(stream), x, xOffset + s, SPAN);
+                int strands = stream * Strands.COUNT + s;
+                if (n == SPAN) {
+                    offset32(b, levelsAt(stream) + s, f, strands, scalesAt(stream), x, xOffset + s, SPAN);
+                } else {
+                    offset32(b, levelsAt(stream) + s, f, strands, scalesAt(stream), x, xOffset + s, n);
+                }
             }
         }
     }

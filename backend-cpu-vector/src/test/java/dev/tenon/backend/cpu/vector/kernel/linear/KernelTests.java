@@ -11,10 +11,16 @@ import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import dev.tenon.quant.formats.BF16Format;
 import dev.tenon.quant.formats.F16Format;
 import dev.tenon.quant.formats.F32Format;
+import dev.tenon.quant.formats.IQ4_NLFormat;
+import dev.tenon.quant.formats.IQ4_XSFormat;
+import dev.tenon.quant.formats.MXFP4Format;
 import dev.tenon.quant.formats.Q2_KFormat;
 import dev.tenon.quant.formats.Q3_KFormat;
 import dev.tenon.quant.formats.Q4_0Format;
+import dev.tenon.quant.formats.Q4_1Format;
 import dev.tenon.quant.formats.Q4_KFormat;
+import dev.tenon.quant.formats.Q5_0Format;
+import dev.tenon.quant.formats.Q5_1Format;
 import dev.tenon.quant.formats.Q5_KFormat;
 import dev.tenon.quant.formats.Q6_KFormat;
 import dev.tenon.quant.formats.Q8_0Format;
@@ -41,7 +47,13 @@ class KernelTests {
                 new Q6_KFormat(),
                 new Q5_KFormat(),
                 new Q4_KFormat(),
+                new Q5_1Format(),
+                new Q5_0Format(),
+                new Q4_1Format(),
                 new Q4_0Format(),
+                new IQ4_NLFormat(),
+                new IQ4_XSFormat(),
+                new MXFP4Format(),
                 new Q3_KFormat(),
                 new Q2_KFormat());
     }
@@ -68,7 +80,7 @@ class KernelTests {
         format.quantizer().orElseThrow().quantize(values, 0, odd, 0, elements);
         int block = format.blockBytes();
         int factors = factorsAt(format);
-        int factorBytes = format.id().matches("Q[245]_K") ? 2 * Short.BYTES : Short.BYTES;
+        int factorBytes = format.id().matches("Q[245]_K|Q[45]_1") ? 2 * Short.BYTES : Short.BYTES;
         for (long i = 0; block > 4 && i < odd.byteSize(); i++) {
             long at = i % block;
             if (at < factors || at >= factors + factorBytes) {
@@ -167,11 +179,11 @@ class KernelTests {
                 kernel.run(data, format.bytesFor(n), 5, rows - 5, token, n, 1, one, 5, rows, scratch);
                 for (int r = 0; r < rows; r++) {
                     assertEquals(one[r], all[t * rows + r], kernel.name() + " row " + r + " token " + t);
-                    // Q5_K fuses scale and offset: its values differ from the format's by a rounding.
+                    // Scale and offset are fused: values differ from the format's by a rounding.
                     if (format.id().matches("Q[46]_K")) {
                         float sum = permuted(format.id(), data, r * format.bytesFor(n), token, n);
                         assertEquals(sum, one[r], kernel.name() + " row " + r);
-                    } else if (!format.id().equals("Q5_K")) {
+                    } else if (!format.id().matches("Q5_K|Q[45]_1")) {
                         assertEquals(strands(values, r * n, token, n), one[r], kernel.name() + " row " + r);
                     }
                 }
@@ -299,7 +311,7 @@ class KernelTests {
                     kernel.run(data, format.bytesFor(n), 0, 1, x, n, 1, out, 0, 1, Scratch.of(kernel, n));
                     String where = kernel.name() + " f16 " + Integer.toHexString(bits) + " element " + i;
                     if (Float.isFinite(values[i]) && Float.isFinite(out[0])) {
-                        float tolerance = format.id().matches("Q[45]_K") ? 1e-5f * (1 + Math.abs(values[i])) : 0;
+                        float tolerance = format.id().matches("Q[45]_[K1]") ? 1e-5f * (1 + Math.abs(values[i])) : 0;
                         assertEquals(values[i], out[0], tolerance, where);
                     } else {
                         boolean someNotFinite = false;
