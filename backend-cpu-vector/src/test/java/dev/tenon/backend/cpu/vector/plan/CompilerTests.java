@@ -42,6 +42,8 @@ import dev.tenon.backend.cpu.vector.op.OpTests;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 import dev.tenon.itest.testkit.reference.Reference;
+import dev.tenon.quant.formats.Q4_1Format;
+import dev.tenon.quant.formats.Q5_0Format;
 import dev.tenon.quant.formats.Q8_0Format;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -51,8 +53,12 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class CompilerTests {
     private final Device device =
@@ -360,9 +366,15 @@ class CompilerTests {
     /// No Java object is smaller; what 100 steps allocate below that a step is the counter's own.
     private static final int SMALLEST_OBJECT = 16;
 
-    @Test
-    void decodingAllocatesNothingOnTheHeapOnAnyThread() {
-        TinyModel model = TinyModel.create(2, new Q8_0Format(), true);
+    static Stream<Arguments> stepsOfFormats() {
+        return Stream.of(new Q8_0Format(), new Q5_0Format(), new Q4_1Format(), TestWeights.F32)
+                .flatMap(format -> Stream.of(Arguments.of(format, 1), Arguments.of(format, 32)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("stepsOfFormats")
+    void aStepAllocatesNothingOnTheHeapOnAnyThread(QuantFormat format, int tokens) {
+        TinyModel model = TinyModel.create(2, format, true);
         boolean vector = new CpuVectorBackend().probe().issues().isEmpty();
         CpuThreads team = new CpuThreads(2);
         long[] threads = new long[2];
@@ -379,10 +391,12 @@ class CompilerTests {
             long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(5);
             while (least >= SMALLEST_OBJECT && System.nanoTime() < end) {
                 long before = allocated(threads);
-                for (int t = 0; t < 100; t++) {
+                for (int step = 0; step < 100; step++) {
                     input.clear();
                     input.addSequence(pages);
-                    input.addToken(t % 97, 100 + t, true);
+                    for (int t = 0; t < tokens; t++) {
+                        input.addToken((step + t) % 97, 100 + step + t, t == tokens - 1);
+                    }
                     StepResult result = plan.run(input);
                     result.logits(0, logits);
                 }

@@ -86,7 +86,7 @@ abstract class LevelLinear extends VectorLinear {
             levels,
             switch (kind) {
                 case SCALE_16 -> LevelLinear::dotScaled;
-                case SCALE_OFFSET_32 -> LevelLinear::dotOffset32;
+                case SCALE_OFFSET_32 -> block < SPAN ? LevelLinear::dotPartialOffset32 : LevelLinear::dotOffset32;
                 case SCALE_OFFSET_16 -> LevelLinear::dotOffset16;
             }
         };
@@ -185,12 +185,18 @@ abstract class LevelLinear extends VectorLinear {
             MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
         for (int stream = 0; stream < streams; stream++) {
             for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-                int strands = stream * Strands.COUNT + s;
-                if (n == SPAN) {
-                    offset32(b, levelsAt(stream) + s, f, strands, scalesAt(stream), x, xOffset + s, SPAN);
-                } else {
-                    offset32(b, levelsAt(stream) + s, f, strands, scalesAt(stream), x, xOffset + s, n);
-                }
+                offset32(
+                        b, levelsAt(stream) + s, f, stream * Strands.COUNT + s, scalesAt(stream), x, xOffset + s, SPAN);
+            }
+        }
+    }
+
+    /// As [#dotOffset32], for spans that may be partial: both in one method exceed the limit of nodes.
+    private static void dotPartialOffset32(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
+        for (int stream = 0; stream < streams; stream++) {
+            for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+                offset32(b, levelsAt(stream) + s, f, stream * Strands.COUNT + s, scalesAt(stream), x, xOffset + s, n);
             }
         }
     }

@@ -3,7 +3,6 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
-import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.backend.cpu.vector.kernel.Strands;
 import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
@@ -105,23 +104,26 @@ final class Panel {
     }
 
     /// Four rows, four tokens; `w` and `xOffset` already point at the slice's first vector.
+    ///
+    /// Loads and stores are written out: for a method around them C2 has too many nodes when it comes to the last
+    /// stores, and calls would have their vectors made on the heap.
     private static void tile4(float[] b, int w, float[] x, int xOffset, int n, int length, int s) {
-        FloatVector a00 = strand(b, s, 0);
-        FloatVector a01 = strand(b, s, 1);
-        FloatVector a02 = strand(b, s, 2);
-        FloatVector a03 = strand(b, s, 3);
-        FloatVector a10 = strand(b, s, 4);
-        FloatVector a11 = strand(b, s, 5);
-        FloatVector a12 = strand(b, s, 6);
-        FloatVector a13 = strand(b, s, 7);
-        FloatVector a20 = strand(b, s, 8);
-        FloatVector a21 = strand(b, s, 9);
-        FloatVector a22 = strand(b, s, 10);
-        FloatVector a23 = strand(b, s, 11);
-        FloatVector a30 = strand(b, s, 12);
-        FloatVector a31 = strand(b, s, 13);
-        FloatVector a32 = strand(b, s, 14);
-        FloatVector a33 = strand(b, s, 15);
+        FloatVector a00 = FloatVector.fromArray(F, b, s);
+        FloatVector a01 = FloatVector.fromArray(F, b, s + Strands.COUNT);
+        FloatVector a02 = FloatVector.fromArray(F, b, s + 2 * Strands.COUNT);
+        FloatVector a03 = FloatVector.fromArray(F, b, s + 3 * Strands.COUNT);
+        FloatVector a10 = FloatVector.fromArray(F, b, s + 4 * Strands.COUNT);
+        FloatVector a11 = FloatVector.fromArray(F, b, s + 5 * Strands.COUNT);
+        FloatVector a12 = FloatVector.fromArray(F, b, s + 6 * Strands.COUNT);
+        FloatVector a13 = FloatVector.fromArray(F, b, s + 7 * Strands.COUNT);
+        FloatVector a20 = FloatVector.fromArray(F, b, s + 8 * Strands.COUNT);
+        FloatVector a21 = FloatVector.fromArray(F, b, s + 9 * Strands.COUNT);
+        FloatVector a22 = FloatVector.fromArray(F, b, s + 10 * Strands.COUNT);
+        FloatVector a23 = FloatVector.fromArray(F, b, s + 11 * Strands.COUNT);
+        FloatVector a30 = FloatVector.fromArray(F, b, s + 12 * Strands.COUNT);
+        FloatVector a31 = FloatVector.fromArray(F, b, s + 13 * Strands.COUNT);
+        FloatVector a32 = FloatVector.fromArray(F, b, s + 14 * Strands.COUNT);
+        FloatVector a33 = FloatVector.fromArray(F, b, s + 15 * Strands.COUNT);
         int w1 = w + n;
         int w2 = w1 + n;
         int w3 = w2 + n;
@@ -154,34 +156,34 @@ final class Panel {
             a32 = v.fma(x2, a32);
             a33 = v.fma(x3, a33);
         }
-        store(a00, b, s, 0);
-        store(a01, b, s, 1);
-        store(a02, b, s, 2);
-        store(a03, b, s, 3);
-        store(a10, b, s, 4);
-        store(a11, b, s, 5);
-        store(a12, b, s, 6);
-        store(a13, b, s, 7);
-        store(a20, b, s, 8);
-        store(a21, b, s, 9);
-        store(a22, b, s, 10);
-        store(a23, b, s, 11);
-        store(a30, b, s, 12);
-        store(a31, b, s, 13);
-        store(a32, b, s, 14);
-        store(a33, b, s, 15);
+        a00.intoArray(b, s);
+        a01.intoArray(b, s + Strands.COUNT);
+        a02.intoArray(b, s + 2 * Strands.COUNT);
+        a03.intoArray(b, s + 3 * Strands.COUNT);
+        a10.intoArray(b, s + 4 * Strands.COUNT);
+        a11.intoArray(b, s + 5 * Strands.COUNT);
+        a12.intoArray(b, s + 6 * Strands.COUNT);
+        a13.intoArray(b, s + 7 * Strands.COUNT);
+        a20.intoArray(b, s + 8 * Strands.COUNT);
+        a21.intoArray(b, s + 9 * Strands.COUNT);
+        a22.intoArray(b, s + 10 * Strands.COUNT);
+        a23.intoArray(b, s + 11 * Strands.COUNT);
+        a30.intoArray(b, s + 12 * Strands.COUNT);
+        a31.intoArray(b, s + 13 * Strands.COUNT);
+        a32.intoArray(b, s + 14 * Strands.COUNT);
+        a33.intoArray(b, s + 15 * Strands.COUNT);
     }
 
     /// Two rows, four tokens.
     private static void tile2(float[] b, int w, float[] x, int xOffset, int n, int length, int s) {
-        FloatVector a00 = strand(b, s, 0);
-        FloatVector a01 = strand(b, s, 1);
-        FloatVector a02 = strand(b, s, 2);
-        FloatVector a03 = strand(b, s, 3);
-        FloatVector a10 = strand(b, s, 4);
-        FloatVector a11 = strand(b, s, 5);
-        FloatVector a12 = strand(b, s, 6);
-        FloatVector a13 = strand(b, s, 7);
+        FloatVector a00 = FloatVector.fromArray(F, b, s);
+        FloatVector a01 = FloatVector.fromArray(F, b, s + Strands.COUNT);
+        FloatVector a02 = FloatVector.fromArray(F, b, s + 2 * Strands.COUNT);
+        FloatVector a03 = FloatVector.fromArray(F, b, s + 3 * Strands.COUNT);
+        FloatVector a10 = FloatVector.fromArray(F, b, s + 4 * Strands.COUNT);
+        FloatVector a11 = FloatVector.fromArray(F, b, s + 5 * Strands.COUNT);
+        FloatVector a12 = FloatVector.fromArray(F, b, s + 6 * Strands.COUNT);
+        FloatVector a13 = FloatVector.fromArray(F, b, s + 7 * Strands.COUNT);
         int w1 = w + n;
         int o1 = xOffset + n;
         int o2 = o1 + n;
@@ -202,24 +204,14 @@ final class Panel {
             a03 = v.fma(t, a03);
             a13 = u.fma(t, a13);
         }
-        store(a00, b, s, 0);
-        store(a01, b, s, 1);
-        store(a02, b, s, 2);
-        store(a03, b, s, 3);
-        store(a10, b, s, 4);
-        store(a11, b, s, 5);
-        store(a12, b, s, 6);
-        store(a13, b, s, 7);
-    }
-
-    @ForceInline
-    private static FloatVector strand(float[] strands, int s, int pair) {
-        return FloatVector.fromArray(F, strands, pair * Strands.COUNT + s);
-    }
-
-    @ForceInline
-    private static void store(FloatVector v, float[] strands, int s, int pair) {
-        v.intoArray(strands, pair * Strands.COUNT + s);
+        a00.intoArray(b, s);
+        a01.intoArray(b, s + Strands.COUNT);
+        a02.intoArray(b, s + 2 * Strands.COUNT);
+        a03.intoArray(b, s + 3 * Strands.COUNT);
+        a10.intoArray(b, s + 4 * Strands.COUNT);
+        a11.intoArray(b, s + 5 * Strands.COUNT);
+        a12.intoArray(b, s + 6 * Strands.COUNT);
+        a13.intoArray(b, s + 7 * Strands.COUNT);
     }
 
     /// Multiplies one row with one token.
