@@ -207,6 +207,9 @@ public sealed interface CoreOp extends Op {
     /// headCountKv)`, over the positions `p` of the token's sequence that the token sees;
     /// [AttentionParams] defines which, and what soft caps and sinks do.
     ///
+    /// Several ops may have one layer, where blocks of a model share keys and values: all of them read the same
+    /// `k` and `v`, which are appended once, and hold them the same way ([#sharesLayerWith]).
+    ///
     /// @param q `[T, headCount * keyLength]`
     /// @param k `[T, headCountKv * keyLength]`
     /// @param v `[T, headCountKv * valueLength]`
@@ -250,6 +253,18 @@ public sealed interface CoreOp extends Op {
         /// {@return elements of a value head}
         public int valueLength() {
             return v.width() / headCountKv();
+        }
+
+        /// {@return whether another op of the same layer keeps what this one keeps: the same values, in heads of
+        ///     the same number, with values in keys or beside them}
+        ///
+        /// @param other an op of the same graph
+        public boolean sharesLayerWith(Attention other) {
+            return layer == other.layer
+                    && k.equals(other.k)
+                    && v.equals(other.v)
+                    && headCountKv() == other.headCountKv()
+                    && params.valuesInKeys() == other.params.valuesInKeys();
         }
 
         @Override

@@ -35,7 +35,8 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
     public static final String SCORES = "scores";
 
     /// Checks that each value is defined once and before its use, always with one width, that a tensor has one
-    /// shape, and that the expansion of each [CustomOp] defines it and reads no weights but its own.
+    /// shape, that attention ops of one layer share it, and that the expansion of each [CustomOp] defines it and
+    /// reads no weights but its own.
     ///
     /// @throws IllegalArgumentException if not, naming op and value
     public Graph {
@@ -111,7 +112,8 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
         return List.copyOf(weights.values());
     }
 
-    /// {@return the attention ops in the order of their layers, which is what a KV cache needs to know}
+    /// {@return the attention ops in the order of their layers; several of one layer in the order in which they run,
+    ///     of which the first appends}
     public List<CoreOp.Attention> attentionLayers() {
         List<CoreOp.Attention> layers = new ArrayList<>();
         for (Op op : ops) {
@@ -121,6 +123,14 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
         }
         layers.sort((a, b) -> Integer.compare(a.layer(), b.layer()));
         return layers;
+    }
+
+    /// {@return the attention op that appends to each layer, in the order of the layers, which is what a KV cache
+    ///     needs to know}
+    public List<CoreOp.Attention> cacheLayers() {
+        Map<Integer, CoreOp.Attention> layers = new LinkedHashMap<>();
+        attentionLayers().forEach(attention -> layers.putIfAbsent(attention.layer(), attention));
+        return List.copyOf(layers.values());
     }
 
     /// {@return the ops with a state, in the order in which they run; those inside of a [CustomOp] are not

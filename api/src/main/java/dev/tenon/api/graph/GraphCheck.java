@@ -22,6 +22,8 @@ final class GraphCheck {
     /// What an expansion defines for the op that it stands for.
     private final List<Value> results;
     private final Map<String, Weight> tensors;
+    /// The first attention op of each layer.
+    private final Map<Integer, CoreOp.Attention> layers;
 
     GraphCheck(String graph) {
         this.graph = graph;
@@ -30,6 +32,7 @@ final class GraphCheck {
         this.all = new HashMap<>();
         this.results = List.of();
         this.tensors = new HashMap<>();
+        this.layers = new HashMap<>();
     }
 
     private GraphCheck(GraphCheck outer, CustomOp op, String name) {
@@ -39,6 +42,7 @@ final class GraphCheck {
         this.all = outer.all;
         this.results = op.outputs();
         this.tensors = outer.tensors;
+        this.layers = outer.layers;
         for (Value input : op.inputs()) {
             defined.put(input.id(), input);
         }
@@ -55,6 +59,13 @@ final class GraphCheck {
             Weight known = tensors.putIfAbsent(weight.name(), tensor);
             if (known != null && !known.equals(tensor)) {
                 throw refusal(name + " reads weight " + tensor + ", which another op reads as " + known);
+            }
+        }
+        if (op instanceof CoreOp.Attention attention) {
+            CoreOp.Attention first = layers.putIfAbsent(attention.layer(), attention);
+            if (first != null && !first.sharesLayerWith(attention)) {
+                throw refusal(name + " has the layer " + attention.layer() + " of " + first.out()
+                        + ", but not the same keys and values");
             }
         }
         if (op.outputs().isEmpty()) {

@@ -4,6 +4,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.GgufValue;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -142,6 +143,24 @@ public final class ModelKeys {
             numbers[i] = (int) found[i];
         }
         return numbers;
+    }
+
+    /// {@return the truth value of each layer, of a key that must be there and holds an array of them}
+    ///
+    /// @param key without the architecture
+    /// @param layers how many are wanted; the array may be longer
+    public boolean[] flagPerLayer(String key, int layers) {
+        GgufValue value = meta.values().get(nameOf(key));
+        if (value == null) {
+            throw meta.missing(nameOf(key));
+        }
+        if (!(value.value() instanceof boolean[] flags)) {
+            throw impossible(key, value.type(), "an array of booleans");
+        }
+        if (flags.length < layers) {
+            throw impossible(key, flags.length + " truth values", "one for each of " + layers + " layers");
+        }
+        return Arrays.copyOf(flags, layers);
     }
 
     /// {@return the error for a value that cannot be (`MODEL-002`)}

@@ -78,6 +78,32 @@ class GraphTests {
         assertEquals(gateUp, graph.weights().get(2), "the whole tensor, once");
     }
 
+    private static Value attend(GraphBuilder b, Value q, Value k, Value v, int heads, int headsKv) {
+        return b.attention("att", q, k, v, 5, heads, headsKv, 1);
+    }
+
+    @Test
+    void opsOfOneCacheLayerReadTheSameKeysAndValues() {
+        Value k = b.scale("k", x, 2);
+        Value first = attend(b, x, k, x, 2, 2);
+        Value second = attend(b, first, k, x, 2, 2);
+        Value other = b.attention("att", second, k, x, 1, 2, 2, 1);
+        Graph graph = b.build(other);
+        assertEquals(
+                List.of(other, first, second),
+                graph.attentionLayers().stream().map(CoreOp.Attention::out).toList());
+        assertEquals(
+                List.of(other, first),
+                graph.cacheLayers().stream().map(CoreOp.Attention::out).toList());
+        refused(attend(b, second, x, x, 2, 2), "layer 5 of att", "not the same keys and values");
+    }
+
+    @Test
+    void opsOfOneCacheLayerHoldHeadsTheSameWay() {
+        attend(b, x, x, x, 6, 6);
+        refused(attend(b, x, x, x, 3, 3), "layer 5 of att");
+    }
+
     @Test
     void outputsAreNamedAndSurviveFusionAndExpansion() {
         Value hidden = b.linear("hidden", x, new Weight("w", 12, 12), Optional.empty());

@@ -9,6 +9,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.model.blocks.ExpertShape;
@@ -53,6 +54,16 @@ class ModelKeysTests {
         refused(ErrorCode.MODEL_KEY_VALUE, "is 3 numbers", () -> keys().perLayer("each", 4, 0, 9));
         refused(ErrorCode.MODEL_KEY_VALUE, "is 8 for layer 2", () -> keys().perLayer("each", 3, 0, 7));
         refused(ErrorCode.MODEL_KEY_VALUE, "array of STRING", () -> keys().perLayer("words", 1, 0, 7));
+    }
+
+    @Test
+    void aTruthValueForEachLayerIsAnArrayOfThem() {
+        metadata.put("a.window", new GgufValue(GgufType.ARRAY, GgufType.BOOL, new boolean[] {true, false, true}));
+        assertArrayEquals(new boolean[] {true, false}, keys().flagPerLayer("window", 2));
+        refused(ErrorCode.MODEL_KEY_VALUE, "is 3 truth values", () -> keys().flagPerLayer("window", 4));
+        metadata.put("a.numbers", GgufValue.ofInt32Array(new long[] {1, 0}));
+        refused(ErrorCode.MODEL_KEY_VALUE, "an array of booleans", () -> keys().flagPerLayer("numbers", 1));
+        refused(ErrorCode.MODEL_KEY_MISSING, "a.nothing", () -> keys().flagPerLayer("nothing", 1));
     }
 
     @Test

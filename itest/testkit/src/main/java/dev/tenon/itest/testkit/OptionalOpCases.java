@@ -135,6 +135,8 @@ final class OptionalOpCases {
         attention(longHeads, 0, 0, true, true);
         attention(longHeads, 5, 2.5f, true, false);
         attention(longHeads, 5, 0, false, false);
+        sharedLayers(true);
+        sharedLayers(false);
         valuesInKeys(2, 8, 8);
         valuesInKeys(5, 96, 64);
     }
@@ -152,6 +154,36 @@ final class OptionalOpCases {
             Value k = OpCases.project(b, x, "k", heads[1] * size);
             Value v = OpCases.project(b, x, "v", heads[1] * size);
             return b.attention("att", q, k, v, 0, params);
+        });
+    }
+
+    /// Three ops of which the last two read keys and values of the first, between ops of a layer with other heads.
+    private void sharedLayers(boolean rotated) {
+        String name = "attention of three ops with the keys of one" + (rotated ? ", rotated" : "");
+        add(name, 64, 24, (b, x) -> {
+            Value k = OpCases.project(b, x, "k", 2 * 16);
+            Value v = OpCases.project(b, x, "v", 2 * 16);
+            RopeParams rope =
+                    RopeParams.builder(16, RopeParams.Pairing.HALF_SPLIT, 500).build();
+            Value keys = rotated ? b.rope("k_rope", k, rope) : k;
+            Value sum = x;
+            for (int window : new int[] {0, 5, 3}) {
+                Value q = OpCases.project(b, sum, "q" + window, 4 * 16);
+                q = rotated ? b.rope("q_rope", q, rope) : q;
+                AttentionParams params = AttentionParams.builder(4, 2, 0.4f)
+                        .slidingWindow(window)
+                        .build();
+                Value attended = b.attention("att" + window, q, keys, v, 1, params);
+                sum = b.add("sum" + window, sum, OpCases.project(b, attended, "o" + window, 24));
+                if (window == 0) {
+                    Value other = OpCases.project(b, sum, "other", 8);
+                    sum = b.add(
+                            "mixed",
+                            sum,
+                            OpCases.project(b, b.attention("own", other, other, other, 0, 1, 1, 0.4f), "mix", 24));
+                }
+            }
+            return sum;
         });
     }
 

@@ -49,7 +49,7 @@ public final class CpuKv implements KvPages, AutoCloseable {
 
     /// Allocates the pages.
     ///
-    /// @param layers attention ops; their layer numbers index the cache
+    /// @param layers the attention ops that append; their layer numbers index the cache
     /// @param positions positions to hold; rounded up to whole pages
     /// @param keyType element type of keys
     /// @param valueType element type of values

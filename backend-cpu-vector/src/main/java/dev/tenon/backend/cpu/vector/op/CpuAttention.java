@@ -7,7 +7,7 @@ import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.kv.Tiles;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
-/// Appends keys and values to the cache, then attends, page by page.
+/// Appends keys and values to the cache, unless another op of its layer did, then attends, page by page.
 ///
 /// The softmax is computed online (Milakov and Gimelshein 2018): a running maximum, the sum of weights,
 /// and the weighted sum of values, rescaled when a page raises the maximum. The context is cut into
@@ -17,6 +17,7 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// float32 once for all query heads and tokens of a block that see it.
 ///
 /// @param op the op
+/// @param appends whether it is the first op of its layer
 /// @param q `[T, headCount * keyLength]`
 /// @param k `[T, headCountKv * keyLength]`
 /// @param v `[T, headCountKv * valueLength]`
@@ -27,6 +28,7 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 /// @param out `[T, headCount * valueLength]`
 public record CpuAttention(
         CoreOp.Attention op,
+        boolean appends,
         Activations q,
         Activations k,
         Activations v,
@@ -59,7 +61,7 @@ public record CpuAttention(
     /// positions.
     @Override
     public int phases(StepContext c) {
-        return c.oneBlockEach() ? 1 : 2;
+        return appends && !c.oneBlockEach() ? 2 : 1;
     }
 
     @Override
@@ -71,8 +73,8 @@ public record CpuAttention(
     public void run(StepContext c, int phase, int thread) {
         int heads = op.headCountKv();
         int items = c.blockCount() * heads;
-        boolean appendFirst = c.oneBlockEach();
-        if (!appendFirst && phase == 0) {
+        boolean appendFirst = appends && c.oneBlockEach();
+        if (appends && !appendFirst && phase == 0) {
             for (int i = c.claim(1); i < items; i = c.claim(1)) {
                 append(c, i / heads, i % heads, c.tiles(thread));
             }
@@ -132,7 +134,7 @@ public record CpuAttention(
             int head = i / segments;
             // The newest segment first: it begins with an append.
             int segment = lastSegment - i % segments;
-            if (segment == lastSegment) {
+            if (appends && segment == lastSegment) {
                 append(c, 0, head, tiles);
             }
             loadQueries(c, 0, 1, head, tiles.q());

@@ -6,8 +6,10 @@ import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.Graph;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 
 /// Adds up what the kernels of a plan took, as the leading thread sees it: the barrier after a kernel
@@ -30,9 +32,9 @@ final class KernelTimes {
     /// Creates a profile of zeros.
     ///
     /// @param kernels the plan's kernels
-    /// @param layers attention ops, in the order of the kernels that run them
+    /// @param graph what they compute
     /// @param pages the plan's KV cache
-    KernelTimes(List<LoweredGraph.Entry> kernels, List<CoreOp.Attention> layers, KvPages pages) {
+    KernelTimes(List<LoweredGraph.Entry> kernels, Graph graph, KvPages pages) {
         int count = kernels.size();
         this.kernels = new ArrayList<>();
         this.weightBytes = new long[count];
@@ -46,13 +48,16 @@ final class KernelTimes {
         this.nanos = new long[count];
         this.bytes = new double[count];
         long elements = 0;
-        for (CoreOp.Attention op : layers) {
+        for (CoreOp.Attention op : graph.cacheLayers()) {
             elements += elements(op);
         }
-        int layer = 0;
+        Iterator<CoreOp.Attention> ops = graph.ops().stream()
+                .filter(CoreOp.Attention.class::isInstance)
+                .map(CoreOp.Attention.class::cast)
+                .iterator();
         for (int i = 0; i < count; i++) {
             if (this.kernels.get(i).op().equals("attention")) {
-                attention[i] = layers.get(layer++);
+                attention[i] = ops.next();
                 kvBytes[i] = (double) pages.pageBytes() / pages.tokensPerPage() * elements(attention[i]) / elements;
             }
         }

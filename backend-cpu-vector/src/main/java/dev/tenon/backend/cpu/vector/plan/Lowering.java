@@ -297,7 +297,12 @@ final class Lowering {
         }
         String name = kernel != null ? kernel.name() : kernels.attentionName();
         float[] sinks = a.params().sinks().map(binder::vector).orElse(new float[0]);
-        add(a, a.out().name(), name, new CpuAttention(a, q, k, v, cache, kernel, kernels.attention(), sinks, out));
+        boolean appends = graph.cacheLayers().contains(a);
+        add(
+                a,
+                a.out().name(),
+                name,
+                new CpuAttention(a, appends, q, k, v, cache, kernel, kernels.attention(), sinks, out));
     }
 
     private void binary(Op op, Value a, Value b, Value out, CpuElementwise.Function function) {

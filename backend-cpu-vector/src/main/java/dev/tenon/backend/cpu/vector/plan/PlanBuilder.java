@@ -58,7 +58,8 @@ record PlanBuilder(
 
     private CpuPlan build(PlanMemory memory) {
         List<CoreOp.Attention> layers = graph.attentionLayers();
-        CpuKv cache = new CpuKv(layers, options.kvTokens(), options.keyType(), options.valueType(), allocator);
+        CpuKv cache =
+                new CpuKv(graph.cacheLayers(), options.kvTokens(), options.keyType(), options.valueType(), allocator);
         memory.onClose(cache::close);
         CpuStates states = states(memory);
         StateKernels stateKernels = new StateKernels(graph.stateOps(), states, kernels);
@@ -119,7 +120,7 @@ record PlanBuilder(
                         lowered.vocabularySize(),
                         states == null ? 0 : states.slotCount()),
                 report,
-                new KernelTimes(entries, layers, cache),
+                new KernelTimes(entries, graph, cache),
                 warmup);
     }
 

@@ -93,8 +93,17 @@ public final class Reference {
 
         @Override
         public void put(int layer, int position, double[] key, double[] value) {
-            keys.computeIfAbsent(layer, l -> new ArrayList<>()).add(position, key);
-            values.computeIfAbsent(layer, l -> new ArrayList<>()).add(position, value);
+            put(keys.computeIfAbsent(layer, l -> new ArrayList<>()), position, key);
+            put(values.computeIfAbsent(layer, l -> new ArrayList<>()), position, value);
+        }
+
+        /// The ops of one layer put the same.
+        private static void put(List<double[]> rows, int position, double[] row) {
+            if (position == rows.size()) {
+                rows.add(row);
+            } else {
+                rows.set(position, row);
+            }
         }
 
         @Override

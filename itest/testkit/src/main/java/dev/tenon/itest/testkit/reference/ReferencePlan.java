@@ -54,7 +54,7 @@ final class ReferencePlan implements Plan, KvPages {
         Graph graph = request.graph().expanded();
         reference = new Reference(graph, request.weights());
         pages = pages(request);
-        int layers = graph.attentionLayers().size();
+        int layers = graph.cacheLayers().size();
         keys = new double[layers][pages * PER_PAGE][];
         values = new double[layers][pages * PER_PAGE][];
         vocabularySize = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
@@ -70,7 +70,7 @@ final class ReferencePlan implements Plan, KvPages {
 
     private static long pageBytes(CompileRequest request) {
         long perToken = 1;
-        for (CoreOp.Attention a : request.graph().expanded().attentionLayers()) {
+        for (CoreOp.Attention a : request.graph().expanded().cacheLayers()) {
             perToken += 8L * (a.k().width() + a.v().width());
         }
         return perToken * PER_PAGE;
