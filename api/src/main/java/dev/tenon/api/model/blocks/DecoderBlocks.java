@@ -331,6 +331,8 @@ public final class DecoderBlocks {
     /// {@return a layer of experts, `[T, E]`: the weighted sum of `down(combine(gate(x), up(x)))` of the chosen
     ///     ones}
     ///
+    /// Where the file has `ffn_down_exps.scale`, a number for each expert, results are multiplied by it, too.
+    ///
     /// @param blk prefix of the layer's tensors, such as `blk.0.`
     /// @param x `[T, E]`, or `[T, used * E]`
     /// @param router the choice
@@ -343,7 +345,20 @@ public final class DecoderBlocks {
         Value up = gateOrUp(blk, "ffn_up_exps", fused, shape.width(), x, router, shape);
         Value hidden = combine.apply(gate, up);
         Value down = expert(blk + "ffn_down_exps", hidden, router, shape, shape.width(), config.embeddingLength());
-        return graph.weightedSum(blk + "ffn_moe", down, router.shares());
+        return graph.weightedSum(blk + "ffn_moe", down, shares(blk, router, shape));
+    }
+
+    /// The number of an expert is a matrix of one element, which multiplies its weight instead of its result.
+    private Value shares(String blk, ExpertOp.Router router, ExpertShape shape) {
+        String name = blk + "ffn_down_exps.scale";
+        return has(name)
+                ? graph.expertLinear(
+                        blk + "shares",
+                        router.shares(),
+                        router.chosen(),
+                        new Weight(name, 1, 1, shape.count()),
+                        Optional.empty())
+                : router.shares();
     }
 
     private Value gateOrUp(

@@ -39,6 +39,7 @@ class BundlesIT {
             gemma-embedding
             gemma2
             gemma3
+            gemma4
             glm4moe
             gpt-oss
             granite

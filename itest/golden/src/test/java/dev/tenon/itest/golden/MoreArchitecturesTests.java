@@ -98,7 +98,9 @@ class MoreArchitecturesTests {
                 "models-more/bert.q8_0",
                 "models-more/nomic-bert.f16",
                 "models-more/modern-bert.q8_0",
-                "models-more/gemma-embedding.q8_0"
+                "models-more/gemma-embedding.q8_0",
+                "models-more/gemma4-e.q4_0",
+                "models-more/gemma4-moe.q8_0"
             })
     void graphsOfBundlesGiveTheTruth(String name) {
         Optional<Path> path = GoldenData.shared("golden/" + name + ".gguf");

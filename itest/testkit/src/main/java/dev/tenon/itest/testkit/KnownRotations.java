@@ -46,6 +46,7 @@ final class KnownRotations {
             "gemma",
             "gemma2",
             "gemma3",
+            "gemma4",
             "starcoder2",
             "gptneox",
             "orion",

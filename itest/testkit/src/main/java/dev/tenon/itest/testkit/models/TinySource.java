@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
@@ -45,7 +46,7 @@ public final class TinySource {
     /// Sets a key of the architecture.
     ///
     /// @param key without the architecture, such as `block_count`
-    /// @param value an `Integer` (stored unsigned), `Float`, `Boolean`, `String` or `long[]`
+    /// @param value an `Integer` (stored unsigned), `Float`, `Boolean`, `String`, `long[]` or `boolean[]`
     /// @return this
     public TinySource key(String key, Object value) {
         metadata.put(
@@ -56,6 +57,7 @@ public final class TinySource {
                     case Boolean truth -> GgufValue.of(truth);
                     case String text -> GgufValue.of(text);
                     case long[] numbers -> GgufValue.ofInt32Array(numbers);
+                    case boolean[] truths -> new GgufValue(GgufType.ARRAY, GgufType.BOOL, truths);
                     default -> throw new IllegalArgumentException(key + " is " + value.getClass());
                 });
         return this;
@@ -81,6 +83,17 @@ public final class TinySource {
         List<Long> lengths = Arrays.stream(shape).boxed().toList();
         long bytes = 4 * lengths.stream().reduce(1L, Math::multiplyExact);
         tensors.put(name, new TensorInfo(name, 0, lengths, 0, 0, bytes));
+        return this;
+    }
+
+    /// Removes a tensor.
+    ///
+    /// @param name tensor name
+    /// @return this
+    public TinySource withoutTensor(String name) {
+        if (tensors.remove(name) == null) {
+            throw new IllegalArgumentException("there is no tensor " + name);
+        }
         return this;
     }
 

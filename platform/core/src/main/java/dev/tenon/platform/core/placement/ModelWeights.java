@@ -96,11 +96,14 @@ public final class ModelWeights implements Weights {
                 tensors.getFirst());
     }
 
-    /// Matrices may have lengths of 1 in any place; the matrices of experts are one dimension of their own.
+    /// Matrices may have lengths of 1 in any place; the matrices of experts are one dimension of their own. Those of
+    /// one element may be a vector.
     private static boolean fits(TensorInfo info, Weight weight) {
-        return weight.slices() == 1
-                ? info.cols() == weight.cols() && info.rows() == weight.rows()
-                : info.shape().equals(shape(weight));
+        if (weight.slices() == 1) {
+            return info.cols() == weight.cols() && info.rows() == weight.rows();
+        }
+        boolean numbers = weight.cols() == 1 && weight.tensorRows() == 1;
+        return info.shape().equals(numbers ? List.of((long) weight.slices()) : shape(weight));
     }
 
     private static List<Long> shape(Weight weight) {
