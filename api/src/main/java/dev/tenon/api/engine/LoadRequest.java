@@ -260,7 +260,7 @@ public final class LoadRequest {
         /// Sets how many sequences may be active at once, each with room for a whole context.
         ///
         /// By default there are 4, which share the memory of one context: together they hold as many tokens
-        /// as one alone could, and `LIMIT-002` ends the generation that finds no room.
+        /// as one alone could. Where that does not suffice, some wait and run their tokens again later.
         ///
         /// @param sequences how many; 0 for the default
         /// @return this

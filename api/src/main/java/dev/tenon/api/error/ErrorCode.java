@@ -120,7 +120,7 @@ public final class ErrorCode {
     // ----------------------------------------------------------------------------------------
     /// The prompt, or prompt and reply, do not fit the context.
     public static final String CONTEXT_LENGTH = "LIMIT-001";
-    /// There is no KV cache page left.
+    /// All sequences of a model are taken, or a sequence needs more KV cache pages than there are.
     public static final String KV_PAGES = "LIMIT-002";
     /// Device or host memory is exhausted.
     public static final String MEMORY = "LIMIT-003";

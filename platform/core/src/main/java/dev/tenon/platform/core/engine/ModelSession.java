@@ -141,7 +141,7 @@ final class ModelSession implements Session, MeasuredSession {
         }
         int length = sequence.length();
         append(request.prompt());
-        if (sequence.length() == sequence.computed()) {
+        if (sequence.allRan()) {
             throw new TenonException(
                     ErrorCode.ARGUMENT,
                     "The prompt is empty, and the session has no tokens to continue from. Give a prompt (-p).");
@@ -218,18 +218,28 @@ final class ModelSession implements Session, MeasuredSession {
                 case ALL -> base;
             };
             EvaluationTask task = new EvaluationTask(sequence, named, width, from, read);
-            while (task.pending() > 0) {
-                if (Thread.currentThread().isInterrupted()) {
-                    model.loop().truncate(sequence, base);
-                    throw interrupted();
-                }
-                model.loop().evaluate(task);
-                for (int r = 0; read && r < task.rows(); r++) {
-                    consumer.accept(task.firstRow() + r - base, task.row(r));
+            try {
+                evaluate(task, base, read, consumer);
+            } finally {
+                if (task.pending() > 0) {
+                    model.loop().truncate(sequence, sequence.length()); // it does not come back for them
                 }
             }
         } finally {
             end();
+        }
+    }
+
+    private void evaluate(EvaluationTask task, int base, boolean read, RowConsumer consumer) {
+        while (task.pending() > 0) {
+            if (Thread.currentThread().isInterrupted()) {
+                model.loop().truncate(sequence, base);
+                throw interrupted();
+            }
+            model.loop().evaluate(task);
+            for (int r = 0; read && r < task.rows(); r++) {
+                consumer.accept(task.firstRow() + r - base, task.row(r));
+            }
         }
     }
 

@@ -32,10 +32,12 @@ public final class GenerationTask extends SequenceTask {
     private final int limit;
     private final EventQueue events;
     private final long start = System.nanoTime();
-    /// Tokens that the session had computed before.
-    private final int cached;
-    /// Tokens of the prompt that have to run.
-    private final int prompt;
+    /// Tokens that need not run.
+    private int cached;
+    /// Tokens of the prompt that have to run, and how many of them had after the last step.
+    private int prompt;
+
+    private int promptDone;
 
     private boolean promptRan;
     private int generated;
@@ -51,12 +53,10 @@ public final class GenerationTask extends SequenceTask {
     /// @param events takes the events
     public GenerationTask(
             LoadedModel model, Sampler sampler, TokenSequence sequence, GenerationRequest request, EventQueue events) {
-        super(sequence);
+        super(sequence, request.priority());
         this.sequence = sequence;
         this.request = request;
         this.events = events;
-        this.cached = sequence.computed();
-        this.prompt = pending();
         int promptEnd = sequence.length();
         this.tokenizer = model.tokenizer();
         this.decoder = tokenizer.decoder();
@@ -73,6 +73,12 @@ public final class GenerationTask extends SequenceTask {
             decoder.next(sequence.token(i));
         }
         prepare();
+    }
+
+    @Override
+    protected void begins() {
+        cached = sequence.computed();
+        prompt = pending();
     }
 
     @Override
@@ -124,8 +130,10 @@ public final class GenerationTask extends SequenceTask {
         }
     }
 
+    /// Tells how much of the prompt has run; less than before where it runs again.
     private void promptRan(int done) {
-        if (!promptRan && done > 0) {
+        if (!promptRan && done > promptDone) {
+            promptDone = done;
             promptRan = done == prompt;
             events.publish(new GenerationEvent.Prefill(done, prompt));
         }

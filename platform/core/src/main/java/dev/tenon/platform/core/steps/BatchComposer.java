@@ -1,67 +1,111 @@
 package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.error.OutOfResourcesException;
+import java.util.ArrayList;
 import java.util.List;
 
-/// Decides which of the waiting tasks the next step runs, and how much of each.
-///
-/// @param maxBatchTokens most tokens of a step
-/// @param maxSequences most sequences of a step
-/// @param whole whether a step takes a sequence whole or not at all, as encoders need; none is longer than a step
-record BatchComposer(int maxBatchTokens, int maxSequences, boolean whole) {
+/// Decides which of the waiting tasks the next step runs, and how much of each. Used with the loop's lock held.
+final class BatchComposer {
     private static final int MAX_LOGIT_ROWS = 64;
 
-    /// Fills the batch: decode rows first, then prefill chunks with the room that is left. A task
-    /// whose pages cannot be had fails, and none of its tokens run.
+    private final int maxBatchTokens;
+    private final int maxSequences;
+    private final boolean whole;
+    private final List<SequenceTask> prompts = new ArrayList<>();
+    private List<SequenceTask> batch;
+    private StepInput input;
+    private int room;
+    private int logitRoom;
+
+    /// @param maxBatchTokens most tokens of a step
+    /// @param maxSequences most sequences of a step
+    /// @param whole whether a step takes a sequence whole or not at all, as encoders need; none is longer than a
+    ///     step
+    BatchComposer(int maxBatchTokens, int maxSequences, boolean whole) {
+        this.maxBatchTokens = maxBatchTokens;
+        this.maxSequences = maxSequences;
+        this.whole = whole;
+    }
+
+    /// Fills the batch: decode rows first, then prefill chunks with the room that is left. A task has the pages
+    /// for all its tokens before any of them run. One that could not have them alone fails.
     ///
-    /// @param waiting in the order of their arrival
-    /// @param batch receives the tasks that take part
-    /// @param input receives their tokens
+    /// @param waiting in the order of their rank
+    /// @param to receives the tasks that take part
+    /// @param tokens receives their tokens
     /// @param placed where they run
-    void compose(List<SequenceTask> waiting, List<SequenceTask> batch, StepInput input, PlacedSequences placed) {
-        int tokensPerPage = placed.tokensPerPage();
-        PagePool pool = placed.pool();
-        int room = maxBatchTokens;
-        int logitRoom = whole ? maxBatchTokens : Math.max(MAX_LOGIT_ROWS, maxSequences);
-        for (int pass = 0; pass < 2; pass++) {
-            for (SequenceTask task : waiting) {
-                boolean decode = task.pending() == 1;
-                if (decode != (pass == 0) || room == 0 || input.sequenceCount() == maxSequences) {
-                    continue;
-                }
-                if (whole && task.pending() > room) {
-                    continue;
-                }
-                TokenSequence sequence = task.sequence();
-                int count = Math.min(task.pending(), room);
-                int first = sequence.computed();
-                int rows = Math.max(0, first + count - Math.max(first, task.logitsFrom()));
-                if (rows > logitRoom) {
-                    count -= rows - logitRoom;
-                    rows = logitRoom;
-                }
-                if (count <= 0 && task.pending() > 0) {
-                    continue;
-                }
+    /// @return how many wait for pages
+    int compose(List<SequenceTask> waiting, List<SequenceTask> to, StepInput tokens, PlacedSequences placed) {
+        batch = to;
+        input = tokens;
+        room = maxBatchTokens;
+        logitRoom = whole ? maxBatchTokens : Math.max(MAX_LOGIT_ROWS, maxSequences);
+        prompts.clear();
+        int without = 0;
+        for (int i = 0; i < waiting.size(); i++) {
+            SequenceTask task = waiting.get(i);
+            if (!hasPages(task, i - without, without > 0, placed)) {
+                without++;
+            } else if (task.failed()) {
                 batch.add(task);
-                try {
-                    ensurePages(sequence, first + count, tokensPerPage, pool);
-                    placed.states().prepare(sequence, count);
-                } catch (RuntimeException e) {
-                    sequence.truncate(sequence.length(), tokensPerPage, pool); // others can use what it got
-                    task.assign(0, 0);
-                    task.fail(e);
-                    continue;
-                }
-                task.assign(count, rows);
-                add(task, first, count, input);
-                room -= count;
-                logitRoom -= rows;
+            } else if (task.pending() == 1) {
+                run(task, 1, placed);
+            } else {
+                prompts.add(task);
             }
+        }
+        for (int i = 0; i < prompts.size(); i++) {
+            run(prompts.get(i), room, placed);
+        }
+        return without;
+    }
+
+    /// {@return whether a task has the pages that it needs; also if it failed because there are too few}
+    ///
+    /// @param above how many tasks of a higher rank run
+    /// @param othersWait whether one of them waits for pages, which those that have none yet do not overtake
+    private static boolean hasPages(SequenceTask task, int above, boolean othersWait, PlacedSequences placed) {
+        TokenSequence sequence = task.sequence();
+        if (othersWait && sequence.pageCount() == 0) {
+            return false;
+        }
+        // Each of those above may need one soon, and would take it from this one.
+        int spare = task.pending() == 1 ? 0 : above;
+        try {
+            return placed.supply().supply(task, sequence.length(), spare);
+        } catch (OutOfResourcesException e) {
+            task.assign(0, 0);
+            task.fail(e);
+            return true;
         }
     }
 
-    private static void add(SequenceTask task, int first, int count, StepInput input) {
+    /// Adds pending tokens of a task, as many as there is room for.
+    private void run(SequenceTask task, int most, PlacedSequences placed) {
+        TokenSequence sequence = task.sequence();
+        if (room == 0 || input.sequenceCount() == maxSequences || whole && task.pending() > room) {
+            return;
+        }
+        int count = Math.min(task.pending(), Math.min(most, room));
+        int first = sequence.computed();
+        int rows = Math.max(0, first + count - Math.max(first, task.logitsFrom()));
+        if (rows > logitRoom) {
+            count -= rows - logitRoom;
+            rows = logitRoom;
+        }
+        if (count <= 0 && task.pending() > 0) {
+            return;
+        }
+        placed.states().prepare(sequence, count);
+        batch.add(task);
+        task.assign(count, rows);
+        add(task, first, count);
+        room -= count;
+        logitRoom -= rows;
+    }
+
+    private void add(SequenceTask task, int first, int count) {
         TokenSequence sequence = task.sequence();
         input.addSequence(sequence.pageTable(), sequence.slot(), sequence.adapters());
         for (int p = first; p < first + count; p++) {
@@ -70,13 +114,6 @@ record BatchComposer(int maxBatchTokens, int maxSequences, boolean whole) {
             } else {
                 input.addToken(sequence.token(p), p, p >= task.logitsFrom());
             }
-        }
-    }
-
-    /// Takes pages for the first tokens of a sequence.
-    static void ensurePages(TokenSequence sequence, int length, int tokensPerPage, PagePool pool) {
-        while (sequence.pageCount() * tokensPerPage < length) {
-            sequence.addPage(pool.take());
         }
     }
 }

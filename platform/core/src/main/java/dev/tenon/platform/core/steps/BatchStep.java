@@ -39,9 +39,10 @@ final class BatchStep {
     /// @return whether anything waits for the end of the step
     boolean compose(List<SequenceTask> queued, PlacedSequences placed, boolean changesWait) {
         placement = placed.placement();
-        composer.compose(queued, tasks, input, placed);
-        boolean othersWait = changesWait || queued.size() > tasks.size();
-        deviceSteps = othersWait ? 0 : deviceRun.prepare(placement.plan(), placed.pool(), tasks, input);
+        int waiting = composer.compose(queued, tasks, input, placed);
+        // Those that wait for pages get none before a task has ended, which ends a run of several steps.
+        boolean othersWait = changesWait || queued.size() > tasks.size() + waiting;
+        deviceSteps = othersWait ? 0 : deviceRun.prepare(placement.plan(), placed, tasks, input);
         return othersWait;
     }
 

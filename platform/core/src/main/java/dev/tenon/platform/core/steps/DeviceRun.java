@@ -28,7 +28,7 @@ final class DeviceRun {
     ///
     /// @param composed the batch's input; composed again for the run
     /// @return how many steps to run; 0 if the batch is to be run as any other
-    int prepare(Plan plan, PagePool free, List<SequenceTask> batch, StepInput composed) {
+    int prepare(Plan plan, PlacedSequences placed, List<SequenceTask> batch, StepInput composed) {
         // A device may be ahead of what is taken, and a state cannot be cut back.
         if (batch.isEmpty() || plan.generator().isEmpty() || plan.states().isPresent()) {
             return 0;
@@ -46,7 +46,7 @@ final class DeviceRun {
             choices.add(task.choice());
         }
         input = composed;
-        pool = free;
+        pool = placed.pool();
         tokensPerPage = plan.kvPages().tokensPerPage();
         if (pagesFor(steps) > pool.freePages()) {
             return 1;
@@ -55,7 +55,7 @@ final class DeviceRun {
         for (SequenceTask task : tasks) {
             TokenSequence sequence = task.sequence();
             int first = sequence.computed();
-            BatchComposer.ensurePages(sequence, first + steps, tokensPerPage, pool);
+            placed.supply().supplyFree(sequence, first + steps);
             input.addSequence(sequence.pageTable(), StepInput.NO_SLOT, sequence.adapters());
             input.addToken(sequence.token(first), first, true);
         }

@@ -30,7 +30,7 @@ public final class EvaluationTask extends SequenceTask {
     /// @param read whether anybody reads them; a device that can need not send logits that nobody
     ///     reads
     public EvaluationTask(TokenSequence sequence, String output, int width, int logitsFrom, boolean read) {
-        super(sequence);
+        super(sequence, 0);
         this.output = output;
         this.width = width;
         this.read = read;
@@ -60,6 +60,7 @@ public final class EvaluationTask extends SequenceTask {
                 }
             }
         }
+        want(Math.max(logitsFrom(), sequence().computed()), null, 0); // a token that runs again gives no second row
         return State.ENDED;
     }
 
@@ -67,6 +68,11 @@ public final class EvaluationTask extends SequenceTask {
     private int outputRow(StepResult result, int row, int r) {
         boolean ofAllTokens = result.rows(output) != result.rows();
         return ofAllTokens ? firstToken() + tokens() - rows() + r : row + r;
+    }
+
+    @Override
+    protected boolean comesBack() {
+        return pending() > 0 && !failed();
     }
 
     @Override

@@ -1,8 +1,5 @@
 package dev.tenon.platform.core.steps;
 
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.OutOfResourcesException;
-
 /// Hands out the pages of a plan's KV cache. Guarded by the loop's lock.
 final class PagePool {
     private final boolean[] taken;
@@ -18,18 +15,8 @@ final class PagePool {
         freeCount = pages;
     }
 
-    /// {@return a free page}
+    /// {@return a free page; there is one}
     int take() {
-        if (freeCount == 0) {
-            throw new OutOfResourcesException(
-                    ErrorCode.KV_PAGES,
-                    "The KV cache is full: all " + taken.length
-                            + " pages are in use. Close sessions, or load the model for"
-                            + " as many as you use (maxSequences).",
-                    1,
-                    taken.length,
-                    taken.length);
-        }
         int page = free[--freeCount];
         taken[page] = true;
         return page;
@@ -46,5 +33,10 @@ final class PagePool {
 
     int freePages() {
         return freeCount;
+    }
+
+    /// {@return all pages, free or not}
+    int pages() {
+        return taken.length;
     }
 }

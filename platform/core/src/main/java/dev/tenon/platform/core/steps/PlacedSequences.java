@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.steps;
 
+import dev.tenon.api.device.KvPages;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.platform.core.placement.Placement;
@@ -22,14 +23,13 @@ public final class PlacedSequences {
     private Placement placement;
     private PagePool pool;
     private SequenceStates states;
+    private PageSupply supply;
     /// Whether the model shall be placed again although it has a placement.
     private boolean stale;
 
     PlacedSequences(DriveLock lock, Placement placement) {
         this.lock = lock;
-        this.placement = placement;
-        this.pool = new PagePool(placement.plan().kvPages().pageCount());
-        this.states = new SequenceStates(placement.plan());
+        use(placement);
     }
 
     /// {@return the current placement, or null while there is none}
@@ -141,18 +141,29 @@ public final class PlacedSequences {
     }
 
     private void install(Placement next, String reason) {
-        placement = next;
-        pool = new PagePool(next.plan().kvPages().pageCount());
-        states = new SequenceStates(next.plan());
+        use(next);
         for (TokenSequence sequence : sequences) {
             sequence.forgetCache();
             sequence.moved(reason + " (" + next.backend().id() + ")");
         }
     }
 
+    private void use(Placement next) {
+        placement = next;
+        KvPages pages = next.plan().kvPages();
+        pool = new PagePool(pages.pageCount());
+        states = new SequenceStates(next.plan());
+        supply = new PageSupply(pool, states, sequences, pages.tokensPerPage());
+    }
+
     /// {@return the free pages of the placement's cache}
     PagePool pool() {
         return pool;
+    }
+
+    /// {@return what gets sequences the pages that they run with}
+    PageSupply supply() {
+        return supply;
     }
 
     /// {@return the state slots of the placement's sequences}
@@ -214,9 +225,7 @@ public final class PlacedSequences {
             return;
         }
         if (placement != null) {
-            states.rewind(sequence, 0);
-            sequence.restart(0);
-            sequence.truncate(sequence.length(), tokensPerPage(), pool);
+            supply.forget(sequence);
         }
         sequence.useAdapters(scales);
     }

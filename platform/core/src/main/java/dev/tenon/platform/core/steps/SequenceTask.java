@@ -42,6 +42,9 @@ public abstract class SequenceTask {
 
     private final TokenSequence sequence;
     private State state = State.NEW;
+    private final int priority;
+    /// The number of its arrival; -1 before.
+    private long arrival = -1;
 
     // What it wants of the next step.
     private int logitsFrom = NO_LOGITS;
@@ -57,9 +60,15 @@ public abstract class SequenceTask {
     private RuntimeException failure;
 
     /// @param sequence its tokens; those that are not computed yet are pending
-    protected SequenceTask(TokenSequence sequence) {
+    /// @param priority tasks of a higher one go first
+    protected SequenceTask(TokenSequence sequence, int priority) {
         this.sequence = sequence;
+        this.priority = priority;
     }
+
+    /// Called when the task is queued for the first time, with the loop's lock held: from now on nobody else
+    /// changes its sequence.
+    protected void begins() {}
 
     /// {@return whether the session wants no more of it; asked before each step}
     protected abstract boolean cancelled();
@@ -77,6 +86,11 @@ public abstract class SequenceTask {
     /// @return where the task goes, as above
     protected State sampled(int token) {
         throw new IllegalStateException("no device samples for " + this);
+    }
+
+    /// {@return whether a task that ends after a step, and has not failed, wants another one at once}
+    protected boolean comesBack() {
+        return false;
     }
 
     /// {@return whether a paused task still has to wait for its consumer; asked with the loop's
@@ -216,8 +230,26 @@ public abstract class SequenceTask {
         return state == State.RUNNING;
     }
 
-    final void queue() {
+    /// Has it wait for the next step.
+    ///
+    /// @param number greater than those of all that came before; the task keeps the first one that it gets
+    final void queue(long number) {
         become(State.QUEUED);
+        if (arrival < 0) {
+            arrival = number;
+            sequence.use(this);
+            begins();
+        }
+    }
+
+    /// {@return whether it waits for its consumer}
+    final boolean waitsForConsumer() {
+        return state == State.PAUSED;
+    }
+
+    /// {@return whether it goes before another task: it has a higher priority, or the same one and came before}
+    final boolean outranks(SequenceTask other) {
+        return priority == other.priority ? arrival < other.arrival : priority > other.priority;
     }
 
     final void run() {
@@ -234,17 +266,6 @@ public abstract class SequenceTask {
         RuntimeException why = failure;
         failure = null;
         ended(why);
-    }
-
-    /// Ends the task if its session wants no more of it.
-    ///
-    /// @return whether it has ended
-    final boolean finishIfCancelled() {
-        boolean cancelled = cancelled();
-        if (cancelled) {
-            finish();
-        }
-        return cancelled;
     }
 
     final void renew() {

@@ -5,10 +5,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.PlacingThread;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -17,15 +14,14 @@ import java.util.function.Supplier;
 ///
 /// One thread drives the loop, however many sequences there are. In each step the tasks take their
 /// tokens on that thread, and are then queued again, pause or end ([SequenceTask]). No consumer is
-/// called here. An [evaluation][#evaluate] is driven by its calling thread where nobody else
-/// drives, which saves two hand-overs between threads.
-/// Sequences are shortened and moved only while nobody drives. All methods are safe for any thread.
+/// called here. An [evaluation][#evaluate] is driven by its calling thread where nobody else drives,
+/// which saves two hand-overs between threads. Sequences are shortened and moved only while nobody
+/// drives. All methods are safe for any thread.
 public final class StepLoop {
     private final DriveLock lock = new DriveLock(this::wakeAfterChange);
     private final PlacedSequences placed;
     private final Supplier<Placement> source;
-    private final List<SequenceTask> queued = new ArrayList<>();
-    private final Set<SequenceTask> paused = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final TaskQueue tasks = new TaskQueue();
     private final Evaluators evaluators = new Evaluators();
     private final BatchStep step;
     private final BooleanSupplier othersWait = lock::othersWait;
@@ -67,14 +63,18 @@ public final class StepLoop {
     /// Forgets a session's sequence and releases its pages. It has no task.
     public void close(TokenSequence sequence) {
         lock.exclusively(() -> {
+            tasks.ended(sequence);
             evaluators.leave(sequence);
             placed.remove(sequence);
         });
     }
 
-    /// Shortens a session's sequence. It has no task.
+    /// Shortens a session's sequence. It has no task, or one that does not come back.
     public void truncate(TokenSequence sequence, int length) {
-        lock.exclusively(() -> placed.truncate(sequence, length));
+        lock.exclusively(() -> {
+            tasks.ended(sequence);
+            placed.truncate(sequence, length);
+        });
     }
 
     /// Has a session's sequence use other adapters. It has no task.
@@ -126,8 +126,8 @@ public final class StepLoop {
     public void resume(SequenceTask task) {
         lock.lock();
         try {
-            if (paused.remove(task)) {
-                enqueue(task);
+            if (tasks.resume(task)) {
+                lock.othersWait(true);
                 wakeIn(nanosToWait());
             }
         } finally {
@@ -139,6 +139,7 @@ public final class StepLoop {
     public void wake() {
         lock.lock();
         try {
+            tasks.changed();
             lock.othersWait(true);
             wakeIn(0);
         } finally {
@@ -158,12 +159,12 @@ public final class StepLoop {
     }
 
     private void wakeAfterChange() {
+        tasks.changed();
         wakeIn(closed ? 0 : nanosToWait());
     }
 
     private void enqueue(SequenceTask task) {
-        task.queue();
-        queued.add(task);
+        tasks.add(task);
         lock.othersWait(true);
     }
 
@@ -193,15 +194,14 @@ public final class StepLoop {
 
     /// {@return how long to wait for a step: 0 if one can begin, [Long#MAX_VALUE] for a signal}
     private long nanosToWait() {
-        return queued.isEmpty() || !lock.free() ? Long.MAX_VALUE : evaluators.nanosToWait();
+        return !tasks.runnable() || !lock.free() ? Long.MAX_VALUE : evaluators.nanosToWait();
     }
 
     /// Begins to drive, and composes the step; the lock is held.
     private void begin() {
         lock.drive();
         compose();
-        step.tasks().forEach(SequenceTask::run);
-        queued.removeIf(SequenceTask::running);
+        tasks.run(step.tasks());
     }
 
     /// Runs the step, without the lock. Its tasks end after the lock was released: whoever waits for
@@ -217,15 +217,15 @@ public final class StepLoop {
 
     private void compose() {
         try {
-            queued.removeIf(SequenceTask::finishIfCancelled);
-            if (!queued.isEmpty() && placed.unplaced()) {
+            tasks.endCancelled();
+            if (tasks.runnable() && placed.unplaced()) {
                 placed.place(() -> PlacingThread.run(source), "the model was placed again");
             }
-            if (!queued.isEmpty()) {
-                lock.othersWait(step.compose(queued, placed, lock.changesWait()));
+            if (tasks.runnable()) {
+                lock.othersWait(step.compose(tasks.queued(), placed, lock.changesWait()));
             }
         } catch (RuntimeException | Error e) {
-            step.fail(queued, e);
+            step.fail(tasks.queued(), e);
         }
     }
 
@@ -243,8 +243,9 @@ public final class StepLoop {
                         if (task instanceof EvaluationTask && !task.failed()) {
                             evaluators.ran(task.sequence());
                         }
+                        tasks.ended(task);
                     }
-                    case PAUSED -> pause(task);
+                    case PAUSED -> tasks.pause(task);
                     default -> enqueue(task);
                 }
             }
@@ -258,24 +259,14 @@ public final class StepLoop {
         }
     }
 
-    private void pause(SequenceTask task) {
-        task.pause();
-        if (task.stillPaused()) {
-            paused.add(task);
-        } else {
-            enqueue(task);
-        }
-    }
-
     /// Ends everything; tasks that wait get an error. Returns when the loop's thread has ended.
     public void close() {
         lock.exclusively(() -> {
             closed = true;
-            queued.addAll(paused);
-            queued.forEach(task -> task.fail(closedError()));
-            queued.forEach(SequenceTask::finish);
-            queued.clear();
-            paused.clear();
+            tasks.drain(task -> {
+                task.fail(closedError());
+                task.finish();
+            });
             placed.close();
         });
         awaitEndOfThread();

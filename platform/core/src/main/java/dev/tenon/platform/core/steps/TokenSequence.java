@@ -10,6 +10,9 @@ public final class TokenSequence implements TokenHistory {
     private int[] tokens = new int[64];
     private int length;
     private int computed;
+    /// How many of the tokens have run at least once.
+    private int ran;
+
     private int[] pages = new int[4];
     private int pageCount;
     private int slot = StepInput.NO_SLOT;
@@ -21,6 +24,10 @@ public final class TokenSequence implements TokenHistory {
     private int leaving;
     private String moved;
     private float[] adapters;
+    /// The task that uses the sequence, from its first step to its end; null between calls.
+    private SequenceTask user;
+    /// When the last one ended, in an order of such times.
+    private long idleSince;
 
     /// Creates an empty sequence that uses no adapter.
     public TokenSequence() {
@@ -44,6 +51,30 @@ public final class TokenSequence implements TokenHistory {
     /// Uses other adapters from the next token on; none is computed.
     void useAdapters(float[] scales) {
         adapters = scales;
+        ran = 0;
+    }
+
+    /// {@return the task that uses it, or null}
+    SequenceTask user() {
+        return user;
+    }
+
+    /// Notes that a task uses it.
+    void use(SequenceTask task) {
+        user = task;
+    }
+
+    /// Notes that no task uses it any more.
+    ///
+    /// @param now greater than at any time before
+    void unused(long now) {
+        user = null;
+        idleSince = now;
+    }
+
+    /// {@return when its last task ended}
+    long idleSince() {
+        return idleSince;
     }
 
     @Override
@@ -51,8 +82,14 @@ public final class TokenSequence implements TokenHistory {
         return length;
     }
 
+    /// {@return how many of the tokens need not run; less than before once others needed the memory}
     public int computed() {
         return computed;
+    }
+
+    /// {@return whether all tokens have run, whatever became of what they left in the cache}
+    public boolean allRan() {
+        return ran == length;
     }
 
     @Override
@@ -84,6 +121,7 @@ public final class TokenSequence implements TokenHistory {
 
     public void advance(int count) {
         computed += count;
+        ran = Math.max(ran, computed);
     }
 
     /// {@return the slot of its state; [StepInput#NO_SLOT] if it has none}
@@ -142,6 +180,7 @@ public final class TokenSequence implements TokenHistory {
     /// Keeps the first tokens and releases the pages after them.
     public void truncate(int newLength, int tokensPerPage, PagePool pool) {
         length = newLength;
+        ran = Math.min(ran, newLength);
         computed = Math.min(computed, newLength);
         int keep = (computed + tokensPerPage - 1) / tokensPerPage;
         while (pageCount > keep) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class SequenceTaskTests {
     private static final Map<State, Consumer<SequenceTask>> CHANGES = new EnumMap<>(Map.of(
             State.NEW, SequenceTask::renew,
-            State.QUEUED, SequenceTask::queue,
+            State.QUEUED, task -> task.queue(0),
             State.RUNNING, SequenceTask::run,
             State.PAUSED, SequenceTask::pause,
             State.ENDED, SequenceTask::finish));
@@ -41,7 +41,7 @@ class SequenceTaskTests {
         boolean ended;
 
         Task() {
-            super(new TokenSequence());
+            super(new TokenSequence(), 0);
         }
 
         static Task in(State state) {
