@@ -25,8 +25,8 @@ import java.util.stream.Collectors;
 /// it may.
 ///
 /// The error of a value is the largest difference in a row as a fraction of that row's root mean
-/// square. An op may add a bound of its own to what its inputs differ by already, which it may
-/// enlarge a few times.
+/// square, or of that of all rows where those are short. An op may add a bound of its own to what its
+/// inputs differ by already, which it may enlarge a few times.
 public final class Comparison {
     /// How an op came out.
     ///
@@ -67,11 +67,15 @@ public final class Comparison {
 
     private static final Pattern LAYER = Pattern.compile("blk\\.(\\d+)\\.");
     private static final double GAIN = 4;
-    /// Softmax makes differences of its scores exponentially larger; a product makes the
-    /// differences of one factor as much larger as the other factor's largest elements are.
+    /// Softmax makes differences of its scores exponentially larger, and a scan those of its decays; a
+    /// product makes the differences of one factor as much larger as the other factor's largest
+    /// elements are; a norm of heads makes those of small heads larger.
     private static final double LARGE_GAIN = 16;
     /// Rows that are almost zero are compared relative to the others.
     private static final double SMALL_ROW = 1e-3;
+    /// Shorter rows are compared relative to the root mean square of all rows: a single sum that
+    /// happens to be almost zero does not tell how large the terms are whose rounding it shows.
+    private static final int SHORT_ROW = 8;
 
     private final Side left;
     private final Side right;
@@ -169,8 +173,7 @@ public final class Comparison {
             for (Value input : op.inputs()) {
                 inputs = Math.max(inputs, errors.getOrDefault(input.id(), 0.0));
             }
-            boolean large = op instanceof CoreOp.Attention || op instanceof CoreOp.Multiply;
-            double opGain = large ? LARGE_GAIN : GAIN;
+            double opGain = enlarges(op) ? LARGE_GAIN : GAIN;
             own = group.size() == 1 ? own(op) : Math.min(opGain, 2) * own + own(op);
             gain = Math.max(gain, opGain);
         }
@@ -178,6 +181,16 @@ public final class Comparison {
         Value out = last.outputs().getFirst();
         String kinds = group.stream().map(Op::kind).collect(Collectors.joining(" "));
         return new Step(index, layer(out), kinds, out.name(), fuse, worst.error(), inputs, own + gain * inputs, worst);
+    }
+
+    /// Whether an op multiplies its inputs with each other, takes them as exponents, or norms parts of a row, each
+    /// by its own size.
+    private static boolean enlarges(Op op) {
+        return switch (op) {
+            case CoreOp.Attention _, CoreOp.Multiply _, StateOp.SelectiveScan _, StateOp.GatedDeltaRule _ -> true;
+            case CoreOp.RmsNorm norm -> norm.weight().cols() < norm.x().width();
+            default -> false;
+        };
     }
 
     /// How large an op's own error may be.
@@ -214,13 +227,16 @@ public final class Comparison {
     }
 
     static Worst worst(float[][] a, float[][] b) {
-        double all = 0;
+        double greatest = 0;
+        double squares = 0;
         for (float[] row : b) {
-            all = Math.max(all, rms(row));
+            greatest = Math.max(greatest, rms(row));
+            squares += rms(row) * rms(row);
         }
+        double least = b[0].length < SHORT_ROW ? Math.sqrt(squares / b.length) : SMALL_ROW * greatest;
         Worst worst = new Worst(0, 0, 0, a[0][0], b[0][0]);
         for (int t = 0; t < b.length; t++) {
-            double scale = Math.max(rms(b[t]), SMALL_ROW * all);
+            double scale = Math.max(rms(b[t]), least);
             for (int i = 0; i < b[t].length; i++) {
                 float x = a[t][i];
                 float y = b[t][i];

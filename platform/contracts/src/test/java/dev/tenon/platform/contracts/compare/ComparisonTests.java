@@ -98,6 +98,19 @@ class ComparisonTests {
     }
 
     @Test
+    void aSingleSumThatIsAlmostZeroIsNoDivergence() {
+        float[][] right = {{-1.5f}, {2e-4f}, {0.75f}, {2}};
+        float[][] rounded = {{-1.5f}, {2e-4f + 1e-6f}, {0.75f}, {2}};
+        double bound = STRICT.exact(64);
+        assertTrue(Comparison.worst(rounded, right).error() <= bound, "relative to the other tokens' sums");
+        float[][] wrong = {{-1.5f}, {2e-4f + 1e-3f}, {0.75f}, {2}};
+        assertEquals(1, Comparison.worst(wrong, right).token());
+        assertTrue(Comparison.worst(wrong, right).error() > bound);
+        assertTrue(Double.isNaN(Comparison.worst(new float[][] {{Float.NaN}}, new float[][] {{0}})
+                .error()));
+    }
+
+    @Test
     void theCpuBackendAndTheReferenceAgreeOpByOp() {
         CompareReport report = compare(cpu());
         assertTrue(report.same(), report.table(true));
