@@ -10,10 +10,11 @@ import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import java.util.Optional;
 
-/// Writes down the launches of one attention op: append to the cache, then attend, in one kernel
-/// where it can.
+/// Writes down the launches of one attention op: append to the cache, unless another op of its layer did, then
+/// attend, in one kernel where it can.
 ///
 /// @param op the op
+/// @param appends whether it is the first op of its layer
 /// @param q queries; raw where `heads` is not null
 /// @param k keys, likewise
 /// @param v values
@@ -30,6 +31,7 @@ import java.util.Optional;
 /// @param f16Out whether everything that reads the result takes float16 in steps of many rows
 public record AttentionLaunches(
         CoreOp.Attention op,
+        boolean appends,
         Slot q,
         Slot k,
         Slot v,
@@ -107,7 +109,9 @@ public record AttentionLaunches(
             attend(e, true);
             return;
         }
-        append(e);
+        if (appends) {
+            append(e);
+        }
         if (rows > StepShape.FEW && !e.shape.decode() && f16Out && tileRows(op, e.traits) > 0) {
             attendTiles(e);
         } else {

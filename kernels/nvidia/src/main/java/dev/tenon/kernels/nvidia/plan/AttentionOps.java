@@ -37,6 +37,8 @@ final class AttentionOps {
     private final int pageCount;
     private final BufferSpec pages;
     private final List<KvBuffer> cache = new ArrayList<>();
+    /// Keys and values of each layer that an op appends to.
+    private final Map<Integer, Layer> layers = new HashMap<>();
     /// What attention does with raw projections, by the id of its query value.
     private final Map<Integer, AttentionLaunches.Heads> heads = new HashMap<>();
     /// How attention scales queries by their position, by the id of its query value.
@@ -44,6 +46,9 @@ final class AttentionOps {
 
     private final Map<RopeTables.Key, BufferSpec> ropes = new HashMap<>();
     private int deepFrom = Integer.MAX_VALUE;
+
+    /// The memory of a layer of the cache.
+    private record Layer(KvBuffer keys, KvBuffer values) {}
 
     /// @param options limits of the plan
     /// @param traits the device
@@ -194,21 +199,20 @@ final class AttentionOps {
         Slot k = pool.get(a.k());
         Slot v = pool.get(a.v());
         Slot out = pool.define(a.out(), false);
-        long keyBytes = a.headCountKv() * KvBuffer.TOKENS * KvBuffer.rowBytes(options.keyType(), a.keyLength());
-        long valueBytes = a.headCountKv() * KvBuffer.TOKENS * KvBuffer.rowBytes(options.valueType(), a.valueLength());
-        KvBuffer keys = kv("keys of layer " + a.layer(), keyBytes);
-        KvBuffer values = kv("values of layer " + a.layer(), valueBytes);
+        boolean appends = !layers.containsKey(a.layer());
+        Layer layer = layers.computeIfAbsent(a.layer(), _ -> layer(a));
         CacheTypes types = new CacheTypes(options.keyType(), options.valueType());
         AttentionLaunches launches = new AttentionLaunches(
                 a,
+                appends,
                 q,
                 k,
                 v,
                 out,
                 heads.get(a.q().id()),
                 types,
-                keys,
-                values,
+                layer.keys,
+                layer.values,
                 a.params().sinks().map(s -> weights.floats(s).at(0)).orElse(Argument.Address.NULL),
                 Optional.ofNullable(scales.get(a.q().id())),
                 pages,
@@ -217,6 +221,12 @@ final class AttentionOps {
                 f16Out);
         deepFrom = Math.min(deepFrom, launches.deepFrom(traits));
         add(a, a.out().name(), "attention_" + types.entry(), launches::emit);
+    }
+
+    private Layer layer(CoreOp.Attention a) {
+        long keyBytes = a.headCountKv() * KvBuffer.TOKENS * KvBuffer.rowBytes(options.keyType(), a.keyLength());
+        long valueBytes = a.headCountKv() * KvBuffer.TOKENS * KvBuffer.rowBytes(options.valueType(), a.valueLength());
+        return new Layer(kv("keys of layer " + a.layer(), keyBytes), kv("values of layer " + a.layer(), valueBytes));
     }
 
     private KvBuffer kv(String purpose, long pageBytes) {

@@ -130,6 +130,32 @@ class FamilyPlansTests {
                 runs.get(1).data().address() - runs.get(0).data().address());
     }
 
+    @Test
+    void opsOfOneLayerHaveOneCacheAndAppendOnce() {
+        Value x = b.embedding("x", t.matrix("token_embd.weight", WIDTH, 1000, "Q4_K"));
+        Value k = linear("k", x, t.matrix("k", WIDTH, 128, "Q4_K"), false);
+        Value v = linear("v", x, t.matrix("v", WIDTH, 128, "Q4_K"), false);
+        Value first = b.attention("first", x, k, v, 0, heads());
+        Value second = b.attention("second", first, k, v, 0, heads());
+        PlannedGraph planned = plan(b.selectRows("rows", second), 8);
+
+        assertEquals(2, planned.cache().size(), "keys and values");
+        assertEquals(
+                List.of(
+                        "embedding_Q4_K",
+                        "linear_Q4_K_t1",
+                        "linear_Q4_K_t1",
+                        "rope_append_f16",
+                        "attention_f16_d64",
+                        "attention_f16_d64",
+                        "select_rows"),
+                entries(planned, TOKEN));
+        long appends = entries(planned, new StepShape(8, 1, false)).stream()
+                .filter("rope_append_f16"::equals)
+                .count();
+        assertEquals(1, appends);
+    }
+
     private PlannedGraph encoder(int tokens) {
         Value x = b.embedding("x", t.matrix("token_embd.weight", WIDTH, 1000, "F16"));
         x = b.add("p", x, b.positionEmbedding("position", t.matrix("position_embd.weight", WIDTH, 40, "F16")));
