@@ -71,7 +71,7 @@ final class GatedDeltaGraph {
             x = g.add(blk + "residual", x, mixed);
             normed = d.rmsNorm(blk + "post_attention_norm", x);
             Value forward = experts.isPresent()
-                    ? experts(blk, normed, experts.get())
+                    ? SharedExpert.beside(d, keys, blk, normed, experts.get())
                     : d.gated(blk, "", normed, c.feedForwardLength(), Activation.SILU);
             x = g.add(blk + "ffn_residual", x, forward);
         }
@@ -127,26 +127,12 @@ final class GatedDeltaGraph {
         return d.linear(blk + "ssm_out", g.multiply(blk + "delta_gated", normed, open), c.embeddingLength());
     }
 
-    /// Experts beside a shared one, which a sigmoid opens.
-    private Value experts(String blk, Value x, ExpertShape shape) {
-        int width = keys.integer("expert_shared_feed_forward_length", 1, MAX_WIDTH);
-        Value chosen = d.experts(blk, x, d.router(blk, x, shape), shape, Activation.SILU);
-        Value shared = d.gated(blk, "_shexp", x, width, Activation.SILU);
-        Value open =
-                g.activate(blk + "ffn_gate_act_shexp", d.linear(blk + "ffn_gate_inp_shexp", x, 1), Activation.SIGMOID);
-        return g.add(blk + "ffn_sum", chosen, g.weightedSum(blk + "ffn_shared", shared, open));
-    }
-
     /// {@return which layers have attention: every so many, or as an array says which are recurrent}
     private boolean[] attentionLayers() {
         String key = "attention.recurrent_layers";
         boolean[] attention = new boolean[c.blockCount()];
         if (keys.has(key)) {
-            Object found =
-                    keys.source().metadata().values().get(keys.nameOf(key)).value();
-            if (!(found instanceof boolean[] recurrent) || recurrent.length < attention.length) {
-                throw keys.impossible(key, found, "a boolean for each of " + attention.length + " layers");
-            }
+            boolean[] recurrent = keys.flagPerLayer(key, attention.length);
             for (int layer = 0; layer < attention.length; layer++) {
                 attention[layer] = !recurrent[layer];
             }

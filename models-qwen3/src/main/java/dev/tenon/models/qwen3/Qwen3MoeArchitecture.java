@@ -3,12 +3,7 @@ package dev.tenon.models.qwen3;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.graph.Activation;
-import dev.tenon.api.graph.ExpertOp.Router;
-import dev.tenon.api.graph.Graph;
-import dev.tenon.api.graph.RopeParams;
-import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RouterParams.Gating;
-import dev.tenon.api.graph.Value;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
@@ -17,8 +12,6 @@ import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
 import dev.tenon.api.model.blocks.DecoderBlocks.QkNorm;
 import dev.tenon.api.model.blocks.ExpertShape;
-import dev.tenon.api.model.blocks.RopeKeys;
-import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 
 /// The `qwen3moe` architecture: the Qwen 3 models with experts, such as 30B-A3B.
@@ -28,8 +21,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=qwen3moe")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Qwen3MoeArchitecture implements ModelArchitecture {
-    private static final float DEFAULT_FREQ_BASE = 1_000_000;
-
     /// Creates the architecture; it has no state.
     public Qwen3MoeArchitecture() {}
 
@@ -41,28 +32,9 @@ public final class Qwen3MoeArchitecture implements ModelArchitecture {
     @Override
     public ModelDefinition define(ModelSource source) {
         ModelKeys keys = ModelKeys.of(source);
-        ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
-        ExpertShape experts = ExpertShape.read(keys, "expert_feed_forward_length", Gating.SOFTMAX, true);
-        RopeParams rope = RopeKeys.read(keys, config, Pairing.HALF_SPLIT).build();
-        DecoderBlocks decoder = new DecoderBlocks(source, config).always(QkNorm.HEADS);
-        return new ModelDefinition(config, graph(decoder, experts, rope));
-    }
-
-    private static Graph graph(DecoderBlocks d, ExpertShape experts, RopeParams rope) {
-        Value x = d.embedding(); //                                                                   [T, E]
-        for (int layer = 0; layer < d.config().blockCount(); layer++) {
-            String blk = "blk." + layer + ".";
-
-            Value normed = d.rmsNorm(blk + "attn_norm", x);
-            Value attended =
-                    d.attention(blk, normed, layer, d.attentionParams(blk).build(), Optional.of(rope));
-            x = d.graph().add(blk + "attn_residual", x, attended); //                                 [T, E]
-
-            normed = d.rmsNorm(blk + "ffn_norm", x);
-            Router router = d.router(blk, normed, experts);
-            Value mixed = d.experts(blk, normed, router, experts, Activation.SILU);
-            x = d.graph().add(blk + "ffn_residual", x, mixed); //                                     [T, E]
-        }
-        return d.build(x); //                                                                         [L, nVocab]
+        ModelConfig config = ModelConfig.readShape(source, MoeQwen.DEFAULT_FREQ_BASE);
+        ExpertShape shape = ExpertShape.read(keys, "expert_feed_forward_length", Gating.SOFTMAX, true);
+        DecoderBlocks d = new DecoderBlocks(source, config).always(QkNorm.HEADS);
+        return MoeQwen.define(d, keys, (blk, x) -> d.experts(blk, x, d.router(blk, x, shape), shape, Activation.SILU));
     }
 }

@@ -57,6 +57,7 @@ class BundlesIT {
             olmoe
             phi3
             qwen2
+            qwen2moe
             qwen3
             qwen35
             qwen35moe
