@@ -25,6 +25,7 @@ import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
+import dev.tenon.platform.core.steps.StepLimits;
 import dev.tenon.platform.core.steps.StepLoop;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -98,12 +99,16 @@ final class PlacedModel implements LoadedModel {
         this.onClose = onClose;
         EngineConfig now = settings.get();
         this.placer = new Placer(registry, file, request);
+        int prefillMillis = now.prefillBudgetMillis(request.settings());
         Placement placement = placer.place(now);
         this.last = Description.of(placement);
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
         this.maxBatchTokens = placer.maxBatchTokens(placement.definition(), now);
-        this.loop = new StepLoop(placement, this::placeAgain, maxBatchTokens, placer.maxSequences());
+        this.loop = new StepLoop(
+                placement,
+                this::placeAgain,
+                new StepLimits(maxBatchTokens, placer.maxSequences(), now.prefillBudgetMillis(request.settings())));
         this.defaultOutput = placement.outputs().getFirst();
         this.causal = placement.definition().graph().isCausal();
         this.outputs = outputs(defaultOutput, placement.definition().graph());

@@ -53,7 +53,7 @@ public final class GenerationTask extends SequenceTask {
     /// @param events takes the events
     public GenerationTask(
             LoadedModel model, Sampler sampler, TokenSequence sequence, GenerationRequest request, EventQueue events) {
-        super(sequence, request.priority());
+        super(sequence, request.priority(), request.group());
         this.sequence = sequence;
         this.request = request;
         this.events = events;

@@ -74,6 +74,12 @@ public record EngineConfig(
             0,
             Integer.MAX_VALUE,
             "Milliseconds that a generation waits for a replacement of a bundle that is withdrawn.");
+    private static final Setting PREFILL_BUDGET = Setting.integer(
+            "prefill.budget.ms",
+            50,
+            0,
+            60_000,
+            "Milliseconds that a step with prompts may take while others wait for their next tokens; 0: no limit.");
     private static final Setting UNUSED = Setting.choice(
             "unused.tensors",
             "refuse",
@@ -82,9 +88,10 @@ public record EngineConfig(
 
     /// The settings of the engine itself; besides, `prefer.backend.ID`, `prefer.architecture.ID`
     /// and `prefer.format.ID` name a class or a bundle where two bundles offer the same id.
-    static final List<Setting> SETTINGS = List.of(BACKEND, DEVICE, THREADS, CONTEXT, BATCH, KEYS, VALUES, MOVE, UNUSED);
+    static final List<Setting> SETTINGS =
+            List.of(BACKEND, DEVICE, THREADS, CONTEXT, BATCH, KEYS, VALUES, MOVE, PREFILL_BUDGET, UNUSED);
     /// Those among them that the settings of a request may give; for others it has fields.
-    static final List<Setting> OF_REQUESTS = List.of(UNUSED);
+    static final List<Setting> OF_REQUESTS = List.of(PREFILL_BUDGET, UNUSED);
 
     /// Reads the settings.
     ///
@@ -183,6 +190,14 @@ public record EngineConfig(
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public boolean allowsUnusedTensors(Map<String, String> request) {
         return find(OWNER, UNUSED, request).checked().equals("allow");
+    }
+
+    /// {@return milliseconds that a step with prompts may take while others wait; 0 without limit}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public int prefillBudgetMillis(Map<String, String> request) {
+        return Integer.parseInt(find(OWNER, PREFILL_BUDGET, request).checked());
     }
 
     /// {@return the value of a setting}

@@ -2,7 +2,6 @@ package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.error.OutOfResourcesException;
-import java.util.ArrayList;
 import java.util.List;
 
 /// Decides which of the waiting tasks the next step runs, and how much of each. Used with the loop's lock held.
@@ -12,19 +11,21 @@ final class BatchComposer {
     private final int maxBatchTokens;
     private final int maxSequences;
     private final boolean whole;
-    private final List<SequenceTask> prompts = new ArrayList<>();
+    private final PrefillBudget budget;
+    private final PrefillOrder prompts = new PrefillOrder();
     private List<SequenceTask> batch;
     private StepInput input;
     private int room;
     private int logitRoom;
+    private int decodeRows;
 
-    /// @param maxBatchTokens most tokens of a step
-    /// @param maxSequences most sequences of a step
+    /// @param limits limits of a step
     /// @param whole whether a step takes a sequence whole or not at all, as encoders need; none is longer than a
     ///     step
-    BatchComposer(int maxBatchTokens, int maxSequences, boolean whole) {
-        this.maxBatchTokens = maxBatchTokens;
-        this.maxSequences = maxSequences;
+    BatchComposer(StepLimits limits, boolean whole) {
+        this.maxBatchTokens = limits.maxBatchTokens();
+        this.maxSequences = limits.maxSequences();
+        this.budget = new PrefillBudget(limits.prefillMillis());
         this.whole = whole;
     }
 
@@ -55,10 +56,25 @@ final class BatchComposer {
                 prompts.add(task);
             }
         }
-        for (int i = 0; i < prompts.size(); i++) {
-            run(prompts.get(i), room, placed);
+        decodeRows = input.tokenCount();
+        List<SequenceTask> sorted = prompts.sorted();
+        if (!whole && !sorted.isEmpty() && decodeRows > 0) {
+            room = Math.min(room, budget.tokens(room));
+        }
+        for (int i = 0; i < sorted.size(); i++) {
+            SequenceTask task = sorted.get(i);
+            if (run(task, room, placed)) {
+                prompts.ran(task);
+            }
         }
         return without;
+    }
+
+    /// Notes what the step took that was composed last.
+    ///
+    /// @param nanos of the step
+    void ran(long nanos) {
+        budget.ran(decodeRows, input.tokenCount() - decodeRows, nanos);
     }
 
     /// {@return whether a task has the pages that it needs; also if it failed because there are too few}
@@ -82,10 +98,12 @@ final class BatchComposer {
     }
 
     /// Adds pending tokens of a task, as many as there is room for.
-    private void run(SequenceTask task, int most, PlacedSequences placed) {
+    ///
+    /// @return whether it takes part
+    private boolean run(SequenceTask task, int most, PlacedSequences placed) {
         TokenSequence sequence = task.sequence();
         if (room == 0 || input.sequenceCount() == maxSequences || whole && task.pending() > room) {
-            return;
+            return false;
         }
         int count = Math.min(task.pending(), Math.min(most, room));
         int first = sequence.computed();
@@ -95,7 +113,7 @@ final class BatchComposer {
             rows = logitRoom;
         }
         if (count <= 0 && task.pending() > 0) {
-            return;
+            return false;
         }
         placed.states().prepare(sequence, count);
         batch.add(task);
@@ -103,6 +121,7 @@ final class BatchComposer {
         add(task, first, count);
         room -= count;
         logitRoom -= rows;
+        return true;
     }
 
     private void add(SequenceTask task, int first, int count) {

@@ -98,12 +98,15 @@ final class BatchStep {
     /// sequence.
     ///
     /// @param placed where it ran
-    void settle(PlacedSequences placed) {
+    /// @param nanos how long it took
+    void settle(PlacedSequences placed, long nanos) {
         deviceRun.end();
         if (broken) {
             tasks.forEach(task ->
                     placed.states().rewind(task.sequence(), task.sequence().computed()));
             broken = false;
+        } else if (deviceSteps == 0 && input.tokenCount() > 0) {
+            composer.ran(nanos);
         }
         tasks.forEach(task -> placed.settle(task.sequence()));
     }

@@ -30,7 +30,7 @@ public final class EvaluationTask extends SequenceTask {
     /// @param read whether anybody reads them; a device that can need not send logits that nobody
     ///     reads
     public EvaluationTask(TokenSequence sequence, String output, int width, int logitsFrom, boolean read) {
-        super(sequence, 0);
+        super(sequence, 0, "");
         this.output = output;
         this.width = width;
         this.read = read;

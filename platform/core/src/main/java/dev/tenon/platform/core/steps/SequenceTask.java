@@ -43,6 +43,7 @@ public abstract class SequenceTask {
     private final TokenSequence sequence;
     private State state = State.NEW;
     private final int priority;
+    private final String group;
     /// The number of its arrival; -1 before.
     private long arrival = -1;
 
@@ -61,9 +62,19 @@ public abstract class SequenceTask {
 
     /// @param sequence its tokens; those that are not computed yet are pending
     /// @param priority tasks of a higher one go first
-    protected SequenceTask(TokenSequence sequence, int priority) {
+    /// @param group whose task it is; groups take turns
+    protected SequenceTask(TokenSequence sequence, int priority, String group) {
         this.sequence = sequence;
         this.priority = priority;
+        this.group = group;
+    }
+
+    final int priority() {
+        return priority;
+    }
+
+    final String group() {
+        return group;
     }
 
     /// Called when the task is queued for the first time, with the loop's lock held: from now on nobody else

@@ -33,13 +33,12 @@ public final class StepLoop {
     ///
     /// @param placement where the model runs first; owned by the loop
     /// @param source makes the next placement when there is none
-    /// @param maxBatchTokens most tokens of a step
-    /// @param maxSequences most sequences of a step
-    public StepLoop(Placement placement, Supplier<Placement> source, int maxBatchTokens, int maxSequences) {
+    /// @param limits what bounds its steps
+    public StepLoop(Placement placement, Supplier<Placement> source, StepLimits limits) {
         this.placed = new PlacedSequences(lock, placement);
         this.source = source;
         boolean whole = !placement.definition().graph().isCausal();
-        this.step = new BatchStep(new BatchComposer(maxBatchTokens, maxSequences, whole));
+        this.step = new BatchStep(new BatchComposer(limits, whole));
     }
 
     /// {@return the sequences and the placement that they use}
@@ -233,7 +232,7 @@ public final class StepLoop {
     private List<SequenceTask> finish(long nanos) {
         lock.lock();
         try {
-            step.settle(placed);
+            step.settle(placed, nanos);
             List<SequenceTask> ended = List.of();
             for (SequenceTask task : step.tasks()) {
                 switch (task.next()) {

@@ -41,7 +41,7 @@ class SequenceTaskTests {
         boolean ended;
 
         Task() {
-            super(new TokenSequence(), 0);
+            super(new TokenSequence(), 0, "");
         }
 
         static Task in(State state) {
