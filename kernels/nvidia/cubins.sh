@@ -42,6 +42,7 @@ list() { # every module: NAME FILE MACROS...
   echo "small small.cu"
   echo "attention attention.cu"
   echo "router router.cu"
+  echo "states states.cu"
   if [ $every = yes ]; then
     echo "attention_prefill attention_prefill.cu"
     echo "rows rows.cu"

@@ -6,6 +6,7 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.TokenGenerator;
@@ -118,7 +119,8 @@ public final class CudaPlan implements Plan {
         }
         CudaSteps steps = new CudaSteps(context, planned, memory, input, pageTables, graphs, logits, profiler);
         runner = new StepRunner(turn, planned, steps);
-        if (planned.limits().maxSampledRows() > 0) {
+        // Steps that run ahead of what is taken would leave states that cannot be cut back.
+        if (planned.limits().maxSampledRows() > 0 && runner.states().isEmpty()) {
             generator = Optional.of(new CudaGenerator(runner, steps, context));
         }
         report = new PlanReport(
@@ -166,6 +168,11 @@ public final class CudaPlan implements Plan {
     @Override
     public KvPages kvPages() {
         return runner.pages();
+    }
+
+    @Override
+    public Optional<StateSlots> states() {
+        return runner.states();
     }
 
     @Override

@@ -16,7 +16,6 @@ import java.util.Optional;
 /// for a profile, the kernels with events between them. Used in the plan's turn; the plan owns all parts.
 final class CudaSteps implements StepDevice {
     private final CudaContext context;
-    private final PlannedGraph planned;
     private final PlanMemory memory;
     private final MemorySegment input;
     private final MemorySegment pageTables;
@@ -45,7 +44,6 @@ final class CudaSteps implements StepDevice {
             LogitsMemory logits,
             CudaProfiler profiler) {
         this.context = context;
-        this.planned = planned;
         this.memory = memory;
         this.input = input;
         this.pageTables = pageTables;
@@ -139,9 +137,9 @@ final class CudaSteps implements StepDevice {
     }
 
     @Override
-    public void copyPage(int from, int to) {
+    public void copy(List<KvBuffer> buffers, int from, int to) {
         context.enter();
-        for (KvBuffer buffer : planned.cache()) {
+        for (KvBuffer buffer : buffers) {
             long base = memory.address(buffer.buffer());
             long bytes = buffer.pageBytes();
             context.binding().copyOnDevice(base + to * bytes, base + from * bytes, bytes, context.stream());

@@ -71,6 +71,7 @@ final class PlanMemory implements AutoCloseable {
             case STEP, PAGES -> "step input";
             case ACTIVATION, ZEROED -> "activations";
             case KV -> "kv";
+            case STATE -> "states";
             case HOST -> "host";
         };
     }

@@ -24,6 +24,8 @@ public record BufferSpec(int id, Kind kind, String purpose, long bytes) {
         ZEROED,
         /// Keys and values; anything at first.
         KV,
+        /// States of sequences; anything at first.
+        STATE,
         /// Memory of the host that the device writes; zero at first.
         HOST
     }

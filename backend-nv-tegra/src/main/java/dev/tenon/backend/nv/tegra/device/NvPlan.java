@@ -4,12 +4,14 @@ import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Weights;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.run.PlanTurn;
 import dev.tenon.kernels.nvidia.run.StepRunner;
+import java.util.Optional;
 
 /// A planned graph with its memory on a GPU, which the plan owns. Its steps are [NvSteps].
 final class NvPlan implements Plan {
@@ -56,6 +58,11 @@ final class NvPlan implements Plan {
     @Override
     public KvPages kvPages() {
         return runner.pages();
+    }
+
+    @Override
+    public Optional<StateSlots> states() {
+        return runner.states();
     }
 
     @Override

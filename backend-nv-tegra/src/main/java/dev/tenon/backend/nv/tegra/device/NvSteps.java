@@ -10,6 +10,7 @@ import dev.tenon.kernels.nvidia.run.StepLogits;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -70,9 +71,9 @@ final class NvSteps implements StepDevice, AutoCloseable {
 
     /// The processor copies where it reads all memory fast, otherwise the copy engine.
     @Override
-    public void copyPage(int from, int to) {
+    public void copy(List<KvBuffer> buffers, int from, int to) {
         GpuDevice device = launcher.device();
-        for (KvBuffer buffer : planned.cache()) {
+        for (KvBuffer buffer : buffers) {
             long bytes = buffer.pageBytes();
             if (device.gpu().traits().sharedMemory()) {
                 MemorySegment all = memory.host(buffer.buffer());

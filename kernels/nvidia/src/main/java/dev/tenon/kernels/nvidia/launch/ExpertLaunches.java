@@ -48,7 +48,7 @@ public final class ExpertLaunches {
     /// @param experts how many there are
     /// @param order the choices ordered by expert, in steps of many rows
     /// @param tiles which of them are multiplied together
-    /// @param results float32 rows of each choice, where they are not added up at once
+    /// @param results float32 rows of each choice, where they are not added up at once; null where they never are
     public record Choices(Slot chosen, int experts, BufferSpec order, BufferSpec tiles, BufferSpec results) {
         int used() {
             return chosen.width;
@@ -115,7 +115,15 @@ public final class ExpertLaunches {
                 params.scale(),
                 params.groups(),
                 params.groupsUsed());
-        if (grouped && rows > FEW) {
+        if (grouped) {
+            order(e, choices);
+        }
+    }
+
+    /// In steps of many rows, orders choices by expert, for the launches that multiply with their matrices.
+    public void order(Emission e, Choices choices) {
+        int rows = e.rows(choices.chosen);
+        if (rows > FEW) {
             int pairs = rows * choices.used();
             e.launch(
                     ROUTER,

@@ -8,8 +8,10 @@ import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
@@ -61,6 +63,8 @@ public final class GraphPlanner {
     private final OwnOps ownOps;
     private final RowOps rowOps;
     private final ExpertOps expertOps;
+    private final StateOps stateOps;
+    private final HeadOps headOps;
     private final Scratch scratch;
     private final BufferSpec step;
     private final ValuePool<Slot> pool;
@@ -85,14 +89,11 @@ public final class GraphPlanner {
         this.readers = new Readers(this.graph);
         this.rowOps = new RowOps(pool, weights, folded, this.graph.output());
         this.attention = new AttentionOps(options, traits, buffers, weights, pool, ops);
+        ExpertLaunches experts = new ExpertLaunches(linears, request.schedule());
+        this.headOps = new HeadOps(pool, weights, buffers, experts, Buckets.of(options.maxBatchTokens()));
         this.expertOps = new ExpertOps(
-                pool,
-                weights,
-                buffers,
-                linears,
-                new ExpertLaunches(linears, request.schedule()),
-                value -> normOf(folded.get(value.id())),
-                readers);
+                pool, weights, buffers, linears, experts, value -> normOf(folded.get(value.id())), readers);
+        this.stateOps = new StateOps(pool, weights, buffers, readers, options.stateSlots());
         this.tileRows = this.graph.attentionLayers().stream()
                 .mapToInt(a -> AttentionLaunches.tileRows(a, traits))
                 .filter(r -> r > 0)
@@ -123,13 +124,15 @@ public final class GraphPlanner {
                 tileRows,
                 attention.deepFrom(),
                 output.selected,
-                maxLogitRows);
+                maxLogitRows,
+                stateOps.states().isEmpty() ? 0 : options.stateSlots());
         LaunchPlan plan = new LaunchPlan(limits, traits, ops, output, scratch, step);
         for (StepShape shape : limits.largest()) {
             plan.launches(shape, buffers::grow);
             buffers.grow(step, limits.layout(shape).bytes());
         }
-        return new PlannedGraph(plan, attention.pages(), buffers.list(), weights, attention.cache(), ownOps.texts());
+        return new PlannedGraph(
+                plan, attention.pages(), buffers.list(), weights, attention.cache(), stateOps.states(), ownOps.texts());
     }
 
     /// The rows that all tables of a kind have.
@@ -166,6 +169,9 @@ public final class GraphPlanner {
                 fold((CoreOp.RmsNorm) f.norm());
                 ops.add(expertOps.plan(f));
             }
+            case PartOp.HeadLinear l -> ops.add(headOps.plan(l));
+            case StateOp s -> ops.add(stateOps.plan(s));
+            case CoreOp.Activate a when stateOps.isDone(a) -> pool.share(a.out(), pool.get(a.x()));
             case ReferenceOp own -> ops.add(ownOps.plan(own, pool, weights));
             default -> ops.add(ExpertOps.plans(op) ? expertOps.plan(op) : rowOps.plan(op));
         }

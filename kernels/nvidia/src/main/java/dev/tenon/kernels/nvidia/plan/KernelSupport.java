@@ -10,6 +10,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelOffers;
 import dev.tenon.api.kernel.KernelProvider;
@@ -136,9 +137,11 @@ public final class KernelSupport {
             case CoreOp.Linear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
             case CoreOp.Embedding embedding -> matrix(embedding.kind(), embedding.table(), weights, fragments);
             case CoreOp.PositionEmbedding embedding -> matrix("embedding", embedding.table(), weights, fragments);
+            case PartOp.HeadLinear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
             case ExpertOp.ExpertLinear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
             case CoreOp.Attention a -> attention(a);
-            case ExpertOp.Router _,
+            case StateOp _,
+                    ExpertOp.Router _,
                     ExpertOp.WeightedSum _,
                     CoreOp.Repeat _,
                     CoreOp.RmsNorm _,

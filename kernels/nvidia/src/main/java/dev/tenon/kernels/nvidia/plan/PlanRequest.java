@@ -106,14 +106,7 @@ public record PlanRequest(
     }
 
     private static PlanOptions with(PlanOptions o, Map<String, String> settings) {
-        return PlanOptions.builder(o.kvTokens())
-                .maxBatchTokens(o.maxBatchTokens())
-                .maxSequences(o.maxSequences())
-                .keyType(o.keyType())
-                .valueType(o.valueType())
-                .fuse(o.fuse())
-                .settings(settings)
-                .build();
+        return o.toBuilder().settings(settings).build();
     }
 
     /// Lists the reasons why a graph of core ops and fused ops cannot run: what [GraphSupport]

@@ -24,6 +24,7 @@ public final class PlannedGraph {
     private final List<DeviceWeight> matrices;
     private final List<Constant> constants;
     private final List<KvBuffer> cache;
+    private final List<KvBuffer> states;
     private final Map<String, String> texts;
 
     /// @param plan the ops
@@ -31,6 +32,7 @@ public final class PlannedGraph {
     /// @param buffers all memory that is needed, by id
     /// @param weights what is uploaded
     /// @param cache keys and values of the layers, alternating
+    /// @param states states of the ops that have one
     /// @param texts sources of other bundles' kernels, by file
     PlannedGraph(
             LaunchPlan plan,
@@ -38,6 +40,7 @@ public final class PlannedGraph {
             List<BufferSpec> buffers,
             WeightList weights,
             List<KvBuffer> cache,
+            List<KvBuffer> states,
             Map<String, String> texts) {
         this.plan = plan;
         this.pages = pages;
@@ -45,6 +48,7 @@ public final class PlannedGraph {
         this.matrices = weights.matrices();
         this.constants = weights.constants();
         this.cache = List.copyOf(cache);
+        this.states = List.copyOf(states);
         this.texts = Map.copyOf(texts);
     }
 
@@ -71,6 +75,11 @@ public final class PlannedGraph {
     /// {@return keys and values of the layers, alternating}
     public List<KvBuffer> cache() {
         return cache;
+    }
+
+    /// {@return states of the ops that have one}
+    public List<KvBuffer> states() {
+        return states;
     }
 
     /// {@return where the logits are, float32 rows of [#logitsWidth]}

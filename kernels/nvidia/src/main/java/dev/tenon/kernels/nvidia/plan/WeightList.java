@@ -64,7 +64,7 @@ final class WeightList {
         return ones.computeIfAbsent(length, n -> {
             float[] values = new float[n];
             Arrays.fill(values, 1);
-            return constant("ones", MemorySegment.ofArray(values));
+            return numbers("ones", values);
         });
     }
 
@@ -78,6 +78,11 @@ final class WeightList {
 
     /// {@return numbers that the host has computed}
     BufferSpec constant(String purpose, double[] values) {
+        return constant(purpose, MemorySegment.ofArray(values));
+    }
+
+    /// {@return numbers that the host has computed}
+    BufferSpec numbers(String purpose, float[] values) {
         return constant(purpose, MemorySegment.ofArray(values));
     }
 

@@ -29,7 +29,7 @@ record CachePages(PlanTurn turn, StepDevice device, List<KvBuffer> buffers, int 
         }
         turn.begin("copying of pages");
         try {
-            device.copyPage(from, to);
+            device.copy(buffers, from, to);
         } finally {
             turn.end();
         }

@@ -1,7 +1,9 @@
 package dev.tenon.kernels.nvidia.run;
 
 import dev.tenon.api.device.StepInput;
+import dev.tenon.kernels.nvidia.KvBuffer;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 
 /// What runs a plan's steps: a device, behind some driver. Called in the plan's turn, by one thread at a
@@ -39,9 +41,10 @@ public interface StepDevice {
     /// @param step the step
     void run(Step step);
 
-    /// Copies a page of the cache between two steps, and waits for it.
+    /// Copies a piece of some buffers between two steps, a page of each or a slot of each, and waits for it.
     ///
-    /// @param from source page
-    /// @param to target page
-    void copyPage(int from, int to);
+    /// @param buffers the buffers
+    /// @param from source piece
+    /// @param to target piece
+    void copy(List<KvBuffer> buffers, int from, int to);
 }

@@ -1,6 +1,7 @@
 package dev.tenon.kernels.nvidia.run;
 
 import dev.tenon.api.device.KvPages;
+import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
@@ -11,6 +12,7 @@ import dev.tenon.kernels.nvidia.step.PageTables;
 import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import java.util.List;
+import java.util.Optional;
 
 /// Runs the steps of a planned graph on a device: checks a step, finds its shape, writes its page tables
 /// and input, hands it to the device, and reads what it gave. A step that wants more rows of logits than
@@ -27,6 +29,7 @@ public final class StepRunner {
     private final StepSampling sampling;
     private final Rows result;
     private final KvPages pages;
+    private final Optional<SequenceSlots> states;
 
     /// Makes a runner.
     ///
@@ -43,6 +46,9 @@ public final class StepRunner {
         this.sampling = new StepSampling(device.sampled().isPresent() ? limits.maxSampledRows() : 0);
         this.result = new Rows(turn, logits, sampling, planned.logitsWidth(), limits.logitsSelected());
         this.pages = new CachePages(turn, device, planned.cache(), limits.pageCount());
+        this.states = limits.stateSlots() == 0
+                ? Optional.empty()
+                : Optional.of(new SequenceSlots(turn, device, planned.states(), limits.stateSlots()));
     }
 
     /// {@return the plan's turn}
@@ -60,6 +66,11 @@ public final class StepRunner {
         return pages;
     }
 
+    /// {@return the states of sequences; empty for a graph without states}
+    public Optional<StateSlots> states() {
+        return states.map(slots -> slots);
+    }
+
     /// Runs a step: [dev.tenon.api.device.Plan#run].
     ///
     /// @param input the batch
@@ -69,12 +80,14 @@ public final class StepRunner {
         try {
             check.check(input);
             limits.checkPositions(input, 1);
+            states.ifPresent(slots -> slots.begin(input));
             result.begin(input);
             if (input.tokenCount() > 0) {
                 device.begin();
                 runAll(input);
                 device.end(input);
             }
+            states.ifPresent(slots -> slots.end(input));
             return result;
         } finally {
             turn.end();

@@ -25,6 +25,9 @@ public final class StepLayout {
     private final long tiles;
     private final long choices;
     private final long steps;
+    private final int runCount;
+    private final long runOfRow;
+    private final long runs;
     private final long bytes;
 
     /// Makes a layout.
@@ -33,7 +36,8 @@ public final class StepLayout {
     /// @param tileRows rows of an attention tile; 0 if there is no attention
     /// @param maxSequences most sequences in a step
     /// @param hasLasts whether [#lasts] is there
-    public StepLayout(StepShape shape, int tileRows, int maxSequences, boolean hasLasts) {
+    /// @param hasRuns whether [#runs] is there
+    public StepLayout(StepShape shape, int tileRows, int maxSequences, boolean hasLasts, boolean hasRuns) {
         this.shape = shape;
         this.tileRows = tileRows;
         this.hasLasts = hasLasts;
@@ -47,7 +51,10 @@ public final class StepLayout {
         choices = tiles + 16L * tileCount;
         int choosing = shape.candidates() > 0 ? shape.logitRows() : 0;
         steps = choices + (long) CHOICE_BYTES * choosing;
-        bytes = Math.max(16, steps + (choosing > 0 ? 16 : 0));
+        runCount = hasRuns ? Math.min(maxSequences, shape.rows()) : 0;
+        runOfRow = steps + (choosing > 0 ? 16 : 0);
+        runs = runOfRow + (hasRuns ? aligned(shape.rows()) : 0);
+        bytes = Math.max(16, runs + 16L * runCount);
     }
 
     private static long aligned(int elements) {
@@ -95,6 +102,22 @@ public final class StepLayout {
         return steps;
     }
 
+    /// {@return offset of `runOfRow[rows]`, the run that a row belongs to, -1 for none; there for states}
+    public long runOfRow() {
+        return runOfRow;
+    }
+
+    /// {@return offset of `runs[runCount][4]`, the rows of one sequence: first row, rows, state slot, 0; there for
+    ///     states}
+    public long runs() {
+        return runs;
+    }
+
+    /// {@return runs that the step has room for; those after the last one have 0 rows}
+    public int runCount() {
+        return runCount;
+    }
+
     /// {@return tiles of attention that the step has room for}
     public int tileCount() {
         return tileCount;
@@ -135,6 +158,34 @@ public final class StepLayout {
         if (tileCount > 0) {
             writeTiles(input, target);
         }
+        if (runCount > 0) {
+            writeRuns(input, target);
+        }
+    }
+
+    private void writeRuns(StepInput input, MemorySegment target) {
+        int run = 0;
+        for (int first = 0; first < input.tokenCount(); run++) {
+            int end = first;
+            while (end < input.tokenCount() && input.sequence(end) == input.sequence(first)) {
+                put(target, runOfRow, end++, run);
+            }
+            writeRun(target, run, first, end - first, input.stateSlot(input.sequence(first)));
+            first = end;
+        }
+        for (int t = input.tokenCount(); t < shape.rows(); t++) {
+            put(target, runOfRow, t, -1);
+        }
+        for (; run < runCount; run++) {
+            writeRun(target, run, 0, 0, 0);
+        }
+    }
+
+    private void writeRun(MemorySegment target, int run, int first, int rows, int slot) {
+        put(target, runs, 4 * run, first);
+        put(target, runs, 4 * run + 1, rows);
+        put(target, runs, 4 * run + 2, slot);
+        put(target, runs, 4 * run + 3, 0);
     }
 
     private void writeLasts(StepInput input, int count, MemorySegment target) {

@@ -21,6 +21,7 @@ import java.util.List;
 ///     one for each token
 /// @param maxLogitRows most rows that one run computes after `select_rows`; more need further runs with 0
 ///     rows
+/// @param stateSlots slots for states of sequences; 0 for a graph without states
 public record StepLimits(
         PlanOptions options,
         int pageCount,
@@ -30,7 +31,8 @@ public record StepLimits(
         int tileRows,
         int deepFrom,
         boolean logitsSelected,
-        int maxLogitRows) {
+        int maxLogitRows,
+        int stateSlots) {
     /// {@return most rows after `select_rows` in a run of a plan}
     ///
     /// @param options limits of the plan
@@ -40,7 +42,7 @@ public record StepLimits(
 
     /// {@return what checks the input of steps}
     public StepCheck check() {
-        return new StepCheck(options, KvBuffer.TOKENS, pageCount, vocabularySize);
+        return new StepCheck(options, KvBuffer.TOKENS, pageCount, vocabularySize, stateSlots);
     }
 
     /// Checks that tables of positions have a vector for each token of some steps.
@@ -68,7 +70,7 @@ public record StepLimits(
     ///
     /// @param shape the step's sizes
     public StepLayout layout(StepShape shape) {
-        return new StepLayout(shape, tileRows, options.maxSequences(), !causal);
+        return new StepLayout(shape, tileRows, options.maxSequences(), !causal, stateSlots > 0);
     }
 
     /// {@return the shape of a step whose tokens the host samples}

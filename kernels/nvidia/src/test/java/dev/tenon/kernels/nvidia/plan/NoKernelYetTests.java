@@ -60,15 +60,27 @@ class NoKernelYetTests {
     @TestFactory
     Stream<DynamicTest> whatNoKernelComputesIsRefusedWithAReason() {
         Value two = new Value(2, "two", 2);
-        Value wide = new Value(3, "wide", 128);
         Weight pair = Weight.vector("pair", 2);
         Map<String, Op> ops = Map.ofEntries(
-                Map.entry("op head_linear", new PartOp.HeadLinear(X, new Weight("h", 32, 32, 2), Y)),
-                Map.entry("op short_convolution", new StateOp.ShortConvolution(X, new Weight("c", 4, 64), NONE, Y)),
-                Map.entry("op selective_scan", new StateOp.SelectiveScan(wide, two, pair, pair, pair, 1, Y)),
                 Map.entry(
-                        "op gated_delta_rule",
-                        new StateOp.GatedDeltaRule(wide, two, two, pair, pair, 1, StateOp.KeyHeads.BLOCK, 1e-6f, Y)),
+                        "op head_linear of more than 1024 heads",
+                        new PartOp.HeadLinear(
+                                new Value(6, "heads", 1025), new Weight("h", 1, 1, 1025), new Value(7, "of", 1025))),
+                Map.entry(
+                        "op selective_scan with more than 256 numbers in a row of its state",
+                        new StateOp.SelectiveScan(new Value(8, "xbc", 64 + 2 * 257), two, pair, pair, pair, 1, Y)),
+                Map.entry(
+                        "op gated_delta_rule with more than 256 numbers in a row of its state",
+                        new StateOp.GatedDeltaRule(
+                                new Value(9, "qkv", 64 + 2 * 257),
+                                two,
+                                two,
+                                pair,
+                                pair,
+                                1,
+                                StateOp.KeyHeads.BLOCK,
+                                1e-6f,
+                                Y)),
                 Map.entry(
                         "op router over more than 1024 experts",
                         new ExpertOp.Router(
@@ -112,6 +124,11 @@ class NoKernelYetTests {
         ops.add(new ExpertOp.Router(X, params, two, new Value(4, "shares", 2)));
         ops.add(new ExpertOp.ExpertLinear(X, two, new Weight("table", 64, 64, 8), NONE, wide));
         ops.add(new ExpertOp.WeightedSum(wide, two, Y));
+        Weight pair = Weight.vector("pair", 2);
+        ops.add(new PartOp.HeadLinear(X, new Weight("table", 32, 32, 2), Y));
+        ops.add(new StateOp.ShortConvolution(X, new Weight("c", 4, 64), NONE, Y));
+        ops.add(new StateOp.SelectiveScan(wide, two, pair, pair, pair, 1, Y));
+        ops.add(new StateOp.GatedDeltaRule(wide, two, two, pair, pair, 1, StateOp.KeyHeads.BLOCK, 1e-6f, Y));
         for (Pooling pooling : Pooling.values()) {
             ops.add(new CoreOp.Pool(X, pooling, Y));
         }

@@ -10,6 +10,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenSampling;
+import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.plan.TestGraphs;
@@ -97,8 +98,8 @@ class StepRunnerTests {
         }
 
         @Override
-        public void copyPage(int from, int to) {
-            calls.add("copy " + from + " to " + to);
+        public void copy(List<KvBuffer> buffers, int from, int to) {
+            calls.add("copy " + from + " to " + to + " in " + buffers.size());
         }
 
         @Override
@@ -236,7 +237,7 @@ class StepRunnerTests {
         };
         runner.run(prompt(1, true));
         runner.pages().copy(0, 1);
-        assertEquals(List.of("pages 0 + 4", "run 1, 1, sends", "copy 0 to 1"), device.takeCalls());
+        assertEquals(List.of("pages 0 + 4", "run 1, 1, sends", "copy 0 to 1 in 4"), device.takeCalls());
     }
 
     @Test

@@ -19,9 +19,12 @@ public final class NvidiaKernels {
     private static final Pattern ATTENTION = Pattern.compile("attention_(f32|f16|q8_0)_d\\w+");
     private static final Pattern PREFILL = Pattern.compile("attention_prefill_(f32|f16|q8_0)_d(\\d+)");
 
+    private static final Pattern STATES = Pattern.compile("(selective_scan|gated_delta_rule)_\\d+");
+
     private static final Map<String, KernelReference> SMALL = Map.ofEntries(
             Map.entry("float_matmul", Products::floatMatmul),
             Map.entry("router", Experts::router),
+            Map.entry("short_convolution", States::convolution),
             Map.entry("weighted_sum", Experts::weightedSum),
             Map.entry("expert_groups", Experts::groups),
             Map.entry("rms_norm", SmallKernels::rmsNorm),
@@ -59,6 +62,10 @@ public final class NvidiaKernels {
         KernelReference small = SMALL.get(entry);
         if (small != null) {
             return Optional.of(small);
+        }
+        Matcher states = STATES.matcher(entry);
+        if (states.matches()) {
+            return Optional.of(states.group(1).equals("selective_scan") ? States::scan : States::rule);
         }
         return match(LINEAR, entry, (m, f) -> {
                     int rows = Integer.parseInt(m.group(3));

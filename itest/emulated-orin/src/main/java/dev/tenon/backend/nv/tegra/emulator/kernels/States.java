@@ -1,0 +1,168 @@
+package dev.tenon.backend.nv.tegra.emulator.kernels;
+
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.floats;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.ints;
+import static dev.tenon.backend.nv.tegra.emulator.kernels.Arrays.write;
+
+import dev.tenon.backend.nv.tegra.emulator.launch.KernelLaunch;
+
+/// `states.cu`: ops with a state.
+final class States {
+    private States() {}
+
+    /// The rows of one sequence in a step.
+    private record Run(int first, int rows, int slot, boolean begins) {
+        static Run of(KernelLaunch launch, long runs, long positions, int number) {
+            int[] numbers = ints(launch, runs + 16L * number, 4);
+            boolean begins = numbers[1] > 0 && ints(launch, positions + 4L * numbers[0], 1)[0] == 0;
+            return new Run(numbers[0], numbers[1], numbers[2], begins);
+        }
+
+        /// What its slot holds; zeros at the beginning of a sequence.
+        float[] state(KernelLaunch launch, long states, int length) {
+            return begins ? new float[length] : floats(launch, states + 4L * slot * length, length);
+        }
+    }
+
+    /// `short_convolution(x, weight, bias, states, runOfRow, runs, positions, out, width, taps, activation)`: a
+    /// block a row and some channels.
+    static void convolution(KernelLaunch launch) {
+        int rows = launch.geometry().gridX();
+        int width = launch.intParameter(8);
+        int taps = launch.intParameter(9);
+        int activation = launch.intParameter(10);
+        int length = (taps - 1) * width;
+        float[] x = floats(launch, launch.longParameter(0), (long) rows * width);
+        float[] weight = floats(launch, launch.longParameter(1), (long) width * taps);
+        float[] bias = floats(launch, launch.longParameter(2), width);
+        long states = launch.longParameter(3);
+        int[] runOfRow = ints(launch, launch.longParameter(4), rows);
+        for (int t = 0; t < rows; t++) {
+            if (runOfRow[t] < 0 || t > 0 && runOfRow[t] == runOfRow[t - 1]) {
+                continue;
+            }
+            Run run = Run.of(launch, launch.longParameter(5), launch.longParameter(6), runOfRow[t]);
+            // The rows before the run, then those of the run.
+            float[] all = new float[length + run.rows * width];
+            System.arraycopy(run.state(launch, states, length), 0, all, 0, length);
+            System.arraycopy(x, run.first * width, all, length, run.rows * width);
+            float[] out = new float[run.rows * width];
+            for (int i = 0; i < out.length; i++) {
+                double sum = bias == null ? 0 : bias[i % width];
+                for (int j = 0; j < taps; j++) {
+                    sum += (double) weight[i % width * taps + j] * all[i + j * width];
+                }
+                out[i] = activation < 0 ? (float) sum : Arrays.activated((float) sum, activation);
+            }
+            write(launch, launch.longParameter(7) + 4L * run.first * width, out);
+            float[] left = java.util.Arrays.copyOfRange(all, all.length - length, all.length);
+            write(launch, states + 4L * run.slot * length, left);
+        }
+    }
+
+    /// `selective_scan_N(xbc, step, a, d, bias, states, runs, positions, out, groups, rows, length)`: a block some
+    /// rows, a head and a run.
+    static void scan(KernelLaunch launch) {
+        int heads = launch.geometry().gridY();
+        int groups = launch.intParameter(9);
+        int rows = launch.intParameter(10);
+        int length = launch.intParameter(11);
+        float[] a = floats(launch, launch.longParameter(2), heads);
+        float[] d = floats(launch, launch.longParameter(3), heads);
+        float[] bias = floats(launch, launch.longParameter(4), heads);
+        int width = heads * rows + 2 * groups * length;
+        for (int r = 0; r < launch.geometry().gridZ(); r++) {
+            Run run = Run.of(launch, launch.longParameter(6), launch.longParameter(7), r);
+            if (run.rows == 0) {
+                continue;
+            }
+            float[] state = run.state(launch, launch.longParameter(5), heads * rows * length);
+            float[] out = new float[run.rows * heads * rows];
+            float[] xbc = floats(launch, launch.longParameter(0) + 4L * run.first * width, (long) run.rows * width);
+            float[] step = floats(launch, launch.longParameter(1) + 4L * run.first * heads, (long) run.rows * heads);
+            for (int i = 0; i < out.length; i++) {
+                int t = i / (heads * rows);
+                int row = i % (heads * rows);
+                int head = row / rows;
+                int b = t * width + heads * rows + head / (heads / groups) * length;
+                double dt = softplus(step[t * heads + head] + bias[head]);
+                double x = xbc[t * width + row];
+                double sum = d[head] * x;
+                for (int s = 0; s < length; s++) {
+                    int at = row * length + s;
+                    state[at] = (float) (Math.exp(dt * a[head]) * state[at] + dt * x * xbc[b + s]);
+                    sum += (double) state[at] * xbc[b + groups * length + s];
+                }
+                out[i] = (float) sum;
+            }
+            write(launch, launch.longParameter(8) + 4L * run.first * heads * rows, out);
+            write(launch, launch.longParameter(5) + 4L * run.slot * state.length, state);
+        }
+    }
+
+    /// `gated_delta_rule_N(qkv, decay, beta, a, bias, states, runs, positions, out, keyHeads, cyclic, eps, rows,
+    /// length)`: a block some rows, a value head and a run.
+    static void rule(KernelLaunch launch) {
+        int heads = launch.geometry().gridY();
+        int keyHeads = launch.intParameter(9);
+        boolean cyclic = launch.intParameter(10) != 0;
+        float eps = launch.floatParameter(11);
+        int rows = launch.intParameter(12);
+        int length = launch.intParameter(13);
+        float[] a = floats(launch, launch.longParameter(3), heads);
+        float[] bias = floats(launch, launch.longParameter(4), heads);
+        int width = 2 * keyHeads * length + heads * rows;
+        for (int r = 0; r < launch.geometry().gridZ(); r++) {
+            Run run = Run.of(launch, launch.longParameter(6), launch.longParameter(7), r);
+            if (run.rows == 0) {
+                continue;
+            }
+            float[] state = run.state(launch, launch.longParameter(5), heads * rows * length);
+            float[] out = new float[run.rows * heads * rows];
+            float[] qkv = floats(launch, launch.longParameter(0) + 4L * run.first * width, (long) run.rows * width);
+            float[] decay = floats(launch, launch.longParameter(1) + 4L * run.first * heads, (long) run.rows * heads);
+            float[] beta = floats(launch, launch.longParameter(2) + 4L * run.first * heads, (long) run.rows * heads);
+            for (int i = 0; i < run.rows * heads; i++) {
+                int head = i % heads;
+                int from = i / heads * width;
+                int keyHead = cyclic ? head % keyHeads : head / (heads / keyHeads);
+                double[] query = scaled(qkv, from + keyHead * length, length, eps, Math.sqrt(length));
+                double[] key = scaled(qkv, from + (keyHeads + keyHead) * length, length, eps, 1);
+                double kept = Math.exp(a[head] * softplus(decay[i] + bias[head]));
+                double strength = 1 / (1 + Math.exp(-beta[i]));
+                for (int v = 0; v < rows; v++) {
+                    int at = (head * rows + v) * length;
+                    double seen = 0;
+                    for (int k = 0; k < length; k++) {
+                        seen += kept * state[at + k] * key[k];
+                    }
+                    double delta = strength * (qkv[from + 2 * keyHeads * length + head * rows + v] - seen);
+                    double sum = 0;
+                    for (int k = 0; k < length; k++) {
+                        state[at + k] = (float) (kept * state[at + k] + delta * key[k]);
+                        sum += state[at + k] * query[k];
+                    }
+                    out[i * rows + v] = (float) sum;
+                }
+            }
+            write(launch, launch.longParameter(8) + 4L * run.first * heads * rows, out);
+            write(launch, launch.longParameter(5) + 4L * run.slot * state.length, state);
+        }
+    }
+
+    private static double softplus(double x) {
+        return Math.log1p(Math.exp(-Math.abs(x))) + Math.max(x, 0);
+    }
+
+    private static double[] scaled(float[] from, int at, int length, float eps, double divisor) {
+        double squares = 0;
+        for (int i = 0; i < length; i++) {
+            squares += (double) from[at + i] * from[at + i];
+        }
+        double[] scaled = new double[length];
+        for (int i = 0; i < length; i++) {
+            scaled[i] = from[at + i] / (Math.max(Math.sqrt(squares), eps) * divisor);
+        }
+        return scaled;
+    }
+}

@@ -1,0 +1,102 @@
+package dev.tenon.kernels.nvidia.plan;
+
+import dev.tenon.api.compile.ValuePool;
+import dev.tenon.api.device.Support;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.kernels.nvidia.Argument.Address;
+import dev.tenon.kernels.nvidia.BufferSpec;
+import dev.tenon.kernels.nvidia.KvBuffer;
+import dev.tenon.kernels.nvidia.launch.BufferList;
+import dev.tenon.kernels.nvidia.launch.KernelCodes;
+import dev.tenon.kernels.nvidia.launch.PlannedOp;
+import dev.tenon.kernels.nvidia.launch.Slot;
+import dev.tenon.kernels.nvidia.launch.StateLaunches;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/// Plans the ops with a state, with the memory of the states.
+final class StateOps {
+    private static final int NO_ACTIVATION = -1;
+
+    private final ValuePool<Slot> pool;
+    private final WeightList weights;
+    private final BufferList buffers;
+    private final Readers readers;
+    private final int slots;
+    private final List<KvBuffer> states = new ArrayList<>();
+    /// Results of convolutions that are activated already, by id.
+    private final Set<Integer> activated = new HashSet<>();
+
+    /// @param pool memory of values
+    /// @param weights memory of weights
+    /// @param buffers all memory
+    /// @param readers what reads a value
+    /// @param slots slots of the plan
+    StateOps(ValuePool<Slot> pool, WeightList weights, BufferList buffers, Readers readers, int slots) {
+        this.pool = pool;
+        this.weights = weights;
+        this.buffers = buffers;
+        this.readers = readers;
+        this.slots = slots;
+    }
+
+    /// {@return the memory of the states planned so far}
+    List<KvBuffer> states() {
+        return states;
+    }
+
+    /// {@return whether the convolution before it has done an op: its result is that of the convolution}
+    ///
+    /// @param a any activation
+    boolean isDone(CoreOp.Activate a) {
+        return activated.contains(a.x().id());
+    }
+
+    /// {@return an op with its memory}
+    ///
+    /// @param op an op that passed the check
+    PlannedOp plan(StateOp op) {
+        long bytes = op.stateFloats() * Float.BYTES;
+        String purpose = "states of " + op.out().name();
+        KvBuffer state = new KvBuffer(
+                buffers.add(BufferSpec.Kind.STATE, purpose, Math.multiplyExact(bytes, (long) slots)), bytes);
+        states.add(state);
+        Slot[] in = op.inputs().stream().map(pool::get).toArray(Slot[]::new);
+        Address[] vectors = op.weights().stream().map(this::floats).toArray(Address[]::new);
+        Slot out = pool.define(op.out(), false);
+        PlannedOp.Emitter emitter = switch (op) {
+            case StateOp.ShortConvolution c -> {
+                int activation = activation(c.out());
+                Address bias = vectors.length > 1 ? vectors[1] : Address.NULL;
+                yield to -> StateLaunches.convolution(to, c, in[0], vectors[0], bias, state, activation, out);
+            }
+            case StateOp.SelectiveScan s -> to -> StateLaunches.scan(to, s, in[0], in[1], vectors, state, out);
+            case StateOp.GatedDeltaRule r -> to -> StateLaunches.rule(to, r, in, vectors, state, out);
+        };
+        long weightBytes =
+                op.weights().stream().mapToLong(w -> 4L * w.elements()).sum();
+        String name = op.weights().getFirst().name();
+        return new PlannedOp(op.kind(), name, op.kind(), Support.Level.FAST, false, weightBytes + 2 * bytes, emitter);
+    }
+
+    private Address floats(Weight weight) {
+        return weights.floats(weight).at(0);
+    }
+
+    /// The activation that alone reads a result, which the kernel then does.
+    private int activation(Value result) {
+        return readers.only(result)
+                .flatMap(op -> op instanceof CoreOp.Activate a ? Optional.of(a) : Optional.empty())
+                .map(a -> {
+                    activated.add(result.id());
+                    return KernelCodes.of(a.activation());
+                })
+                .orElse(NO_ACTIVATION);
+    }
+}
