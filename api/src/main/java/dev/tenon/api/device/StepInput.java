@@ -182,6 +182,13 @@ public final class StepInput {
         return stateSlots[sequence];
     }
 
+    /// {@return the scales of a sequence's adapters; not copied}
+    ///
+    /// @param sequence index in the batch
+    public float[] adapterScales(int sequence) {
+        return adapterScales[sequence];
+    }
+
     /// {@return the factor on what an adapter adds for a sequence; 0 if the sequence does not use it}
     ///
     /// @param sequence index in the batch

@@ -19,6 +19,7 @@ import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
@@ -189,7 +190,9 @@ class KernelCoverageTests {
         weights.putRandom("heads", 16, 4 * 16, TestWeights.F32, values);
         Value x = b.groupedRmsNorm("norm", b.embedding("embd", table), groups, 1e-5f);
         x = b.headLinear("each", b.plainRmsNorm("plain", x, 4, 1e-5f), new Weight("heads", 16, 16, 4));
-        x = b.slice("half", b.join("twice", x, x, 4), 4, 0, 16);
+        Value adapted = b.value("adapted", 64);
+        b.add(new LowRankAdd(x, x, List.of(new LowRankAdd.Part(0, table.rows(0, 4), taps, 1)), adapted));
+        x = b.slice("half", b.join("twice", adapted, x, 4), 4, 0, 16);
         x = b.shortConvolution("conv", x, taps, Optional.empty());
         Value heads = b.slice("heads", x, 4, 0, 1);
         Value scanned = b.value("scan", 32);
@@ -238,7 +241,7 @@ class KernelCoverageTests {
         Stream<Class<?>> grouped = Stream.of(
                         CoreOp.class, ExpertOp.class, FusedOp.class, FusedExpertOp.class, PartOp.class, StateOp.class)
                 .flatMap(group -> Stream.of(group.getDeclaredClasses()));
-        return Stream.concat(grouped, Stream.of(PositionScale.class))
+        return Stream.concat(grouped, Stream.of(PositionScale.class, LowRankAdd.class))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))
                 .map(type -> type.getSimpleName()
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")

@@ -15,6 +15,7 @@ import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
@@ -191,7 +192,7 @@ final class SupportPage {
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")
                         .toLowerCase(Locale.ROOT))
                 .collect(Collectors.toCollection(TreeSet::new));
-        kinds.add("position_scale"); // stands alone
+        kinds.addAll(List.of("position_scale", "low_rank_add")); // stand alone
         assertEquals(kinds, ops.values().stream().map(Op::kind).collect(Collectors.toCollection(TreeSet::new)));
         ops.put("an op that a bundle defines, without a kernel", new Own());
         Weights weights = new OneFormat(formats.get("F32"));
@@ -246,6 +247,9 @@ final class SupportPage {
         ops.put("`scale`", new CoreOp.Scale(X, 2, Y));
         ops.put("`soft_cap`", new CoreOp.SoftCap(X, 30, Y));
         ops.put("`position_scale`", new PositionScale(X, 0.1f, 0, 8192, Y));
+        Weight square = new Weight("adapter", 256, 256);
+        LowRankAdd.Part adapter = new LowRankAdd.Part(0, square, square, 1);
+        ops.put("`low_rank_add` (adapters)", new LowRankAdd(X, X, List.of(adapter), Y));
         ops.put("`select_rows`", new CoreOp.SelectRows(X, Y));
         for (Pooling pooling : Pooling.values()) {
             ops.put("`pool` " + pooling, new CoreOp.Pool(X, pooling, Y));

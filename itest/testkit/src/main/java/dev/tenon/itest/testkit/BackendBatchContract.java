@@ -12,6 +12,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.models.AdapterModels;
 import dev.tenon.itest.testkit.models.PlanDriver;
 import dev.tenon.itest.testkit.models.PlanDriver.Chunk;
 import dev.tenon.itest.testkit.models.PlanDriver.Settings;
@@ -110,6 +111,49 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
                         expected.toArray(double[][]::new),
                         got,
                         tolerance("model", 256));
+            }
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> sequencesWithDifferentAdaptersMixInOneStep() {
+        return formats().stream()
+                .filter(format -> format.id().matches("F32|F16|Q8_0"))
+                .map(format -> DynamicTest.dynamicTest(format.id(), () -> {
+                    try (Model model = AdapterModels.llamaLike(11, format)) {
+                        assumeSupported(model);
+                        adapters(model, tolerance("model", format, 256));
+                    }
+                }));
+    }
+
+    private void adapters(Model model, double tolerance) {
+        float[][] scales = {{}, {1}, {0, -0.5f}, {0.7f, 1}};
+        int[][] sizes = {{9, 5, 1, 3}, {1, 1, 1, 1}, {0, 7, 7, 0}, {1, 0, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 2}};
+        int[] tokens = tokens(17, 24, model.vocabularySize());
+        Reference reference = new Reference(model.graph(), model.weights());
+        double[][][] expected = new double[scales.length][][];
+        PlanDriver.Sequence[] sequences = new PlanDriver.Sequence[scales.length];
+        try (PlanDriver driver = new PlanDriver(device(), model, settings(24, 4, 24))) {
+            for (int s = 0; s < scales.length; s++) {
+                expected[s] = reference.newSequence().adapters(scales[s]).feed(tokens);
+                sequences[s] = driver.open().adapters(scales[s]);
+            }
+            double before = expected[0][0][0];
+            assertNotEquals(before, expected[1][0][0], 0.01 * Math.abs(before), "the adapter changes next to nothing");
+            for (int[] step : sizes) {
+                List<Chunk> chunks = new ArrayList<>();
+                List<double[]> rows = new ArrayList<>();
+                for (int s = 0; s < scales.length; s++) {
+                    int from = sequences[s].length();
+                    if (step[s] > 0) {
+                        chunks.add(new Chunk(sequences[s], Arrays.copyOfRange(tokens, from, from + step[s]), true));
+                        rows.addAll(List.of(expected[s]).subList(from, from + step[s]));
+                    }
+                }
+                float[][] got = driver.step(chunks.toArray(Chunk[]::new));
+                assertClose(
+                        model.name() + " step=" + Arrays.toString(step), rows.toArray(double[][]::new), got, tolerance);
             }
         }
     }

@@ -54,6 +54,7 @@ class BackendContractTests {
         current = fault;
         String expected = switch (fault) {
             case PAGES_TAKEN_AS_CONSECUTIVE -> "prefillAndDecodeOfSeveralSequencesMixInOneStep";
+            case ADAPTERS_OF_THE_FIRST_SEQUENCE -> "sequencesWithDifferentAdaptersMixInOneStep";
             case COPY_LOSES_ROWS -> "aCopiedPageLivesOnItsOwn";
             case LOGITS_OF_EVERY_ROW -> "aStepWithoutWantedRowsGivesNoneAndStillFillsTheCache";
             case TOKENS_NOT_CHECKED, LIMITS_NOT_CHECKED -> "aStepBeyondTheLimitsIsRefusedAndThePlanGoesOn";

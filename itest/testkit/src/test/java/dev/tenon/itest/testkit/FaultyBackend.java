@@ -49,6 +49,7 @@ record FaultyBackend(Backend sound, Fault fault) implements Backend {
     enum Fault {
         PAGES_TAKEN_AS_CONSECUTIVE,
         COPY_LOSES_ROWS,
+        ADAPTERS_OF_THE_FIRST_SEQUENCE,
         LOGITS_OF_EVERY_ROW,
         TOKENS_NOT_CHECKED,
         LIMITS_NOT_CHECKED,
@@ -216,7 +217,9 @@ record FaultyBackend(Backend sound, Fault fault) implements Backend {
             StepInput out = new StepInput();
             for (int t = 0; t < in.tokenCount(); t++) {
                 if (t == 0 || in.sequence(t) != in.sequence(t - 1)) {
-                    out.addSequence(table(in.pageTable(in.sequence(t))), in.stateSlot(in.sequence(t)));
+                    int s = in.sequence(t);
+                    int adapted = fault == Fault.ADAPTERS_OF_THE_FIRST_SEQUENCE ? 0 : s;
+                    out.addSequence(table(in.pageTable(s)), in.stateSlot(s), in.adapterScales(adapted));
                 }
                 TokenSampling choice = in.sampling(t);
                 if (choice == null) {

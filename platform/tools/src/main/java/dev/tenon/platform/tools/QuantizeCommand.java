@@ -13,11 +13,14 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.Merge;
 import dev.tenon.platform.tools.gguf.QuantMix;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
@@ -34,7 +37,11 @@ import picocli.CommandLine.ParentCommand;
         name = "quantize",
         description = "Converts a model to another weight format. Start from F16 or BF16 if you can.",
         footerHeading = "%nExamples:%n",
-        footer = {"  tenon quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M", "  tenon quantize in.gguf out.gguf Q8_0"})
+        footer = {
+            "  tenon quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M",
+            "  tenon quantize in.gguf out.gguf Q8_0",
+            "  tenon quantize --lora adapter.gguf=0.8 model-f16.gguf merged.gguf F16"
+        })
 @Component(
         service = TenonCommand.class,
         scope = ServiceScope.PROTOTYPE,
@@ -69,6 +76,15 @@ public final class QuantizeCommand implements TenonCommand {
             description = "Replace OUT if it exists, without asking.")
     private boolean overwrite;
 
+    @Option(
+            names = "--lora",
+            paramLabel = "FILE[=SCALE]",
+            mapFallbackValue = "1",
+            description =
+                    "LoRA adapter to merge into the weights, a GGUF file, and the factor on what it adds (default:"
+                            + " 1); may be repeated.")
+    private Map<Path, Float> adapters = new LinkedHashMap<>();
+
     @Override
     public Integer call() {
         List<QuantFormat> formats = Engines.require(engine).formats();
@@ -82,9 +98,11 @@ public final class QuantizeCommand implements TenonCommand {
         int team = threads > 0 ? threads : Runtime.getRuntime().availableProcessors();
         boolean replace = console.mayReplace(out, overwrite);
         long start = System.nanoTime();
-        try (GgufFile model = GgufReader.open(console.model(in), TensorTypes.of(formats));
+        TensorTypes types = TensorTypes.of(formats);
+        try (GgufFile model = GgufReader.open(console.model(in), types);
+                Merge merge = Merge.open(adapters, types, model);
                 Progress bar = console.progress("quantize", -1, "bytes")) {
-            long bytes = Requantizer.quantize(model, out, type, formats, team, replace, bar::to);
+            long bytes = Requantizer.quantize(model, merge, out, type, formats, team, replace, bar::to);
             bar.close();
             console.note(String.format(
                     Locale.ROOT,

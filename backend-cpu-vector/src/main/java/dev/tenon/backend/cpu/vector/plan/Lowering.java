@@ -8,6 +8,7 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
@@ -30,6 +31,7 @@ import dev.tenon.backend.cpu.vector.op.CpuHeadLinear;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
 import dev.tenon.backend.cpu.vector.op.CpuLinear;
 import dev.tenon.backend.cpu.vector.op.CpuLinearThen;
+import dev.tenon.backend.cpu.vector.op.CpuLowRankAdd;
 import dev.tenon.backend.cpu.vector.op.CpuNorm;
 import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
 import dev.tenon.backend.cpu.vector.op.CpuNormQkvRope;
@@ -194,6 +196,7 @@ final class Lowering {
                 add(n, n.out().name(), "f32.java", PartKernels.plainRmsNorm(n, pool, elements.math()));
             case PartOp.Join j -> add(j, j.out().name(), "f32.java", PartKernels.join(j, pool));
             case PartOp.HeadLinear l -> headLinear(l);
+            case LowRankAdd l -> lowRankAdd(l);
             case StateOp s -> add(s, s.out().name(), states.name(s), states.of(s, pool, binder));
             case FusedOp.NormQkvRope f ->
                 qkv(
@@ -283,6 +286,29 @@ final class Lowering {
         String name = packs ? all.kernelName() : "plain.generic";
         Support.Level level = packs ? Support.Level.FAST : Support.Level.GENERIC;
         add(kernel, new PlanReport.Kernel(l.kind(), w.name(), name, level));
+    }
+
+    private void lowRankAdd(LowRankAdd l) {
+        Activations x = pool.get(l.x());
+        Activations base = pool.get(l.base());
+        List<CpuLowRankAdd.Part> parts = new ArrayList<>();
+        List<BoundLinear> all = new ArrayList<>();
+        for (LowRankAdd.Part part : l.parts()) {
+            BoundLinear a = bind(part.a(), null);
+            BoundLinear b = bind(part.b(), null);
+            Activations down = pool.temporary(a.rows(), x.selected);
+            parts.add(new CpuLowRankAdd.Part(part.adapter(), a, b, part.factor(), down, Packing.before(b)));
+            all.addAll(List.of(a, b));
+        }
+        Packing packing =
+                Packing.before(parts.stream().map(CpuLowRankAdd.Part::a).toArray(BoundLinear[]::new));
+        Activations delta = pool.temporary(l.out().width(), x.selected);
+        Activations out = pool.define(l.out(), x.selected);
+        CpuLowRankAdd kernel =
+                new CpuLowRankAdd(x, base, parts.toArray(CpuLowRankAdd.Part[]::new), delta, out, packing);
+        add(l, kernel, all.toArray(BoundLinear[]::new));
+        parts.forEach(part -> pool.release(part.down()));
+        pool.release(delta);
     }
 
     private void attention(CoreOp.Attention a) {
@@ -435,7 +461,11 @@ final class Lowering {
     }
 
     BoundLinear bind(CoreOp.Linear l) {
-        BoundLinear bound = binder.linear(l.weight(), l.bias().orElse(null));
+        return bind(l.weight(), l.bias().orElse(null));
+    }
+
+    private BoundLinear bind(Weight weight, Weight bias) {
+        BoundLinear bound = binder.linear(weight, bias);
         needs(bound, 1);
         return bound;
     }

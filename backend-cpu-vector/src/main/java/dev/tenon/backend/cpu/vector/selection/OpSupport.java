@@ -8,6 +8,7 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
@@ -16,6 +17,7 @@ import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.cpu.OpKernel;
 import dev.tenon.backend.cpu.vector.op.EvaluatedRows;
+import java.util.Comparator;
 
 /// Judges which ops run here, and how.
 ///
@@ -29,6 +31,11 @@ public record OpSupport(Weights weights, KernelSet kernels) {
         return switch (op) {
             case CoreOp.Linear linear -> matrix(linear.weight());
             case ExpertOp.ExpertLinear linear -> matrix(linear.weight());
+            case LowRankAdd adapters ->
+                adapters.weights().stream()
+                        .map(this::matrix)
+                        .max(Comparator.comparing(Support::level))
+                        .orElseThrow();
             case PartOp.HeadLinear heads -> {
                 String weight = heads.weight().name();
                 KernelSet.Linear kernel =

@@ -103,9 +103,19 @@ public final class PlanDriver implements AutoCloseable {
     public static final class Sequence {
         private int[] pages = {};
         private int slot = StepInput.NO_SLOT;
+        private float[] adapters = {};
         private int length;
 
         private Sequence() {}
+
+        /// Uses adapters for the tokens that follow.
+        ///
+        /// @param scales the scale of each adapter of the graph; those after the last one are not used
+        /// @return this
+        public Sequence adapters(float... scales) {
+            adapters = scales.clone();
+            return this;
+        }
 
         /// {@return the page table}
         public int[] pages() {
@@ -225,7 +235,7 @@ public final class PlanDriver implements AutoCloseable {
             if (s.slot == StepInput.NO_SLOT && plan.states().isPresent()) {
                 s.slot = takeSlot();
             }
-            input.addSequence(s.pages, s.slot);
+            input.addSequence(s.pages, s.slot, s.adapters);
             for (int token : chunk.tokens()) {
                 input.addToken(token, s.length++, chunk.logits());
             }

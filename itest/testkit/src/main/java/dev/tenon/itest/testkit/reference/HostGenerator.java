@@ -38,7 +38,7 @@ record HostGenerator(Plan plan, int vocabularySize) implements TokenGenerator {
         for (int step = 0; step < steps && more; step++) {
             StepInput next = new StepInput();
             for (int s = 0; s < count; s++) {
-                next.addSequence(input.pageTable(s), input.stateSlot(s));
+                next.addSequence(input.pageTable(s), input.stateSlot(s), input.adapterScales(s));
                 next.addToken(tokens[s], input.position(s) + step, true);
             }
             StepResult result = plan.run(next);

@@ -26,6 +26,13 @@ public interface KvStore {
         throw new UnsupportedOperationException("no state is kept for op " + op.kind());
     }
 
+    /// {@return the factor on what an adapter adds for the sequence; 0 if it does not use the adapter}
+    ///
+    /// @param adapter which adapter of the graph
+    default float adapterScale(int adapter) {
+        return 0;
+    }
+
     /// {@return the value row of a position}
     ///
     /// @param layer KV cache layer

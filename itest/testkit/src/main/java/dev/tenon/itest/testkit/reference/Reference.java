@@ -3,6 +3,7 @@ package dev.tenon.itest.testkit.reference;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
@@ -42,7 +43,8 @@ public final class Reference {
         for (int i = 0; i < this.graph.ops().size(); i++) {
             Op op = this.graph.ops().get(i);
             boolean severalRows = op instanceof CoreOp.Attention || op instanceof CoreOp.Pool || op instanceof StateOp;
-            if (!RowOps.knows(op) && !severalRows) {
+            boolean ofSequence = severalRows || op instanceof LowRankAdd;
+            if (!RowOps.knows(op) && !ofSequence) {
                 throw new IllegalArgumentException("op " + op.kind() + " (" + op.getClass() + ") has no reference");
             }
             for (Value input : op.inputs()) {
@@ -62,9 +64,19 @@ public final class Reference {
         private final Map<Integer, List<double[]>> keys = new HashMap<>();
         private final Map<Integer, List<double[]>> values = new HashMap<>();
         private final Map<StateOp, double[]> states = new HashMap<>();
+        private float[] adapters = {};
         private int length;
 
         private Sequence() {}
+
+        /// Uses adapters for the tokens that follow.
+        ///
+        /// @param scales the scale of each adapter of the graph; those after the last one are not used
+        /// @return this
+        public Sequence adapters(float... scales) {
+            adapters = scales.clone();
+            return this;
+        }
 
         /// Feeds tokens at the next positions, in one step.
         ///
@@ -117,6 +129,11 @@ public final class Reference {
         }
 
         @Override
+        public float adapterScale(int adapter) {
+            return adapter < adapters.length ? adapters[adapter] : 0;
+        }
+
+        @Override
         public double[] state(StateOp op) {
             return states.computeIfAbsent(op, o -> new double[Math.toIntExact(o.stateFloats())]);
         }
@@ -141,6 +158,7 @@ public final class Reference {
             double[][][] out = switch (op) {
                 case CoreOp.Attention a -> new double[][][] {attention(a, in, positions, kv)};
                 case StateOp s -> new double[][][] {stateOps.evaluate(s, in, kv.state(s))};
+                case LowRankAdd l -> new double[][][] {rowOps.lowRankAdd(l, in, kv)};
                 case CoreOp.Pool p -> {
                     double[][] rows = new double[tokens.length][];
                     Arrays.fill(rows, PoolOp.row(p.pooling(), in[0]));

@@ -21,6 +21,7 @@ import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.StateOp;
@@ -131,6 +132,7 @@ public final class ReferenceBackend implements Backend {
                     || op instanceof CoreOp
                     || op instanceof ExpertOp
                     || op instanceof PartOp
+                    || op instanceof LowRankAdd
                     || op instanceof StateOp;
             return known
                     ? new Support(Support.Level.GENERIC, "interpreted")

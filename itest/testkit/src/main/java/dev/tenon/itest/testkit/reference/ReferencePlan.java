@@ -161,7 +161,7 @@ final class ReferencePlan implements Plan, KvPages {
         if (positions[0] == 0 && !slots.isEmpty()) {
             states.clear();
         }
-        return reference.evaluate(tokens, positions, new PagedStore(in.pageTable(sequence), states));
+        return reference.evaluate(tokens, positions, new PagedStore(in, sequence, states));
     }
 
     @Override
@@ -170,11 +170,15 @@ final class ReferencePlan implements Plan, KvPages {
     }
 
     private final class PagedStore implements KvStore {
+        private final StepInput input;
+        private final int sequence;
         private final int[] table;
         private final Map<StateOp, double[]> states;
 
-        PagedStore(int[] table, Map<StateOp, double[]> states) {
-            this.table = table;
+        PagedStore(StepInput input, int sequence, Map<StateOp, double[]> states) {
+            this.input = input;
+            this.sequence = sequence;
+            this.table = input.pageTable(sequence);
             this.states = states;
         }
 
@@ -196,6 +200,11 @@ final class ReferencePlan implements Plan, KvPages {
         @Override
         public double[] value(int layer, int position) {
             return values[layer][slot(position)];
+        }
+
+        @Override
+        public float adapterScale(int adapter) {
+            return input.adapterScale(sequence, adapter);
         }
 
         @Override

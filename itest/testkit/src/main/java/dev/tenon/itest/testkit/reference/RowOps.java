@@ -3,6 +3,7 @@ package dev.tenon.itest.testkit.reference;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
@@ -85,6 +86,29 @@ final class RowOps {
             case ExpertOp.WeightedSum _ -> ExpertOps.weightedSum(in[0], in[1]);
             default -> throw new IllegalArgumentException("op " + op.kind() + " has no reference");
         };
+    }
+
+    /// Computes what adapters make of projections, with the scales of the rows' sequence.
+    ///
+    /// @param op the op
+    /// @param in the rows of each input
+    /// @param sequence knows the scales
+    /// @return the rows of the output
+    double[][] lowRankAdd(LowRankAdd op, double[][][] in, KvStore sequence) {
+        double[][] out = new double[in[0].length][];
+        for (int t = 0; t < out.length; t++) {
+            double[] sum = in[1][t].clone();
+            for (LowRankAdd.Part part : op.parts()) {
+                double factor = (double) sequence.adapterScale(part.adapter()) * part.factor();
+                double[] down = linear(in[0][t], weights.matrix(part.a(), 0), Optional.empty());
+                double[] delta = linear(down, weights.matrix(part.b(), 0), Optional.empty());
+                for (int i = 0; i < sum.length; i++) {
+                    sum[i] += factor * delta[i];
+                }
+            }
+            out[t] = sum;
+        }
+        return out;
     }
 
     private static double[] each(double[] like, IntToDoubleFunction function) {

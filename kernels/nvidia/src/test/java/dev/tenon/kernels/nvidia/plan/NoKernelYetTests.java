@@ -10,6 +10,7 @@ import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
@@ -61,7 +62,10 @@ class NoKernelYetTests {
     Stream<DynamicTest> whatNoKernelComputesIsRefusedWithAReason() {
         Value two = new Value(2, "two", 2);
         Weight pair = Weight.vector("pair", 2);
+        Weight square = new Weight("adapter", 64, 64);
+        LowRankAdd.Part change = new LowRankAdd.Part(0, square, square, 1);
         Map<String, Op> ops = Map.ofEntries(
+                Map.entry("op low_rank_add of adapters", new LowRankAdd(X, X, List.of(change), Y)),
                 Map.entry(
                         "op head_linear of more than 1024 heads",
                         new PartOp.HeadLinear(

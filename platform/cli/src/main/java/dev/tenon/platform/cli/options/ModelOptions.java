@@ -2,8 +2,11 @@ package dev.tenon.platform.cli.options;
 
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import picocli.CommandLine.Option;
@@ -81,6 +84,13 @@ public final class ModelOptions {
             description = "Setting for the backend, such as mv.block-size=256; may be repeated.")
     private Map<String, String> settings = new LinkedHashMap<>();
 
+    @Option(
+            names = "--lora",
+            paramLabel = "FILE[=SCALE]",
+            mapFallbackValue = "1",
+            description = "LoRA adapter, a GGUF file, and the factor on what it adds (default: 1); may be repeated.")
+    private Map<Path, Float> adapters = new LinkedHashMap<>();
+
     /// {@return the model's name as it was given, or null}
     public String name() {
         return model;
@@ -98,7 +108,7 @@ public final class ModelOptions {
     /// @param console finds the model's file
     /// @param name what the user calls it; null for the configured one
     public LoadRequest request(Console console, String name) {
-        return LoadRequest.builder(console.model(name))
+        LoadRequest.Builder request = LoadRequest.builder(console.model(name))
                 .backend(backend)
                 .device(device)
                 .threads(threads)
@@ -109,7 +119,14 @@ public final class ModelOptions {
                 .valueType(valueType)
                 .fuse(!noFuse)
                 .checkData(checkTensors)
-                .settings(settings)
-                .build();
+                .settings(settings);
+        adapters.forEach((file, scale) -> {
+            if (!Float.isFinite(scale)) {
+                throw new TenonException(
+                        ErrorCode.USAGE, "--lora " + file + "=" + scale + ": a finite number is expected.");
+            }
+            request.adapter(file.toString(), file, scale);
+        });
+        return request.build();
     }
 }

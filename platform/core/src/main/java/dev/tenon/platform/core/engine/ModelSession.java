@@ -266,7 +266,7 @@ final class ModelSession implements Session, MeasuredSession {
         float[] wanted = model.scales(scales);
         begin(false);
         try {
-            model.loop().useAdapters(sequence, wanted);
+            model.loop().placed().useAdapters(sequence, wanted);
         } finally {
             end();
         }

@@ -21,6 +21,7 @@ import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.check.TrialLogits;
+import dev.tenon.platform.core.placement.Adapters;
 import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -44,13 +45,14 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A loaded model: file, placement, tokenizer, sessions. Owns the file and, through its loop, the
-/// placement.
+/// A loaded model: file, adapters, placement, tokenizer, sessions. Owns the files and, through its
+/// loop, the placement.
 final class PlacedModel implements LoadedModel {
     private static final Logger LOG = LoggerFactory.getLogger(PlacedModel.class);
     private static final long RETRY_MILLIS = 20;
 
     private final GgufFile file;
+    private final Adapters adapters;
     private final LoadRequest request;
     private final ServiceRegistry registry;
     private final Supplier<EngineConfig> settings;
@@ -85,6 +87,7 @@ final class PlacedModel implements LoadedModel {
 
     PlacedModel(
             GgufFile file,
+            Adapters adapters,
             LoadRequest request,
             ServiceRegistry registry,
             Supplier<EngineConfig> settings,
@@ -92,13 +95,14 @@ final class PlacedModel implements LoadedModel {
             long startNanos,
             Consumer<PlacedModel> onClose) {
         this.file = file;
+        this.adapters = adapters;
         this.request = request;
         this.registry = registry;
         this.settings = settings;
         this.tokenizer = tokenizer;
         this.onClose = onClose;
         EngineConfig now = settings.get();
-        this.placer = new Placer(registry, file, request);
+        this.placer = new Placer(registry, file, adapters, request);
         int prefillMillis = now.prefillBudgetMillis(request.settings());
         Placement placement = placer.place(now);
         this.last = Description.of(placement);
@@ -288,6 +292,7 @@ final class PlacedModel implements LoadedModel {
         sessions.forEach(ModelSession::close);
         loop.close();
         // The tokenizer may still be reading the metadata; that is on the heap, not in the mapping.
+        adapters.close();
         file.close();
         onClose.accept(this);
     }

@@ -16,6 +16,7 @@ import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.core.placement.Adapters;
 import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.DeclaredSettings;
@@ -84,12 +85,15 @@ public class TenonEngine implements Engine {
         config.checked();
         DeclaredSettings.check(request.settings(), registry);
         findKernels();
-        GgufFile file = GgufReader.open(request.path(), TensorTypes.of(registry.formats()));
+        TensorTypes types = TensorTypes.of(registry.formats());
+        GgufFile file = GgufReader.open(request.path(), types);
+        Adapters adapters = null;
         try {
+            adapters = Adapters.open(request, types, file);
             CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(
                     () -> Tokenizers.create(file.metadata(), registry.tokenizerProviders()));
             PlacedModel model =
-                    new PlacedModel(file, request, registry, () -> config, tokenizer, start, models::remove);
+                    new PlacedModel(file, adapters, request, registry, () -> config, tokenizer, start, models::remove);
             try {
                 if (file.metadata().has("tokenizer.ggml.model")) {
                     model.tokenizer();
@@ -106,6 +110,9 @@ public class TenonEngine implements Engine {
             model.leaveWithdrawn(); // of services withdrawn while the model was placed
             return model;
         } catch (RuntimeException e) {
+            if (adapters != null) {
+                adapters.close();
+            }
             file.close();
             throw e;
         }
@@ -164,8 +171,10 @@ public class TenonEngine implements Engine {
     public List<Selection> explain(LoadRequest request) {
         config.checked();
         DeclaredSettings.check(request.settings(), registry);
-        try (GgufFile file = GgufReader.open(request.path(), TensorTypes.of(registry.formats()))) {
-            return new Placer(registry, file, request).explain(config);
+        TensorTypes types = TensorTypes.of(registry.formats());
+        try (GgufFile file = GgufReader.open(request.path(), types);
+                Adapters adapters = Adapters.open(request, types, file)) {
+            return new Placer(registry, file, adapters, request).explain(config);
         }
     }
 

@@ -39,6 +39,7 @@ final class Decision implements AutoCloseable {
     private final EngineConfig config;
     private final LoadRequest request;
     private final GgufFile file;
+    private final Adapters adapters;
     private final List<KernelProvider> kernels;
     private final List<Issue> leftOver = new ArrayList<>();
     private ModelArchitecture architecture;
@@ -54,16 +55,18 @@ final class Decision implements AutoCloseable {
     /// @param config the engine's settings, the request's over them
     /// @param request the request
     /// @param file the model
-    Decision(ServiceRegistry registry, EngineConfig config, LoadRequest request, GgufFile file) {
+    /// @param adapters what is loaded beside it
+    Decision(ServiceRegistry registry, EngineConfig config, LoadRequest request, GgufFile file, Adapters adapters) {
         this.registry = registry;
         this.config = config;
         this.request = request;
         this.file = file;
+        this.adapters = adapters;
         this.kernels = registry.kernelProviders();
         try {
             architecture = findArchitecture();
             definition = define();
-            weights = ModelWeights.find(file, definition.graph(), registry, leftOver);
+            weights = ModelWeights.find(file, adapters, definition.graph(), registry, leftOver);
             selection = BackendSelection.of(this);
             failure = selection.failure();
         } catch (RuntimeException | LinkageError e) {
@@ -113,7 +116,7 @@ final class Decision implements AutoCloseable {
             }
         });
         findLeftOver(source, defined.graph());
-        return withOutputs(defined);
+        return withOutputs(new ModelDefinition(defined.config(), adapters.applyTo(defined.graph())));
     }
 
     /// {@return how long sequences may become, 0 for as long as the file says}

@@ -33,13 +33,16 @@ public final class ModelWeights implements Weights {
 
     /// Finds all weights of a graph; all problems are reported together.
     ///
+    /// @param file has the model's
+    /// @param adapters have the others
     /// @param leftOver what is wrong with the tensors that the graph does not use
-    static ModelWeights find(GgufFile file, Graph graph, ServiceRegistry registry, List<Issue> leftOver) {
+    static ModelWeights find(
+            GgufFile file, Adapters adapters, Graph graph, ServiceRegistry registry, List<Issue> leftOver) {
         Map<String, Entry> entries = new HashMap<>();
         List<Issue> broken = new ArrayList<>();
         Map<Integer, List<String>> undecodable = new TreeMap<>();
         for (Weight weight : graph.weights()) {
-            Optional<TensorInfo> found = file.tensor(weight.name());
+            Optional<TensorInfo> found = adapters.tensor(weight.name()).or(() -> file.tensor(weight.name()));
             if (found.isEmpty()) {
                 broken.add(Issue.error(
                         ErrorCode.MODEL_TENSOR_MISSING, "tensor " + weight.name() + " is missing", weight.name()));
@@ -61,7 +64,7 @@ public final class ModelWeights implements Weights {
                         .add(weight.name());
                 continue;
             }
-            entries.put(weight.name(), new Entry(info, format.get(), file.data(info)));
+            entries.put(weight.name(), new Entry(info, format.get(), adapters.data(weight.name(), info, file)));
         }
         List<Issue> unsupported = new ArrayList<>();
         undecodable.forEach((type, names) -> unsupported.add(undecodable(type, names)));

@@ -33,16 +33,19 @@ public final class Placer {
 
     private final ServiceRegistry registry;
     private final GgufFile file;
+    private final Adapters adapters;
     private final LoadRequest request;
 
     /// Creates a placer of one model.
     ///
     /// @param registry what is installed
-    /// @param file the model
+    /// @param file the model; borrowed
+    /// @param adapters what is loaded beside it; borrowed
     /// @param request how it is to be placed
-    public Placer(ServiceRegistry registry, GgufFile file, LoadRequest request) {
+    public Placer(ServiceRegistry registry, GgufFile file, Adapters adapters, LoadRequest request) {
         this.registry = registry;
         this.file = file;
+        this.adapters = adapters;
         this.request = request;
     }
 
@@ -75,7 +78,7 @@ public final class Placer {
     }
 
     private Decision decide(EngineConfig config) {
-        return new Decision(registry, config.with(request), request, file);
+        return new Decision(registry, config.with(request), request, file, adapters);
     }
 
     private Placement compile(Decision decision) {
@@ -96,7 +99,12 @@ public final class Placer {
                 definition,
                 decision.outputs(),
                 services,
-                inPlace ? file::requireUnchanged : () -> {});
+                inPlace ? this::requireUnchanged : () -> {});
+    }
+
+    private void requireUnchanged() {
+        file.requireUnchanged();
+        adapters.requireUnchanged();
     }
 
     /// Compiles. If the file changes meanwhile, that is what the failure says, whatever came of it.
@@ -115,13 +123,13 @@ public final class Placer {
                                     decision.definition().graph(), decision.weights(), planOptions(decision))
                             .kernels(decision.kernels())
                             .build());
-            file.requireUnchanged();
+            requireUnchanged();
             return plan;
         } catch (RuntimeException | Error e) {
             if (plan != null) {
                 plan.close();
             }
-            file.requireUnchanged();
+            requireUnchanged();
             throw e;
         }
     }

@@ -71,6 +71,20 @@ public final class PlacedSequences {
         return used[0];
     }
 
+    /// Has a session's sequence, which has no task, use other adapters: all its tokens are run again.
+    ///
+    /// @param scales the scale of each adapter of the model; never changed
+    public void useAdapters(TokenSequence sequence, float[] scales) {
+        lock.exclusively(() -> {
+            if (!Arrays.equals(scales, sequence.adapters())) {
+                if (placement != null) {
+                    supply.forget(sequence);
+                }
+                sequence.useAdapters(scales);
+            }
+        });
+    }
+
     /// Has the next step place the model again, because something better than what it runs on has
     /// come.
     public void reconsider() {
@@ -215,19 +229,6 @@ public final class PlacedSequences {
                 sequence.append(token);
             }
         }
-    }
-
-    /// Has a sequence use other adapters: all its tokens are run again.
-    ///
-    /// @param scales the scale of each adapter; never changed
-    void useAdapters(TokenSequence sequence, float[] scales) {
-        if (Arrays.equals(scales, sequence.adapters())) {
-            return;
-        }
-        if (placement != null) {
-            supply.forget(sequence);
-        }
-        sequence.useAdapters(scales);
     }
 
     /// {@return tokens of a page of the placement's cache}

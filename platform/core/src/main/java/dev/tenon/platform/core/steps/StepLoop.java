@@ -76,13 +76,6 @@ public final class StepLoop {
         });
     }
 
-    /// Has a session's sequence use other adapters. It has no task.
-    ///
-    /// @param scales the scale of each adapter of the model; never changed
-    public void useAdapters(TokenSequence sequence, float[] scales) {
-        lock.exclusively(() -> placed.useAdapters(sequence, scales));
-    }
-
     /// Queues a task; returns at once.
     public void submit(SequenceTask task) {
         lock.lock();

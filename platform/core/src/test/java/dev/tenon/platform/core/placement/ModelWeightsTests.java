@@ -89,7 +89,7 @@ class ModelWeightsTests {
 
     private ModelWeights find(TensorInfo gateUp) {
         Described file = new Described(List.of(tensor("table", 16L, 50L), tensor("gate_inp", 16L, 8L), gateUp));
-        return ModelWeights.find(file, graph(), registry, List.of());
+        return ModelWeights.find(file, Adapters.none(), graph(), registry, List.of());
     }
 
     @Test
@@ -114,7 +114,8 @@ class ModelWeightsTests {
                 new TensorInfo("gate_inp", 34, List.of(16L, 8L), 0, 0, 0),
                 tensor("gate_up", 16L, 6L, 8L)));
         UnsupportedModelException e = assertThrows(
-                UnsupportedModelException.class, () -> ModelWeights.find(file, graph(), registry, List.of()));
+                UnsupportedModelException.class,
+                () -> ModelWeights.find(file, Adapters.none(), graph(), registry, List.of()));
         assertEquals(1, e.issues().size(), e.getMessage());
         String text = e.issues().getFirst().message();
         assertTrue(text.contains("34 (TQ1_0) of 2 tensors, the first being table"), text);

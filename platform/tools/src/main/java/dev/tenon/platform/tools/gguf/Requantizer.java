@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /// Converts a model to other weight formats.
 ///
@@ -62,6 +63,30 @@ public final class Requantizer {
             int threads,
             boolean replace,
             ProgressListener progress) {
+        return quantize(in, Merge.nothing(), out, mix, formats, threads, replace, progress);
+    }
+
+    /// Quantises a model as above, after adapters have been merged into it. A matrix that they change is
+    /// always decoded and encoded.
+    ///
+    /// @param in the model; borrowed
+    /// @param merge adapters of this model; borrowed
+    /// @param out as above
+    /// @param mix as above
+    /// @param formats as above
+    /// @param threads as above
+    /// @param replace as above
+    /// @param progress as above
+    /// @return bytes written
+    public static long quantize(
+            GgufFile in,
+            Merge merge,
+            Path out,
+            String mix,
+            Collection<? extends QuantFormat> formats,
+            int threads,
+            boolean replace,
+            ProgressListener progress) {
         QuantMix choice = QuantMix.of(mix);
         FormatSet installed = new FormatSet(formats);
         QuantMix.Model model = model(in);
@@ -69,7 +94,7 @@ public final class Requantizer {
                 .version(3)
                 .threads(threads)
                 .replaceExisting(replace)
-                .reading(parts(in.path()))
+                .reading(Stream.concat(parts(in.path()).stream(), merge.files()).toList())
                 .progress(progress);
         putMetadata(writer, in.metadata(), choice);
         List<TensorInfo> tensors =
@@ -81,11 +106,12 @@ public final class Requantizer {
             TensorType type = QuantMix.quantizes(tensor.name(), tensor.shape())
                     ? choice.choose(tensor.name(), tensor.shape(), model, installed::writable)
                     : source;
-            GgufWriter.TensorWriter rows = rows(in, tensor, source, type, installed);
+            GgufWriter.TensorWriter rows = rows(in, merge, tensor, source, type, installed);
             writer.tensor(tensor.name(), type, tensor.shape(), (target, firstRow, count) -> {
                 try {
                     rows.write(target, firstRow, count);
                 } finally {
+                    merge.requireUnchanged();
                     in.requireUnchanged(); // else what was read is not the model's, whatever came of it
                 }
             });
@@ -160,22 +186,30 @@ public final class Requantizer {
     }
 
     private static GgufWriter.TensorWriter rows(
-            GgufFile in, TensorInfo tensor, TensorType source, TensorType type, FormatSet installed) {
+            GgufFile in, Merge merge, TensorInfo tensor, TensorType source, TensorType type, FormatSet installed) {
         MemorySegment data = in.data(tensor);
         long sourceRow = source.bytesFor(tensor.cols());
-        if (source.equals(type)) {
+        if (source.equals(type) && !merge.changes(tensor.name())) {
             return (target, firstRow, rows) ->
                     MemorySegment.copy(data, firstRow * sourceRow, target, 0, rows * sourceRow);
         }
         QuantFormat decoder =
                 installed.decoder(tensor.ggmlType(), tensor.name(), in.path().toString());
-        Quantizer encoder = installed.quantizer(type);
+        Quantizer encoder = installed
+                .writable(type.name())
+                .map(installed::quantizer)
+                .orElseThrow(() -> new UnsupportedModelException(
+                        ErrorCode.MODEL_TENSOR_FORMAT,
+                        "An adapter changes tensor " + tensor.name() + ", and no installed format writes its type "
+                                + type.name() + ". Start from a model in F16."));
         long targetRow = type.bytesFor(tensor.cols());
         int cols = Math.toIntExact(tensor.cols());
         return (target, firstRow, rows) -> {
             float[] values = new float[cols];
+            Merge.Rows changed = merge.rows(tensor.name(), installed);
             for (long row = 0; row < rows; row++) {
                 decoder.dequantize(data, (firstRow + row) * sourceRow, values, 0, cols);
+                changed.addTo(values, firstRow + row);
                 checkFinite(values, tensor, firstRow + row, in.path());
                 encoder.quantize(values, 0, target, row * targetRow, cols);
             }
