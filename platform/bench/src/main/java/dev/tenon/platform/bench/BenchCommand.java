@@ -43,6 +43,7 @@ import picocli.CommandLine.Spec;
 /// `tenon bench`: prefill and decode speed.
 @Command(
         name = "bench",
+        subcommands = BenchServeCommand.class,
         sortOptions = false,
         description = {
             "Measures prefill (pp) and decode (tg) speed as llama-bench does: random tokens, no sampling, an untimed"
