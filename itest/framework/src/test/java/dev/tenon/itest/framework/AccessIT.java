@@ -28,7 +28,7 @@ class AccessIT {
             "native", Pattern.compile("java/lang/foreign/(Linker|SymbolLookup)|loadLibrary"),
             "network",
                     Pattern.compile("java/net/http/.*|java/net/(Server)?Socket|java/net/URLConnection"
-                            + "|java/nio/channels/(Server)?SocketChannel"),
+                            + "|java/nio/channels/(Server)?SocketChannel|org/eclipse/jetty/server/ServerConnector"),
             "files",
                     Pattern.compile("java/nio/file/Files|java/io/File(In|Out)putStream|java/io/RandomAccessFile"
                             + "|java/io/File(Read|Writ)er|java/nio/channels/FileChannel"),

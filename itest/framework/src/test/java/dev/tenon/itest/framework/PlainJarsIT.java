@@ -31,7 +31,8 @@ class PlainJarsIT {
             "dev.tenon.platform.cli",
             "dev.tenon.platform.bundles",
             "dev.tenon.platform.tools",
-            "dev.tenon.platform.bench");
+            "dev.tenon.platform.bench",
+            "dev.tenon.platform.server");
 
     /// Starts a framework, so it needs the framework's api.
     private static final String LAUNCHER = "dev.tenon.platform.launcher";

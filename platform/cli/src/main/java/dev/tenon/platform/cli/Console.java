@@ -113,6 +113,26 @@ public interface Console {
     /// @return closes the watch
     Interrupt onInterrupt(Runnable action);
 
+    /// Calls an action when the process is told to end (SIGTERM), until closed; the process then ends with the
+    /// command's
+    /// status. A second signal ends it.
+    ///
+    /// @param action called on a thread of the JVM; must be quick
+    /// @return closes the watch
+    default Interrupt onTermination(Runnable action) {
+        return new Interrupt() {
+            @Override
+            public boolean happened() {
+                return false;
+            }
+
+            @Override
+            public void close() {
+                // nothing is watched
+            }
+        };
+    }
+
     /// Looks up a setting: environment `TENON_<KEY>`, then configuration, then property
     /// `tenon.<key>`.
     ///

@@ -12,6 +12,7 @@ import dev.tenon.platform.cli.config.UnknownVariables;
 import dev.tenon.platform.cli.pull.ModelFiles;
 import dev.tenon.platform.cli.pull.PullCommand;
 import dev.tenon.platform.cli.terminal.BarProgress;
+import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.Colors;
 import dev.tenon.platform.cli.terminal.InterruptWatch;
 import dev.tenon.platform.cli.terminal.Streams;
@@ -179,7 +180,12 @@ final class RootCommand implements Console {
 
     @Override
     public Interrupt onInterrupt(Runnable action) {
-        return new InterruptWatch(action);
+        return new InterruptWatch("INT", CliErrors.INTERRUPTED, action);
+    }
+
+    @Override
+    public Interrupt onTermination(Runnable action) {
+        return new InterruptWatch("TERM", CliErrors.TERMINATED, action);
     }
 
     @Override

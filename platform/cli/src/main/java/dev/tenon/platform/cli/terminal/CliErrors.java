@@ -21,6 +21,8 @@ public final class CliErrors {
     static final int USAGE = 2;
     /// Exit status after Ctrl-C, as shells give it.
     public static final int INTERRUPTED = 130;
+    /// Status of a process that was told to end a second time.
+    public static final int TERMINATED = 143;
 
     /// Exit status when the reader of standard output has gone, as shells give it (SIGPIPE).
     public static final int READER_GONE = 141;

@@ -6,18 +6,25 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Watches for Ctrl-C (SIGINT).
+/// Watches for a signal, such as Ctrl-C (SIGINT).
 ///
 /// The JDK has no supported way to see a signal; `sun.misc.Signal` of module `jdk.unsupported` is
 /// there in every JDK, and is looked up through the boot loader, so that neither bundle nor module
-/// has to require it. Without it Ctrl-C simply ends the process.
+/// has to require it. Without it the signal simply ends the process.
 public final class InterruptWatch implements Console.Interrupt {
     private final AtomicInteger signals = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final String name;
+    private final int status;
     private final Runnable action;
     private final Runnable restore;
 
-    public InterruptWatch(Runnable action) {
+    /// @param name the signal, without `SIG`
+    /// @param status what a second one ends the process with
+    /// @param action called at the first one
+    public InterruptWatch(String name, int status, Runnable action) {
+        this.name = name;
+        this.status = status;
         this.action = action;
         this.restore = install();
     }
@@ -36,7 +43,7 @@ public final class InterruptWatch implements Console.Interrupt {
 
     public void signal() {
         if (signals.incrementAndGet() > 1) {
-            Runtime.getRuntime().halt(CliErrors.INTERRUPTED);
+            Runtime.getRuntime().halt(status);
         }
         action.run();
     }
@@ -45,7 +52,7 @@ public final class InterruptWatch implements Console.Interrupt {
         try {
             Class<?> signalClass = Class.forName("sun.misc.Signal", true, null);
             Class<?> handlerClass = Class.forName("sun.misc.SignalHandler", true, null);
-            Object signal = signalClass.getConstructor(String.class).newInstance("INT");
+            Object signal = signalClass.getConstructor(String.class).newInstance(name);
             InvocationHandler calls = (proxy, method, args) -> switch (method.getName()) {
                 case "handle" -> {
                     signal();
@@ -53,7 +60,7 @@ public final class InterruptWatch implements Console.Interrupt {
                 }
                 case "hashCode" -> System.identityHashCode(proxy);
                 case "equals" -> proxy == args[0];
-                default -> "Ctrl-C watch";
+                default -> "watch for SIG" + name;
             };
             Object handler =
                     Proxy.newProxyInstance(InterruptWatch.class.getClassLoader(), new Class<?>[] {handlerClass}, calls);
@@ -63,11 +70,11 @@ public final class InterruptWatch implements Console.Interrupt {
                 try {
                     signalClass.getMethod("handle", signalClass, handlerClass).invoke(null, signal, before);
                 } catch (ReflectiveOperationException e) {
-                    throw new IllegalStateException("the Ctrl-C handler cannot be restored", e);
+                    throw new IllegalStateException("the handler of SIG" + name + " cannot be restored", e);
                 }
             };
         } catch (ReflectiveOperationException | IllegalArgumentException e) {
-            // No such module, or the JVM runs with -Xrs: Ctrl-C keeps its usual meaning.
+            // No such module, or the JVM runs with -Xrs: the signal keeps its usual meaning.
             return () -> {};
         }
     }

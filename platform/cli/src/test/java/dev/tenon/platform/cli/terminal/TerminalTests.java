@@ -51,7 +51,7 @@ class TerminalTests {
     void interruptCallsTheActionInsteadOfEndingTheProcess() throws Exception {
         assumeInterruptsArrive();
         CountDownLatch called = new CountDownLatch(1);
-        try (InterruptWatch watch = new InterruptWatch(called::countDown)) {
+        try (InterruptWatch watch = new InterruptWatch("INT", CliErrors.INTERRUPTED, called::countDown)) {
             assertFalse(watch.happened());
             raiseInterrupt();
             assertTrue(called.await(5, TimeUnit.MINUTES));

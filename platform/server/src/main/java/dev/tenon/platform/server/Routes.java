@@ -1,0 +1,63 @@
+package dev.tenon.platform.server;
+
+import dev.tenon.platform.server.generation.Generations;
+import dev.tenon.platform.server.generation.Replies;
+import dev.tenon.platform.server.http.Endpoint;
+import dev.tenon.platform.server.http.Json;
+import dev.tenon.platform.server.http.RequestException;
+import dev.tenon.platform.server.http.Route;
+import dev.tenon.platform.server.metrics.Metrics;
+import dev.tenon.platform.server.models.ModelCatalog;
+import dev.tenon.platform.server.openai.ChatEndpoint;
+import dev.tenon.platform.server.openai.CompletionsEndpoint;
+import dev.tenon.platform.server.openai.ModelsEndpoint;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/// The paths of the server.
+final class Routes {
+    private static final String POST = "POST";
+    private static final String GET = "GET";
+    private static final int UNAVAILABLE = 503;
+
+    private Routes() {}
+
+    /// {@return all routes}
+    ///
+    /// @param catalog the models
+    /// @param generations runs generations
+    /// @param metrics what `/metrics` tells
+    /// @param ready whether the server takes work
+    static List<Route> all(ModelCatalog catalog, Generations generations, Metrics metrics, BooleanSupplier ready) {
+        Replies replies = new Replies(generations);
+        List<Route> routes = new ArrayList<>();
+        Endpoint alive = exchange -> exchange.json(Json.object().put("status", "ok"));
+        Endpoint whenReady = exchange -> {
+            if (!ready.getAsBoolean()) {
+                throw RequestException.of(
+                        UNAVAILABLE, "unavailable_error", "not_ready", "Models are being loaded, or the server ends.");
+            }
+            exchange.json(Json.object().put("status", "ok"));
+        };
+        for (String path : List.of("/health", "/v1/health", "/livez")) {
+            routes.add(Route.open(path, alive));
+        }
+        for (String path : List.of("/ready", "/readyz")) {
+            routes.add(Route.open(path, whenReady));
+        }
+        routes.add(Route.of(GET, "/metrics", exchange -> exchange.text(Metrics.CONTENT_TYPE, metrics.text())));
+        ModelsEndpoint models = new ModelsEndpoint(catalog, generations);
+        versioned(routes, GET, "/models", models);
+        versioned(routes, GET, "/models/*", models);
+        versioned(routes, POST, "/chat/completions", new ChatEndpoint(replies));
+        versioned(routes, POST, "/completions", new CompletionsEndpoint(replies));
+        return List.copyOf(routes);
+    }
+
+    /// Adds a path with and without `/v1` before it.
+    private static void versioned(List<Route> routes, String method, String path, Endpoint endpoint) {
+        routes.add(Route.of(method, "/v1" + path, endpoint));
+        routes.add(Route.of(method, path, endpoint));
+    }
+}

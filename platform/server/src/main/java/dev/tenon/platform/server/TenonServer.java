@@ -1,0 +1,180 @@
+package dev.tenon.platform.server;
+
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.server.auth.HostCheck;
+import dev.tenon.platform.server.generation.Generations;
+import dev.tenon.platform.server.http.HttpServer;
+import dev.tenon.platform.server.http.HttpSetup;
+import dev.tenon.platform.server.metrics.Metrics;
+import dev.tenon.platform.server.models.ModelHost;
+import dev.tenon.platform.server.models.ServedModel;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/// Answers HTTP requests with the models of an engine: the wire of OpenAI. Safe for any thread.
+///
+/// ```java
+/// try (Engine engine = Tenon.standalone(Map.of());
+///         TenonServer server = TenonServer.builder(engine)
+///                 .model("story", LoadRequest.of(Path.of("model.gguf")))
+///                 .port(8080)
+///                 .start()) {
+///     server.awaitEnd();
+/// }
+/// ```
+public final class TenonServer implements AutoCloseable {
+    private static final Duration LOOK_FOR_EXPIRED = Duration.ofSeconds(1);
+    private static final long POLL_NANOS = Duration.ofMillis(20).toNanos();
+
+    private final ModelHost models;
+    private final Generations generations;
+    private final HttpServer http;
+    private final String address;
+    private volatile boolean ready;
+    private boolean closed;
+
+    private TenonServer(ModelHost models, Generations generations, ServerBuilder options, Metrics metrics) {
+        this.models = models;
+        this.generations = generations;
+        InetSocketAddress where = address(options);
+        this.http = HttpServer.start(new HttpSetup(
+                where,
+                Routes.all(models, generations, metrics, () -> ready),
+                options.keys,
+                HostCheck.of(where.getAddress(), options.hosts),
+                options.origins,
+                options.limits,
+                options.keyStore,
+                options.keyStorePassword,
+                (path, status, nanos) -> metrics.count(
+                        "http_requests_total",
+                        "Requests by path and status; 0: the client had left.",
+                        Metrics.labels("path", path, "status", Integer.toString(status)),
+                        1)));
+        this.address = (options.keyStore == null ? "http://" : "https://") + hostText(where) + ":" + http.port();
+        metrics.gauge("http_connections", "Open connections.", "", http::connections);
+        http.every(LOOK_FOR_EXPIRED, models::unloadExpired);
+    }
+
+    /// {@return a builder of a server on 127.0.0.1:8080 without models}
+    ///
+    /// @param engine loads the models; not closed by the server
+    public static ServerBuilder builder(Engine engine) {
+        return new ServerBuilder(engine);
+    }
+
+    /// Begins to listen, then loads the models that are always loaded.
+    static TenonServer start(ServerBuilder options) {
+        Metrics metrics = new Metrics(options.metricsPrefix);
+        ModelHost models = new ModelHost(options.engine, options.modelLimits(), options.pinned, options.folder);
+        Generations generations = new Generations(models, metrics);
+        TenonServer server = new TenonServer(models, generations, options, metrics);
+        try {
+            models.loadPinned();
+            for (ServedModel model : models.list()) {
+                gauges(metrics, model);
+            }
+            server.ready = true;
+            return server;
+        } catch (InterruptedException e) {
+            server.close();
+            Thread.currentThread().interrupt();
+            throw new TenonException(ErrorCode.INTERRUPTED, "The start of the server was interrupted.", e);
+        } catch (RuntimeException | Error e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    private static void gauges(Metrics metrics, ServedModel model) {
+        String labels = Metrics.labels("model_name", model.spec().name());
+        metrics.gauge(
+                "num_requests_running",
+                "Generations that run.",
+                labels,
+                () -> model.admission().running());
+        metrics.gauge(
+                "num_requests_waiting",
+                "Generations that wait.",
+                labels,
+                () -> model.admission().queued());
+    }
+
+    private static InetSocketAddress address(ServerBuilder options) {
+        try {
+            InetAddress address = InetAddress.getByName(options.host);
+            if (!address.isLoopbackAddress() && options.keys.isEmpty() && !options.open) {
+                throw new TenonException(
+                        ErrorCode.USAGE,
+                        "Others could use the server at " + options.host + " without a key. Give keys with"
+                                + " --api-key-file, or allow it with --no-key.");
+            }
+            return new InetSocketAddress(address, options.port);
+        } catch (UnknownHostException e) {
+            throw new TenonException(ErrorCode.CONFIG, "There is no host " + options.host + ". Check --host.", e);
+        }
+    }
+
+    private static String hostText(InetSocketAddress address) {
+        String host = address.getAddress().getHostAddress();
+        return host.contains(":") ? "[" + host + "]" : host;
+    }
+
+    /// {@return the port it listens on}
+    public int port() {
+        return http.port();
+    }
+
+    /// {@return its address, such as `http://127.0.0.1:8080`}
+    public String address() {
+        return address;
+    }
+
+    /// Waits until the server is closed or drained.
+    ///
+    /// @throws InterruptedException if the thread is interrupted
+    public synchronized void awaitEnd() throws InterruptedException {
+        while (!closed) {
+            wait();
+        }
+    }
+
+    /// Takes no new work, lets what runs end, and closes the server.
+    ///
+    /// @param limit how long to wait for what runs; what still runs then is ended
+    public void drain(Duration limit) {
+        ready = false;
+        http.drain();
+        await(limit);
+        generations.interruptAll();
+        await(Duration.ofSeconds(1));
+        close();
+    }
+
+    private void await(Duration limit) {
+        long end = System.nanoTime() + limit.toNanos();
+        while (http.requests() > 0
+                && System.nanoTime() < end
+                && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+    }
+
+    /// Closes port, connections and models. Calling it twice does nothing.
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            ready = false;
+            http.close();
+            generations.interruptAll();
+            models.close();
+            notifyAll();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package dev.tenon.platform.server.chat;
+
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.server.http.RequestException;
+
+/// Encodes prompts, and refuses those that do not fit the context.
+public final class PromptText {
+    private static final int LONG_TEXT = 1 << 16;
+
+    private PromptText() {}
+
+    /// Encodes a text in which control tokens are meant as such.
+    ///
+    /// @param model has vocabulary and context
+    /// @param text the text
+    /// @param addSpecial whether the vocabulary's special tokens are added
+    /// @return its tokens, fewer than the context holds
+    /// @throws RequestException (400, `context_length_exceeded`) if they are too many
+    public static int[] encode(LoadedModel model, String text, boolean addSpecial) {
+        int least = leastTokens(model.tokenizer(), text);
+        if (least >= model.contextLength()) {
+            throw tooLong(least, model.contextLength());
+        }
+        int[] tokens = model.tokenizer().encode(text, addSpecial, true);
+        requireRoom(tokens.length, model.contextLength());
+        return tokens;
+    }
+
+    /// Refuses a prompt after which there is no room for a token.
+    ///
+    /// @param tokens how many tokens it has
+    /// @param context how many the context holds
+    /// @throws RequestException (400, `context_length_exceeded`) if they are too many
+    public static void requireRoom(int tokens, int context) {
+        if (tokens >= context) {
+            throw tooLong(tokens, context);
+        }
+    }
+
+    private static RequestException tooLong(int tokens, int context) {
+        return RequestException.tooMuch(
+                "messages",
+                "context_length_exceeded",
+                "The prompt has at least " + tokens + " tokens; the context holds " + context
+                        + ", with the answer. Shorten it, or serve with a larger --context.");
+    }
+
+    /// How many tokens a long text has at least, as if each were the vocabulary's longest: so that one that is far too
+    /// long is not tokenized.
+    private static int leastTokens(Tokenizer tokenizer, String text) {
+        if (text.length() < LONG_TEXT) {
+            return 0;
+        }
+        int longest = 1;
+        for (int id = 0; id < tokenizer.vocabularySize(); id++) {
+            longest = Math.max(longest, tokenizer.bytes(id).length);
+        }
+        return text.length() / longest;
+    }
+}

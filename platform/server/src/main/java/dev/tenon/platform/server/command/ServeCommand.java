@@ -1,0 +1,248 @@
+package dev.tenon.platform.server.command;
+
+import dev.tenon.api.config.Setting;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.Engines;
+import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.ModelDefaults;
+import dev.tenon.platform.server.ServerBuilder;
+import dev.tenon.platform.server.TenonServer;
+import dev.tenon.platform.server.auth.ApiKeys;
+import dev.tenon.platform.server.http.HttpLimits;
+import dev.tenon.platform.server.models.ModelSpec;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.Deactivate;
+import org.osgi.service.component.annotations.Modified;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
+import org.osgi.service.component.annotations.ServiceScope;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/// `tenon serve`: answers HTTP requests.
+@Command(
+        name = "serve",
+        sortOptions = false,
+        description = {
+            "Answers HTTP requests with models: the wire of OpenAI and Anthropic, at http://127.0.0.1:8080.",
+            "Options go over the settings of the same names, such as serve.port or TENON_SERVE_PORT."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  tenon serve",
+            "  tenon serve -m model.gguf --port 9000 --parallel 8",
+            "  tenon serve --models-dir models --models-memory 16384",
+            "  tenon serve -m model.gguf --host 0.0.0.0 --api-key-file keys.txt",
+        })
+@Component(
+        service = TenonCommand.class,
+        scope = ServiceScope.PROTOTYPE,
+        property = TenonCommand.NAME + "=serve",
+        configurationPid = ServeSettings.PID)
+public final class ServeCommand implements TenonCommand {
+    @ParentCommand
+    Console console;
+
+    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    Engine engine;
+
+    @Option(
+            names = {"-m", "--model"},
+            paramLabel = "[NAME=]FILE",
+            description = "Model that is always loaded, and what requests call it; may be repeated (default: the"
+                    + " configured one, unless there is --models-dir).")
+    private List<String> models = List.of();
+
+    @Option(names = "--models-dir", paramLabel = "DIR", description = "Folder of models that are loaded on demand.")
+    private String modelsDir;
+
+    @Option(names = "--host", paramLabel = "ADDRESS", description = "Address to listen at (default: 127.0.0.1).")
+    private String host;
+
+    @Option(names = "--port", paramLabel = "N", description = "Port to listen on; 0: a free one (default: 8080).")
+    private String port;
+
+    @Option(names = "--api-key-file", paramLabel = "FILE", description = "Keys of clients, one a line.")
+    private String keyFile;
+
+    @Option(names = "--no-key", description = "Listen where others reach the server, without keys.")
+    private boolean noKey;
+
+    @Option(names = "--allowed-hosts", paramLabel = "NAMES", description = "Further names of the server.")
+    private String allowedHosts;
+
+    @Option(names = "--cors-origins", paramLabel = "ORIGINS", description = "Origins whose pages may ask.")
+    private String origins;
+
+    @Option(
+            names = {"-np", "--parallel"},
+            paramLabel = "N",
+            description = "Sequences of a model that generate at the same time (default: 4).")
+    private String parallel;
+
+    @Option(
+            names = {"-c", "--context"},
+            paramLabel = "N",
+            description = "Context length of a sequence in tokens (default: the configured one, else the model's).")
+    private String context;
+
+    @Option(names = "--queue", paramLabel = "N", description = "Requests of a model that may wait (default: 256).")
+    private String queue;
+
+    @Option(
+            names = "--models-memory",
+            paramLabel = "MIB",
+            description = "Model files that are loaded at once; 0: no limit (default: 0).")
+    private String memory;
+
+    @Option(
+            names = "--keep-alive",
+            paramLabel = "SECONDS",
+            description = "How long a model loaded on demand stays loaded; -1: for ever (default: 300).")
+    private String keepAlive;
+
+    @Option(names = "--embeddings", description = "Let models that generate also embed texts.")
+    private boolean embeddings;
+
+    @Option(
+            names = "--drain-timeout",
+            paramLabel = "SECONDS",
+            description = "Time that running requests have to end at SIGTERM or Ctrl-C (default: 30).")
+    private String drain;
+
+    @Option(names = "--tls-key-store", paramLabel = "FILE", description = "Key store for TLS.")
+    private String keyStore;
+
+    @Option(names = "--backend", paramLabel = "ID", description = "Backend (default: the configured one).")
+    private String backend = "";
+
+    private volatile Map<String, Object> config = Map.of();
+    private volatile TenonServer server;
+
+    /// Takes the configuration; a change holds from the next start on.
+    ///
+    /// @param values the configuration
+    @Activate
+    @Modified
+    void configure(Map<String, Object> values) {
+        config = Map.copyOf(values);
+    }
+
+    /// Ends the server when its bundle stops.
+    @Deactivate
+    void stop() {
+        TenonServer running = server;
+        if (running != null) {
+            running.drain(Duration.ofSeconds(number(ServeSettings.DRAIN, drain)));
+        }
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        ServerBuilder builder = builder();
+        Runnable end = () -> Thread.ofVirtual().start(this::stop);
+        try (Console.Interrupt interrupt = console.onInterrupt(end);
+                Console.Interrupt termination = console.onTermination(end);
+                TenonServer running = builder.start()) {
+            server = running;
+            console.out().println("Listening at " + running.address());
+            console.out().flush();
+            if (interrupt.happened() || termination.happened()) {
+                end.run(); // it came before there was anything to end
+            }
+            running.awaitEnd();
+        }
+        return 0;
+    }
+
+    private ServerBuilder builder() {
+        String keys = value(ServeSettings.KEYS, keyFile);
+        String store = value(ServeSettings.TLS, keyStore);
+        long seconds = number(ServeSettings.KEEP_ALIVE, keepAlive);
+        ServerBuilder builder = TenonServer.builder(Engines.require(engine))
+                .host(value(ServeSettings.HOST, host))
+                .port((int) number(ServeSettings.PORT, port))
+                .withoutKey(noKey || value(ServeSettings.NO_KEY, null).equals("on"))
+                .keys(keys.isEmpty() ? ApiKeys.none() : ApiKeys.read(Path.of(keys)))
+                .hosts(list(ServeSettings.HOSTS, allowedHosts))
+                .origins(list(ServeSettings.ORIGINS, origins))
+                .parallel((int) number(ServeSettings.PARALLEL, parallel))
+                .context((int) number(ServeSettings.CONTEXT, context))
+                .queue((int) number(ServeSettings.QUEUE, queue))
+                .modelMemory(number(ServeSettings.MEMORY, memory) << 20)
+                .keepAlive(Duration.ofSeconds(seconds))
+                .embeddings(embeddings || value(ServeSettings.EMBEDDINGS, null).equals("on"))
+                .metricsPrefix(value(ServeSettings.METRICS, null))
+                .limits(HttpLimits.defaults()
+                        .withBodyBytes((int) number(ServeSettings.BODY, null) << 10)
+                        .withConnectionsPerAddress((int) number(ServeSettings.CONNECTIONS, null)))
+                .tls(store.isEmpty() ? null : Path.of(store), value(ServeSettings.TLS_PASSWORD, null));
+        String folder = value(ServeSettings.MODELS_DIR, modelsDir);
+        if (!folder.isEmpty()) {
+            ModelFolder source = new ModelFolder(Path.of(folder), (name, file) -> spec(name, LoadRequest.of(file)));
+            source.models(); // a folder that cannot be read is told at once
+            builder.models(source::models);
+        }
+        boolean standard = models.isEmpty() && folder.isEmpty();
+        Set<String> names = new HashSet<>();
+        for (String given : standard ? Collections.<String>singletonList(null) : models) {
+            int sign = given == null ? -1 : given.indexOf('=');
+            LoadRequest request = LoadRequest.builder(console.model(sign < 0 ? given : given.substring(sign + 1)))
+                    .backend(backend)
+                    .build();
+            String name = sign > 0 ? given.substring(0, sign) : ModelFolder.name(request);
+            for (int i = 2; !names.add(name); i++) {
+                name = ModelFolder.name(request) + "-" + i;
+            }
+            builder.model(spec(name, request));
+        }
+        return builder;
+    }
+
+    private static ModelSpec spec(String name, LoadRequest request) {
+        ModelDefaults defaults = ModelDefaults.of(request.path());
+        SamplingParams standard = SamplingParams.defaults();
+        SamplingParams own = standard.toBuilder()
+                .temperature(defaults.number("sampling.temperature", standard.temperature()))
+                .topK(defaults.integer("sampling.top-k", standard.topK()))
+                .topP(defaults.number("sampling.top-p", standard.topP()))
+                .minP(defaults.number("sampling.min-p", standard.minP()))
+                .repeatPenalty(defaults.number("sampling.repeat-penalty", standard.repeatPenalty()))
+                .build();
+        return new ModelSpec(name, List.of(), request, own);
+    }
+
+    private String value(Setting setting, String option) {
+        Map<String, String> options = new LinkedHashMap<>();
+        if (option != null) {
+            options.put(setting.name(), option);
+        }
+        return ServeSettings.value(setting, options, config).checked();
+    }
+
+    private long number(Setting setting, String option) {
+        return Long.parseLong(value(setting, option));
+    }
+
+    private List<String> list(Setting setting, String option) {
+        return Arrays.stream(value(setting, option).split(","))
+                .map(String::strip)
+                .filter(text -> !text.isEmpty())
+                .toList();
+    }
+}

@@ -1,0 +1,35 @@
+package dev.tenon.platform.server.generation;
+
+import dev.tenon.api.engine.Usage;
+import dev.tenon.platform.server.chat.ReplyListener;
+import dev.tenon.platform.server.chat.ReplySink;
+
+/// Takes one of the replies to a request. Called on the thread of the choice.
+public interface ChoiceOutput extends ReplySink {
+    /// Hears, before anything else, what keeps the tokens of the reply.
+    ///
+    /// @param listener has log-probabilities, if they were asked for
+    default void begins(ReplyListener listener) {}
+
+    /// Hears the end.
+    ///
+    /// @param ending why, and the counts
+    void ends(Ending ending);
+
+    /// The end of a reply.
+    ///
+    /// @param usage counts and times
+    /// @param reason why it ended
+    /// @param stopText the text that ended it, or null
+    record Ending(Usage usage, Reason reason, String stopText) {}
+
+    /// Why a reply ended.
+    enum Reason {
+        /// The model ended it, or a stop text came.
+        STOP,
+        /// It reached its limit, or the context is full.
+        LENGTH,
+        /// It calls tools.
+        CALLS
+    }
+}

@@ -1,0 +1,188 @@
+package dev.tenon.platform.server.generation;
+
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.http.RequestException;
+import dev.tenon.platform.server.metrics.Metrics;
+import dev.tenon.platform.server.models.ModelCatalog;
+import dev.tenon.platform.server.models.ServedModel;
+import dev.tenon.platform.server.queue.Admission;
+import dev.tenon.platform.server.queue.QueueFullException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/// Generates replies: waits for a place, opens a session for each choice, and closes it. Safe for any thread.
+public final class Generations {
+    private static final int UNAVAILABLE = 503;
+    private static final int RETRY_SECONDS = 2;
+
+    private final ModelCatalog catalog;
+    private final Metrics metrics;
+    private final Set<Thread> running = ConcurrentHashMap.newKeySet();
+
+    /// @param catalog the models
+    /// @param metrics counts
+    public Generations(ModelCatalog catalog, Metrics metrics) {
+        this.catalog = catalog;
+        this.metrics = metrics;
+    }
+
+    /// {@return the model that a request means}
+    ///
+    /// @param name what it calls the model; null for the standard one
+    /// @throws RequestException (404) if there is none
+    public ServedModel model(String name) {
+        return (name == null ? catalog.standard() : catalog.find(name))
+                .orElseThrow(() -> RequestException.notFound(
+                        "model_not_found",
+                        name == null
+                                ? "There is no model. Name one in the request."
+                                : "There is no model '" + Exchange.printable(name) + "'. GET /v1/models lists them."));
+    }
+
+    /// Generates all choices, each on a thread of its own if there are several.
+    ///
+    /// @param exchange whose request it is
+    /// @param served the model's queue
+    /// @param model the loaded model
+    /// @param priority higher goes first
+    /// @param choices what to generate
+    /// @return counts and times, in the order of the choices
+    /// @throws InterruptedException if the thread is interrupted; nothing runs any more
+    public List<Usage> run(Exchange exchange, ServedModel served, LoadedModel model, int priority, List<Choice> choices)
+            throws InterruptedException {
+        if (choices.size() == 1) {
+            return List.of(one(exchange, served, model, priority, choices.getFirst()));
+        }
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            ExecutorCompletionService<Usage> ended = new ExecutorCompletionService<>(threads);
+            List<Future<Usage>> all = new ArrayList<>();
+            try {
+                for (Choice choice : choices) {
+                    all.add(ended.submit(() -> one(exchange, served, model, priority, choice)));
+                }
+                for (int i = 0; i < choices.size(); i++) {
+                    ended.take().get();
+                }
+                return all.stream().map(Future::resultNow).toList();
+            } catch (ExecutionException e) {
+                threads.shutdownNow(); // interrupts the others
+                switch (e.getCause()) {
+                    case RuntimeException failure -> throw failure;
+                    case Error failure -> throw failure;
+                    case InterruptedException left -> throw left;
+                    default -> throw new IllegalStateException(e.getCause());
+                }
+            } catch (InterruptedException e) {
+                threads.shutdownNow();
+                throw e;
+            }
+        }
+    }
+
+    private Usage one(Exchange exchange, ServedModel served, LoadedModel model, int priority, Choice choice)
+            throws InterruptedException {
+        String labels = Metrics.labels("model_name", served.spec().name());
+        long asked = System.nanoTime();
+        running.add(Thread.currentThread());
+        try (Admission.Place place = enter(exchange, served, priority);
+                Session session = model.newSession()) {
+            long admitted = System.nanoTime();
+            Usage usage = session.generate(choice.request(), choice.listener());
+            if (usage.finish() == FinishReason.CANCELLED) {
+                Thread.interrupted();
+                throw new InterruptedException("the generation was cancelled");
+            }
+            choice.ended().ended(usage);
+            record(labels, usage, choice, asked, admitted);
+            return usage;
+        } finally {
+            running.remove(Thread.currentThread());
+        }
+    }
+
+    /// Waits for a place in a model's queue.
+    ///
+    /// @param exchange whose request it is
+    /// @param served the model
+    /// @param priority higher goes first
+    /// @return the place; the caller closes it
+    /// @throws RequestException (503) if too many wait
+    /// @throws InterruptedException if the thread is interrupted
+    public Admission.Place enter(Exchange exchange, ServedModel served, int priority) throws InterruptedException {
+        try {
+            return served.admission().enter(exchange.group(), priority);
+        } catch (QueueFullException e) {
+            throw RequestException.later(
+                            UNAVAILABLE,
+                            "unavailable_error",
+                            "queue_full",
+                            "The queue is full: " + e.getMessage() + ". Try again later.",
+                            RETRY_SECONDS)
+                    .because(e);
+        }
+    }
+
+    private void record(String labels, Usage usage, Choice choice, long asked, long admitted) {
+        long now = System.nanoTime();
+        int prompt = usage.promptTokens() + usage.cachedTokens();
+        metrics.count("prompt_tokens_total", "Tokens of prompts.", labels, prompt);
+        metrics.count("generation_tokens_total", "Generated tokens.", labels, usage.generatedTokens());
+        metrics.count("prefix_cache_queries_total", "Tokens of prompts that were looked up.", labels, prompt);
+        metrics.count("prefix_cache_hits_total", "Tokens that had been computed.", labels, usage.cachedTokens());
+        String reason = usage.finish() == FinishReason.LENGTH ? "length" : "stop";
+        metrics.count(
+                "request_success_total",
+                "Generations that ended by themselves.",
+                labels + "," + Metrics.labels("finished_reason", reason),
+                1);
+        metrics.tokens("request_prompt_tokens", "Tokens of a prompt.", labels, prompt);
+        metrics.tokens("request_generation_tokens", "Tokens of a reply.", labels, usage.generatedTokens());
+        metrics.time("request_queue_time_seconds", "Time in the queue.", labels, admitted - asked);
+        metrics.time("request_inference_time_seconds", "Time from queue to end.", labels, now - admitted);
+        metrics.time("e2e_request_latency_seconds", "Time from request to end.", labels, now - asked);
+        metrics.time("request_prefill_time_seconds", "Time to run the prompt.", labels, usage.prefillNanos());
+        metrics.time("request_decode_time_seconds", "Time from first to last token.", labels, usage.decodeNanos());
+        if (choice.listener().firstNanos() != 0) {
+            metrics.time(
+                    "time_to_first_token_seconds",
+                    "Time from request to first token.",
+                    labels,
+                    choice.listener().firstNanos() - asked);
+        }
+        if (usage.generatedTokens() > 1) {
+            metrics.time(
+                    "request_time_per_output_token_seconds",
+                    "Mean time of a token after the first.",
+                    labels,
+                    usage.decodeNanos() / (usage.generatedTokens() - 1));
+        }
+    }
+
+    /// Records the time between two tokens.
+    ///
+    /// @param served the model
+    /// @param nanos the time
+    public void gap(ServedModel served, long nanos) {
+        metrics.time(
+                "inter_token_latency_seconds",
+                "Time between two tokens of a reply.",
+                Metrics.labels("model_name", served.spec().name()),
+                nanos);
+    }
+
+    /// Interrupts all that run or wait.
+    public void interruptAll() {
+        running.forEach(Thread::interrupt);
+    }
+}

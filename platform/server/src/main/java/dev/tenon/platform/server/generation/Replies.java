@@ -1,0 +1,166 @@
+package dev.tenon.platform.server.generation;
+
+import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.server.chat.ChatInput;
+import dev.tenon.platform.server.chat.ChatPrompt;
+import dev.tenon.platform.server.chat.ReplyFormat;
+import dev.tenon.platform.server.chat.ReplyListener;
+import dev.tenon.platform.server.chat.ReplyParser;
+import dev.tenon.platform.server.fields.SamplingFields;
+import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.http.RequestException;
+import dev.tenon.platform.server.models.ServedModel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntFunction;
+
+/// Answers conversations and continues texts: from a request to its replies. Safe for any thread.
+public final class Replies {
+    private final Generations generations;
+
+    /// @param generations runs them
+    public Replies(Generations generations) {
+        this.generations = generations;
+    }
+
+    /// {@return what runs the generations}
+    public Generations generations() {
+        return generations;
+    }
+
+    /// Answers a conversation.
+    ///
+    /// @param exchange whose request it is
+    /// @param served which model answers
+    /// @param input the conversation
+    /// @param settings what is asked of the replies
+    /// @param outputs takes each reply, by its index
+    /// @return the sum of counts
+    /// @throws InterruptedException if the client left
+    public Counts answer(
+            Exchange exchange,
+            ServedModel served,
+            ChatInput input,
+            ReplySettings settings,
+            IntFunction<ChoiceOutput> outputs)
+            throws InterruptedException {
+        try (ServedModel.Lease lease = served.lease()) {
+            LoadedModel model = lease.model();
+            requireText(model);
+            ReplyFormat format = ReplyFormat.of(model);
+            ChatPrompt prompt = ChatPrompt.of(model, format, input);
+            boolean tools = !input.tools().isEmpty();
+            return run(exchange, served, model, prompt.tokens(), settings, index -> {
+                ChoiceOutput output = outputs.apply(index);
+                return new Parsed(new ReplyParser(format, prompt.text(), tools, output), output);
+            });
+        }
+    }
+
+    /// Continues a text.
+    ///
+    /// @param exchange whose request it is
+    /// @param served the model
+    /// @param model the model, loaded
+    /// @param tokens the text
+    /// @param settings what is asked of the replies
+    /// @param outputs takes each reply, by its index, as content alone
+    /// @return the sum of counts
+    /// @throws InterruptedException if the client left
+    public Counts complete(
+            Exchange exchange,
+            ServedModel served,
+            LoadedModel model,
+            int[] tokens,
+            ReplySettings settings,
+            IntFunction<ChoiceOutput> outputs)
+            throws InterruptedException {
+        return run(exchange, served, model, tokens, settings, index -> new Parsed(null, outputs.apply(index)));
+    }
+
+    /// Refuses a model that does not generate text.
+    ///
+    /// @param model the model
+    /// @throws RequestException (501) if it was loaded for something else
+    public static void requireText(LoadedModel model) {
+        if (!model.outputs().containsKey(Graph.LOGITS)) {
+            throw RequestException.unsupported("model", "This model reads texts and generates none.");
+        }
+    }
+
+    private record Parsed(ReplyParser parser, ChoiceOutput output) {}
+
+    /// Counts of all replies to a request.
+    ///
+    /// @param prompt tokens of the prompt
+    /// @param cached those of them that had been computed
+    /// @param generated tokens of all replies
+    public record Counts(int prompt, int cached, int generated) {
+        /// {@return the sum of two requests' counts}
+        ///
+        /// @param other the other
+        public Counts plus(Counts other) {
+            return new Counts(prompt + other.prompt, cached + other.cached, generated + other.generated);
+        }
+    }
+
+    private Counts run(
+            Exchange exchange,
+            ServedModel served,
+            LoadedModel model,
+            int[] tokens,
+            ReplySettings settings,
+            IntFunction<Parsed> outputs)
+            throws InterruptedException {
+        SamplingParams sampling =
+                SamplingFields.read(settings.body(), served.spec().sampling(), model);
+        List<Choice> choices = new ArrayList<>();
+        for (int i = 0; i < settings.choices(); i++) {
+            Parsed parsed = outputs.apply(i);
+            ReplyListener listener = new ReplyListener(
+                    model.tokenizer(),
+                    parsed.parser(),
+                    parsed.output(),
+                    settings.logProbabilities() >= 0,
+                    nanos -> generations.gap(served, nanos));
+            parsed.output().begins(listener);
+            GenerationRequest request = GenerationRequest.builder()
+                    .prompt(tokens)
+                    .sampling(sampling.toBuilder()
+                            .seed((sampling.seed() + i) & Long.MAX_VALUE)
+                            .build())
+                    .maxNewTokens(settings.maxTokens())
+                    .stop(settings.stop())
+                    .ignoreEndOfGeneration(settings.ignoreEnd())
+                    .logProbabilities(settings.logProbabilities())
+                    .priority(settings.priority())
+                    .group(exchange.group())
+                    .build();
+            choices.add(new Choice(request, listener, usage -> end(usage, parsed, listener, settings.stop())));
+        }
+        List<Usage> usages = generations.run(exchange, served, model, settings.priority(), choices);
+        int cached = usages.stream().mapToInt(Usage::cachedTokens).min().orElse(0);
+        int generated = usages.stream().mapToInt(Usage::generatedTokens).sum();
+        exchange.note("model=" + served.spec().name() + " prompt=" + tokens.length + " cached=" + cached + " generated="
+                + generated);
+        return new Counts(tokens.length, cached, generated);
+    }
+
+    private static void end(Usage usage, Parsed parsed, ReplyListener listener, List<String> stop) {
+        boolean called = false;
+        if (parsed.parser() != null) {
+            parsed.parser().finish();
+            called = parsed.parser().calls() > 0;
+        }
+        ChoiceOutput.Reason reason = called
+                ? ChoiceOutput.Reason.CALLS
+                : usage.finish() == FinishReason.LENGTH ? ChoiceOutput.Reason.LENGTH : ChoiceOutput.Reason.STOP;
+        boolean byText = usage.finish() == FinishReason.STOP && !listener.endedByToken();
+        parsed.output().ends(new ChoiceOutput.Ending(usage, reason, byText ? listener.stopText(stop) : null));
+    }
+}

@@ -1,0 +1,237 @@
+package dev.tenon.platform.server.http;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.server.auth.ApiKeys;
+import dev.tenon.platform.server.auth.HostCheck;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpMethod;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Takes each request to the endpoint of its route: checks host and key, turns failures into errors, writes the access
+/// log.
+final class Dispatcher extends Handler.Abstract {
+    private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
+    private static final Logger ACCESS = LoggerFactory.getLogger("dev.tenon.platform.server.access");
+    private static final String REQUEST_ID = "X-Request-Id";
+    private static final String BEARER = "Bearer ";
+    private static final int BAD_REQUEST = 400;
+    private static final int UNAUTHORIZED = 401;
+    private static final int FORBIDDEN = 403;
+    private static final int METHOD_NOT_ALLOWED = 405;
+    private static final int INTERNAL = 500;
+    private static final int UNAVAILABLE = 503;
+
+    /// What the errors of requests look like that no endpoint got.
+    private static final Endpoint NOBODY = exchange -> {};
+
+    private final List<Route> routes;
+    private final ApiKeys keys;
+    private final HostCheck hosts;
+    private final List<String> origins;
+    private final HttpLimits limits;
+    private final Connections connections;
+    private final ScheduledExecutorService clock;
+    private final RequestObserver observer;
+    private final AtomicBoolean draining;
+    private final AtomicInteger active = new AtomicInteger();
+
+    Dispatcher(HttpSetup setup, Connections connections, ScheduledExecutorService clock, AtomicBoolean draining) {
+        this.routes = setup.routes();
+        this.keys = setup.keys();
+        this.hosts = setup.hosts();
+        this.origins = setup.origins();
+        this.limits = setup.limits();
+        this.observer = setup.observer();
+        this.connections = connections;
+        this.clock = clock;
+        this.draining = draining;
+    }
+
+    /// {@return how many requests are being answered}
+    int active() {
+        return active.get();
+    }
+
+    @Override
+    public boolean handle(Request request, Response response, Callback callback) {
+        Connection connection = request.getConnectionMetaData().getConnection();
+        connections.busy(connection, true);
+        active.incrementAndGet();
+        Throwable lost = null;
+        try {
+            answer(request, response);
+        } catch (UncheckedIOException e) {
+            lost = e; // the client has left, or does not read
+        } finally {
+            connections.busy(connection, false);
+        }
+        if (lost == null) {
+            callback.succeeded();
+        } else {
+            callback.failed(lost);
+        }
+        active.decrementAndGet();
+        return true;
+    }
+
+    private void answer(Request request, Response response) {
+        long begin = System.nanoTime();
+        String path = Request.getPathInContext(request);
+        String given = request.getHeaders().get(REQUEST_ID);
+        String id = given != null && given.matches("[A-Za-z0-9._:-]{1,128}")
+                ? given
+                : UUID.randomUUID().toString().replace("-", "");
+        response.getHeaders().put(REQUEST_ID, id);
+        response.getHeaders().put("X-Content-Type-Options", "nosniff");
+        Optional<Route> route = route(request.getMethod(), path);
+        String rest = route.map(r -> r.rest(path)).orElse("");
+        Endpoint endpoint = route.map(Route::endpoint).orElse(NOBODY);
+        String key = key(request);
+        String group = keys.nameOf(key).orElse("");
+        Exchange exchange = new Exchange(request, response, id, rest, group, limits, clock);
+        Throwable failure = null;
+        try {
+            if (!preflight(request, response)) {
+                check(request, path, route, group);
+                endpoint.handle(exchange);
+            }
+        } catch (InterruptedException e) {
+            failure = e;
+            if (!exchange.clientLeft()) {
+                exchange.fail(unavailable(), endpoint);
+            }
+        } catch (UncheckedIOException e) {
+            failure = e;
+            throw e;
+        } catch (RuntimeException | LinkageError | OutOfMemoryError | StackOverflowError e) {
+            failure = e;
+            exchange.fail(error(e, id, exchange), endpoint);
+        } finally {
+            exchange.end();
+            boolean left = exchange.clientLeft() || failure instanceof UncheckedIOException;
+            long nanos = System.nanoTime() - begin;
+            observer.ended(route.map(Route::path).orElse("none"), left ? 0 : exchange.status(), nanos);
+            if (ACCESS.isInfoEnabled()) {
+                ACCESS.info(
+                        "{} {} {} {} {} ms{}",
+                        id,
+                        request.getMethod(),
+                        Exchange.printable(path),
+                        left ? "left" : exchange.status(),
+                        nanos / 1_000_000,
+                        exchange.note());
+            }
+        }
+    }
+
+    private Optional<Route> route(String method, String path) {
+        String wanted = method.equals(HttpMethod.HEAD.asString()) ? HttpMethod.GET.asString() : method;
+        return routes.stream()
+                .filter(route -> route.matches(path) && route.method().equals(wanted))
+                .findFirst();
+    }
+
+    /// Answers what a browser asks before a request of a page of another origin.
+    ///
+    /// @return whether it was such a question
+    private boolean preflight(Request request, Response response) {
+        String origin = request.getHeaders().get(HttpHeader.ORIGIN);
+        if (origin == null || !origins.contains(origin)) {
+            return false;
+        }
+        response.getHeaders().put("Access-Control-Allow-Origin", origin);
+        response.getHeaders().put(HttpHeader.VARY, "Origin");
+        if (!request.getMethod().equals(HttpMethod.OPTIONS.asString())) {
+            return false;
+        }
+        response.getHeaders().put("Access-Control-Allow-Methods", "GET, POST, DELETE");
+        response.getHeaders().put("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Api-Key");
+        response.setStatus(204);
+        return true;
+    }
+
+    private void check(Request request, String path, Optional<Route> route, String group) {
+        if (!hosts.allows(Request.getServerName(request))) {
+            throw RequestException.of(
+                    FORBIDDEN,
+                    "permission_error",
+                    "host_not_allowed",
+                    "This server does not answer to that name. Name it with --allowed-hosts.");
+        }
+        if (!keys.isEmpty() && group.isEmpty() && !route.map(Route::open).orElse(false)) {
+            throw RequestException.of(
+                    UNAUTHORIZED,
+                    "authentication_error",
+                    "invalid_api_key",
+                    "The key is missing or wrong. Send it as 'Authorization: Bearer KEY'.");
+        }
+        if (route.isEmpty()) {
+            if (routes.stream().anyMatch(each -> each.matches(path))) {
+                throw RequestException.of(
+                        METHOD_NOT_ALLOWED,
+                        "invalid_request_error",
+                        "method_not_allowed",
+                        "This path has another method than " + Exchange.printable(request.getMethod()) + ".");
+            }
+            throw RequestException.notFound("not_found", "There is nothing at " + Exchange.printable(path) + ".");
+        }
+        if (draining.get() && !route.get().open()) {
+            throw unavailable();
+        }
+    }
+
+    private static RequestException unavailable() {
+        return RequestException.later(
+                UNAVAILABLE, "unavailable_error", "shutting_down", "The server ends. Ask another one, or later.", 5);
+    }
+
+    private static String key(Request request) {
+        String authorization = request.getHeaders().get(HttpHeader.AUTHORIZATION);
+        return authorization != null && authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
+                ? authorization.substring(BEARER.length()).strip()
+                : request.getHeaders().get("X-Api-Key");
+    }
+
+    /// What a failure becomes; one that is no fault of the request is logged, and told without details.
+    private static RequestException error(Throwable failure, String id, Exchange exchange) {
+        return switch (failure) {
+            case RequestException e -> e;
+            case TenonException e
+            when e.code().equals(ErrorCode.INTERRUPTED) && !exchange.clientLeft() ->
+                unavailable().because(e);
+            case OutOfResourcesException e
+            when e.code().equals(ErrorCode.CONTEXT_LENGTH) ->
+                RequestException.of(BAD_REQUEST, "invalid_request_error", "context_length_exceeded", e.getMessage())
+                        .because(e);
+            case OutOfResourcesException e ->
+                RequestException.later(UNAVAILABLE, "unavailable_error", "overloaded", e.getMessage(), 1)
+                        .because(e);
+            case TenonException e
+            when e.code().equals(ErrorCode.MODEL_TEMPLATE) || e.code().equals(ErrorCode.ARGUMENT) ->
+                RequestException.invalid(null, e.getMessage()).because(e);
+            default -> {
+                LOG.warn("Request {} failed", id, failure);
+                String text = failure instanceof TenonException e
+                        ? e.getMessage()
+                        : "The request failed; the server's log has the reason under " + id + ".";
+                yield RequestException.of(INTERNAL, "server_error", "internal_error", text)
+                        .because(failure);
+            }
+        };
+    }
+}

@@ -1,0 +1,243 @@
+package dev.tenon.platform.server.http;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.concurrent.ScheduledExecutorService;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpHeaderValue;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+
+/// A request and its answer. For the thread of the request, unless a method says something else.
+public final class Exchange {
+    private static final int OK = 200;
+    private static final int BUFFER_BYTES = 8192;
+    private static final int TOO_LARGE = 413;
+    private static final int WRONG_TYPE = 415;
+
+    private final Request request;
+    private final Response response;
+    private final String id;
+    private final String rest;
+    private final String group;
+    private final HttpLimits limits;
+    private final ScheduledExecutorService clock;
+    private Departure departure;
+    private EventStream events;
+    private String note = "";
+
+    Exchange(
+            Request request,
+            Response response,
+            String id,
+            String rest,
+            String group,
+            HttpLimits limits,
+            ScheduledExecutorService clock) {
+        this.request = request;
+        this.response = response;
+        this.id = id;
+        this.rest = rest;
+        this.group = group;
+        this.limits = limits;
+        this.clock = clock;
+    }
+
+    /// {@return what the path has below that of the route}
+    public String rest() {
+        return rest;
+    }
+
+    /// {@return an id of the request, which the client may have given}
+    public String id() {
+        return id;
+    }
+
+    /// {@return whose request it is: one text for each key, an empty one where there are no keys}
+    public String group() {
+        return group;
+    }
+
+    /// {@return the value of a header, or null}
+    ///
+    /// @param name its name
+    public String header(String name) {
+        return request.getHeaders().get(name);
+    }
+
+    /// Reads the body.
+    ///
+    /// @return the JSON object in it
+    /// @throws RequestException if it is none, is too large, or comes too slowly
+    public ObjectNode body() {
+        String type = header("Content-Type");
+        String kind = type == null ? "" : type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
+        if (!kind.equals("application/json") && !kind.endsWith("+json")) {
+            throw RequestException.of(
+                    WRONG_TYPE,
+                    "invalid_request_error",
+                    "unsupported_content_type",
+                    "Content-Type is '" + printable(kind) + "'; expected application/json.");
+        }
+        String encoding = header("Content-Encoding");
+        if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
+            throw RequestException.of(
+                    WRONG_TYPE,
+                    "invalid_request_error",
+                    "unsupported_content_encoding",
+                    "Content-Encoding is '" + printable(encoding) + "'; send the body without it.");
+        }
+        return Json.read(bytes());
+    }
+
+    private byte[] bytes() {
+        long announced = request.getLength();
+        if (announced > limits.bodyBytes()) {
+            throw tooLarge();
+        }
+        ByteArrayOutputStream body = new ByteArrayOutputStream(announced > 0 ? (int) announced : BUFFER_BYTES);
+        byte[] buffer = new byte[BUFFER_BYTES];
+        try (InputStream in = Content.Source.asInputStream(request)) {
+            for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+                if (body.size() + read > limits.bodyBytes()) {
+                    throw tooLarge();
+                }
+                body.write(buffer, 0, read);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return body.toByteArray();
+    }
+
+    private RequestException tooLarge() {
+        response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
+        return RequestException.of(
+                TOO_LARGE,
+                "invalid_request_error",
+                "request_too_large",
+                "The body is larger than " + limits.bodyBytes() + " bytes.");
+    }
+
+    /// Interrupts the calling thread, which is the request's, once the client has left. Called after the body was read,
+    /// by what takes long; the connection ends with the answer.
+    public void interruptWhenClientLeaves() {
+        request.addIdleTimeoutListener(timeout -> false); // silence of the client is what is expected
+        response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
+        departure = new Departure(
+                request.getConnectionMetaData().getConnection().getEndPoint(), Thread.currentThread()::interrupt);
+        departure.begin();
+    }
+
+    /// {@return whether the client has left; for any thread}
+    public boolean clientLeft() {
+        return departure != null && departure.gone();
+    }
+
+    /// Answers with a document, status 200.
+    ///
+    /// @param body the document
+    public void json(JsonNode body) {
+        json(OK, body);
+    }
+
+    /// Answers with a document.
+    ///
+    /// @param status HTTP status
+    /// @param body the document
+    public void json(int status, JsonNode body) {
+        write(status, "application/json", Json.bytes(body));
+    }
+
+    /// Answers with text.
+    ///
+    /// @param type its content type
+    /// @param text the text
+    public void text(String type, String text) {
+        write(OK, type, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private void write(int status, String type, byte[] bytes) {
+        response.setStatus(status);
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
+        response.getHeaders().put(HttpHeader.CONTENT_LENGTH, bytes.length);
+        try {
+            Content.Sink.write(response, true, ByteBuffer.wrap(bytes));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /// {@return the answer as a stream of events; the same one each time}
+    public EventStream events() {
+        if (events == null) {
+            response.setStatus(OK);
+            response.getHeaders().put(HttpHeader.CONTENT_TYPE, "text/event-stream; charset=utf-8");
+            response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-cache");
+            response.getHeaders().put("X-Accel-Buffering", "no");
+            events = new EventStream(response, clock, limits.pingTime());
+        }
+        return events;
+    }
+
+    /// Adds to the line of the access log. Counts and names only, nothing of a prompt or answer.
+    ///
+    /// @param text words of the form `name=value`
+    public void note(String text) {
+        note = note + ' ' + text;
+    }
+
+    String note() {
+        return note;
+    }
+
+    int status() {
+        return response.getStatus();
+    }
+
+    /// Answers with an error, as a status where nothing was sent yet, else as an event of the stream.
+    void fail(RequestException error, Endpoint endpoint) {
+        ObjectNode body = endpoint.error(error);
+        if (events != null && events.begun()) {
+            events.send(endpoint.errorEvent(), body);
+            return;
+        }
+        if (events != null) {
+            events.end();
+        }
+        if (response.isCommitted()) {
+            return;
+        }
+        if (error.retryAfterSeconds() > 0) {
+            response.getHeaders().put(HttpHeader.RETRY_AFTER, error.retryAfterSeconds());
+        }
+        json(error.status(), body);
+    }
+
+    /// Ends what goes on beside the request: no interrupt comes any more.
+    void end() {
+        if (departure != null) {
+            departure.end();
+        }
+        if (events != null) {
+            events.end();
+        }
+        Thread.interrupted();
+    }
+
+    /// {@return a text of a client without control characters, cut to a line}
+    ///
+    /// @param text what the client sent
+    public static String printable(String text) {
+        int most = Math.min(text.length(), 100);
+        return text.substring(0, most).replaceAll("\\p{Cntrl}", "?") + (most < text.length() ? "..." : "");
+    }
+}

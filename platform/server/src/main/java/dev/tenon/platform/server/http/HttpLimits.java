@@ -1,0 +1,54 @@
+package dev.tenon.platform.server.http;
+
+import java.time.Duration;
+
+/// What one client may take of the server.
+///
+/// @param bodyBytes largest body of a request
+/// @param headerBytes largest header of a request
+/// @param connectionsPerAddress most open connections from one address; 0 for any number
+/// @param headerTime how long a connection may take to send a header that it began
+/// @param idleTime how long a connection may be silent between requests, and a client may leave a stream unread
+/// @param bodyBytesPerSecond slowest average speed of a body
+/// @param pingTime after how long without an event a stream gets a comment line
+public record HttpLimits(
+        int bodyBytes,
+        int headerBytes,
+        int connectionsPerAddress,
+        Duration headerTime,
+        Duration idleTime,
+        int bodyBytesPerSecond,
+        Duration pingTime) {
+    private static final int KIB = 1024;
+    private static final int MIB = 1024 * KIB;
+
+    /// {@return the limits of a server that nobody configured}
+    public static HttpLimits defaults() {
+        return new HttpLimits(
+                16 * MIB, 16 * KIB, 1024, Duration.ofSeconds(10), Duration.ofSeconds(60), KIB, Duration.ofSeconds(15));
+    }
+
+    /// {@return the same limits with another body size}
+    ///
+    /// @param bytes largest body of a request
+    public HttpLimits withBodyBytes(int bytes) {
+        return new HttpLimits(
+                bytes, headerBytes, connectionsPerAddress, headerTime, idleTime, bodyBytesPerSecond, pingTime);
+    }
+
+    /// {@return the same limits with another number of connections}
+    ///
+    /// @param connections most open connections from one address; 0 for any number
+    public HttpLimits withConnectionsPerAddress(int connections) {
+        return new HttpLimits(bodyBytes, headerBytes, connections, headerTime, idleTime, bodyBytesPerSecond, pingTime);
+    }
+
+    /// {@return the same limits with other times}
+    ///
+    /// @param header how long a connection may take to send a header
+    /// @param idle how long a connection may be silent, and a stream unread
+    /// @param ping after how long without an event a stream gets a comment line
+    public HttpLimits withTimes(Duration header, Duration idle, Duration ping) {
+        return new HttpLimits(bodyBytes, headerBytes, connectionsPerAddress, header, idle, bodyBytesPerSecond, ping);
+    }
+}

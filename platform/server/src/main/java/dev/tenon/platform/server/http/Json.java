@@ -1,0 +1,120 @@
+package dev.tenon.platform.server.http;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/// Reads and writes JSON trees, within limits of depth and size.
+public final class Json {
+    /// Deepest nesting of a document.
+    static final int MOST_DEPTH = 64;
+
+    private static final int LONGEST_NAME = 1000;
+    private static final int LONGEST_NUMBER = 100;
+
+    private static final ObjectMapper MAPPER = new ObjectMapper(JsonFactory.builder()
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxNestingDepth(MOST_DEPTH)
+                            .maxStringLength(Integer.MAX_VALUE)
+                            .maxNameLength(LONGEST_NAME)
+                            .maxNumberLength(LONGEST_NUMBER)
+                            .build())
+                    .build())
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY);
+
+    private Json() {}
+
+    /// {@return a new object}
+    public static ObjectNode object() {
+        return JsonNodeFactory.instance.objectNode();
+    }
+
+    /// {@return a new array}
+    public static ArrayNode array() {
+        return JsonNodeFactory.instance.arrayNode();
+    }
+
+    /// {@return the JSON of a tree, without line ends}
+    ///
+    /// @param node the tree
+    public static byte[] bytes(JsonNode node) {
+        try {
+            return MAPPER.writeValueAsBytes(node);
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /// {@return the JSON of a value as text}
+    ///
+    /// @param value a tree, or maps, lists, strings, numbers, booleans and null
+    public static String text(Object value) {
+        try {
+            return MAPPER.writeValueAsString(value);
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /// Reads the body of a request.
+    ///
+    /// @param bytes the body
+    /// @return the object in it
+    /// @throws RequestException (400) if it is none, or exceeds a limit
+    public static ObjectNode read(byte[] bytes) {
+        JsonNode node;
+        try {
+            node = MAPPER.readTree(bytes);
+        } catch (StreamConstraintsException e) {
+            throw RequestException.tooMuch(
+                            null, "json_limit", "The body exceeds a limit of JSON: " + e.getOriginalMessage())
+                    .because(e);
+        } catch (JsonProcessingException e) {
+            throw RequestException.invalid(null, "The body is not valid JSON: " + where(e))
+                    .because(e);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        if (!(node instanceof ObjectNode object)) {
+            throw RequestException.invalid(null, "The body is not a JSON object.");
+        }
+        return object;
+    }
+
+    /// Reads a document that a request holds as text.
+    ///
+    /// @param text the document
+    /// @return its tree, or null if it is not valid JSON
+    public static JsonNode parse(String text) {
+        try {
+            return MAPPER.readTree(text);
+        } catch (JsonProcessingException e) {
+            return null;
+        }
+    }
+
+    /// {@return a tree as maps, lists, strings, numbers, booleans and null, as templates take them}
+    ///
+    /// @param node the tree
+    public static Object plain(JsonNode node) {
+        return MAPPER.convertValue(node, Object.class);
+    }
+
+    private static String where(JsonProcessingException e) {
+        String place = e.getLocation() == null
+                ? ""
+                : " (line " + e.getLocation().getLineNr() + ", column "
+                        + e.getLocation().getColumnNr() + ")";
+        return e.getClass().getSimpleName() + place + ".";
+    }
+}

@@ -1,0 +1,49 @@
+package dev.tenon.platform.server.metrics;
+
+import java.util.Arrays;
+import java.util.concurrent.atomic.DoubleAdder;
+import java.util.concurrent.atomic.LongAdder;
+
+/// Counts values by size. Safe for any thread; recording never waits.
+final class Histogram {
+    private final double[] bounds;
+    private final LongAdder[] counts;
+    private final DoubleAdder sum = new DoubleAdder();
+
+    /// @param bounds upper bounds of the buckets, rising; one more has no bound
+    Histogram(double... bounds) {
+        this.bounds = bounds.clone();
+        this.counts = new LongAdder[bounds.length + 1];
+        Arrays.setAll(counts, i -> new LongAdder());
+    }
+
+    void record(double value) {
+        int at = Arrays.binarySearch(bounds, value);
+        counts[at < 0 ? -at - 1 : at].increment();
+        sum.add(value);
+    }
+
+    /// Writes the lines of one series.
+    ///
+    /// @param labels such as `model_name="a"`; empty for none
+    void write(StringBuilder out, String name, String labels) {
+        long total = 0;
+        String before = labels.isEmpty() ? "" : labels + ",";
+        for (int i = 0; i < counts.length; i++) {
+            total += counts[i].sum();
+            String bound = i < bounds.length ? Metrics.number(bounds[i]) : "+Inf";
+            out.append(name)
+                    .append("_bucket{")
+                    .append(before)
+                    .append("le=\"")
+                    .append(bound)
+                    .append("\"} ")
+                    .append(total)
+                    .append('\n');
+        }
+        String own = labels.isEmpty() ? "" : "{" + labels + "}";
+        out.append(name).append("_sum").append(own).append(' ').append(Metrics.number(sum.sum()));
+        out.append('\n').append(name).append("_count").append(own).append(' ').append(total);
+        out.append('\n');
+    }
+}

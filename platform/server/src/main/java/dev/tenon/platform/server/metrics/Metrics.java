@@ -1,0 +1,132 @@
+package dev.tenon.platform.server.metrics;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+
+/// What the server has done, for Prometheus. A series comes into being when it is first used. Safe for any thread.
+public final class Metrics {
+    /// Content type of [#text].
+    public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+    private static final double[] SECONDS = {
+        .001, .0025, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160
+    };
+    private static final double[] TOKENS = {
+        1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000
+    };
+
+    private final String prefix;
+    private final Map<String, Family> families = new ConcurrentSkipListMap<>();
+
+    /// @param prefix what names begin with, such as `tenon:`
+    public Metrics(String prefix) {
+        this.prefix = prefix;
+    }
+
+    private record Family(String kind, String help, Map<String, Object> series) {}
+
+    private Family family(String name, String kind, String help) {
+        return families.computeIfAbsent(name, n -> new Family(kind, help, new ConcurrentSkipListMap<>()));
+    }
+
+    /// Adds to a counter.
+    ///
+    /// @param name its name without prefix, ending in `_total`
+    /// @param help what it counts
+    /// @param labels see [#labels]
+    /// @param count how many more
+    public void count(String name, String help, String labels, long count) {
+        ((LongAdder) family(name, "counter", help).series().computeIfAbsent(labels, l -> new LongAdder())).add(count);
+    }
+
+    /// Records a time.
+    ///
+    /// @param name its name without prefix, ending in `_seconds`
+    /// @param help what it is
+    /// @param labels see [#labels]
+    /// @param nanos the time
+    public void time(String name, String help, String labels, long nanos) {
+        histogram(name, help, labels, SECONDS).record(nanos / 1e9);
+    }
+
+    /// Records a number of tokens.
+    ///
+    /// @param name its name without prefix
+    /// @param help what it is
+    /// @param labels see [#labels]
+    /// @param count how many
+    public void tokens(String name, String help, String labels, long count) {
+        histogram(name, help, labels, TOKENS).record(count);
+    }
+
+    private Histogram histogram(String name, String help, String labels, double... bounds) {
+        return (Histogram) family(name, "histogram", help).series().computeIfAbsent(labels, l -> new Histogram(bounds));
+    }
+
+    /// Has a gauge read when it is asked for.
+    ///
+    /// @param name its name without prefix
+    /// @param help what it is
+    /// @param labels see [#labels]
+    /// @param value reads it
+    public void gauge(String name, String help, String labels, Supplier<Number> value) {
+        family(name, "gauge", help).series().put(labels, value);
+    }
+
+    /// {@return labels as text: `name="value",…`}
+    ///
+    /// @param pairs names and values in turn
+    public static String labels(String... pairs) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < pairs.length; i += 2) {
+            String value =
+                    pairs[i + 1].replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
+            text.append(i == 0 ? "" : ",")
+                    .append(pairs[i])
+                    .append("=\"")
+                    .append(value)
+                    .append('"');
+        }
+        return text.toString();
+    }
+
+    /// {@return all series in the text format of Prometheus}
+    public String text() {
+        StringBuilder out = new StringBuilder();
+        families.forEach((plain, family) -> {
+            String name = prefix + plain;
+            out.append("# HELP ").append(name).append(' ').append(family.help()).append('\n');
+            out.append("# TYPE ").append(name).append(' ').append(family.kind()).append('\n');
+            family.series().forEach((labels, series) -> {
+                String own = labels.isEmpty() ? "" : "{" + labels + "}";
+                switch (series) {
+                    case Histogram histogram -> histogram.write(out, name, labels);
+                    case LongAdder counter ->
+                        out.append(name)
+                                .append(own)
+                                .append(' ')
+                                .append(counter.sum())
+                                .append('\n');
+                    case Supplier<?> gauge ->
+                        out.append(name)
+                                .append(own)
+                                .append(' ')
+                                .append(number(((Number) gauge.get()).doubleValue()))
+                                .append('\n');
+                    default -> throw new IllegalStateException("no such series: " + series.getClass());
+                }
+            });
+        });
+        return out.toString();
+    }
+
+    /// {@return a number as Prometheus writes it: whole ones without a fraction}
+    static String number(double value) {
+        return value == Math.rint(value) && Math.abs(value) < 1e15
+                ? String.format(Locale.ROOT, "%d", (long) value)
+                : Double.toString(value);
+    }
+}

@@ -1,0 +1,40 @@
+package dev.tenon.platform.server.models;
+
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.text.SamplingParams;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/// A model that can be asked for.
+///
+/// @param name what requests call it
+/// @param aliases further names; unmodifiable
+/// @param request how it is loaded; outputs and sequences are the server's
+/// @param sampling how tokens are sampled where a request says nothing
+public record ModelSpec(String name, List<String> aliases, LoadRequest request, SamplingParams sampling) {
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}");
+
+    /// Checks the names.
+    ///
+    /// @throws IllegalArgumentException if one is not made of letters, digits and `._:/@+-`, or holds `..`
+    public ModelSpec {
+        aliases = List.copyOf(aliases);
+        requireName(name);
+        aliases.forEach(ModelSpec::requireName);
+    }
+
+    /// {@return a model without aliases, with default sampling}
+    ///
+    /// @param name what requests call it
+    /// @param request how it is loaded
+    public static ModelSpec of(String name, LoadRequest request) {
+        return new ModelSpec(name, List.of(), request, SamplingParams.defaults());
+    }
+
+    private static void requireName(String name) {
+        if (!NAME.matcher(name).matches() || name.contains("..")) {
+            throw new IllegalArgumentException(
+                    "'" + name + "' is no name of a model; expected letters, digits and . _ : / @ + -");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package dev.tenon.platform.server.openai;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.platform.server.chat.ChatInput;
+import dev.tenon.platform.server.fields.Body;
+import dev.tenon.platform.server.fields.FieldTable;
+import dev.tenon.platform.server.fields.SamplingFields;
+import dev.tenon.platform.server.generation.Replies;
+import dev.tenon.platform.server.generation.ReplySettings;
+import dev.tenon.platform.server.http.Endpoint;
+import dev.tenon.platform.server.http.EventStream;
+import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.http.Json;
+import dev.tenon.platform.server.http.RequestException;
+import dev.tenon.platform.server.models.ServedModel;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/// `POST /v1/chat/completions`.
+///
+/// @param replies answers conversations
+public record ChatEndpoint(Replies replies) implements Endpoint {
+    /// The fields of a request.
+    public static final FieldTable FIELDS = FieldTable.of(
+                    "model messages tools tool_choice parallel_tool_calls stream stream_options max_tokens"
+                            + " max_completion_tokens n stop logprobs top_logprobs response_format modalities"
+                            + " reasoning_effort chat_template_kwargs add_generation_prompt continue_final_message",
+                    "user safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention metadata store"
+                            + " service_tier verbosity cache_prompt",
+                    Map.of(
+                            "functions", "Use tools.",
+                            "function_call", "Use tool_choice.",
+                            "audio", "There is no audio.",
+                            "prediction", "Leave it out.",
+                            "web_search_options", "There is no search.",
+                            "chat_template", "The model's own template is used.",
+                            "id_slot", "Leave it out: computed prompts are found by themselves."))
+            .and(SamplingFields.TABLE);
+
+    private static final FieldTable STREAM_FIELDS = FieldTable.of("include_usage", "include_obfuscation", Map.of());
+    private static final int MOST_CHOICES = 128;
+    private static final int MOST_LOG_PROBABILITIES = 20;
+    private static final int MOST_VARIABLES = 64;
+
+    @Override
+    public void handle(Exchange exchange) throws InterruptedException {
+        Body body = Body.of(exchange.body());
+        FIELDS.check(body.node());
+        ServedModel served = replies.generations().model(body.text("model"));
+        boolean stream = body.flag("stream", false);
+        boolean usage = includeUsage(body, stream);
+        ChatInput input = input(body);
+        boolean manyCalls = body.flag("parallel_tool_calls", true);
+        ReplySettings settings = new ReplySettings(
+                body,
+                (int) body.whole("n", 1, MOST_CHOICES, 1),
+                maxTokens(body),
+                SamplingFields.stops(body, "stop"),
+                logProbabilities(body),
+                body.flag("ignore_eos", false),
+                SamplingFields.priority(body));
+        exchange.interruptWhenClientLeaves();
+        String id = Wire.id("chatcmpl-");
+        long created = Instant.now().getEpochSecond();
+        String name = served.spec().name();
+        if (!stream) {
+            List<ChatReply> choices = new ArrayList<>();
+            Replies.Counts counts = replies.answer(exchange, served, input, settings, index -> {
+                ChatReply reply = new ChatReply(index, served, settings.logProbabilities() >= 0, manyCalls);
+                choices.add(reply);
+                return reply;
+            });
+            ObjectNode answer = Wire.head(id, "chat.completion", created, name);
+            ArrayNode array = answer.putArray("choices");
+            choices.forEach(reply -> array.add(reply.choice()));
+            answer.set("usage", Wire.usage(counts));
+            exchange.json(answer);
+            return;
+        }
+        EventStream events = exchange.events();
+        ObjectNode head = Wire.head(id, "chat.completion.chunk", created, name);
+        if (usage) {
+            head.putNull("usage");
+        }
+        Replies.Counts counts = replies.answer(
+                exchange,
+                served,
+                input,
+                settings,
+                index -> new ChatChunks(index, head, events, served, settings.logProbabilities() >= 0, manyCalls));
+        if (usage) {
+            ObjectNode last = Wire.head(id, "chat.completion.chunk", created, name);
+            last.putArray("choices");
+            last.set("usage", Wire.usage(counts));
+            events.send(last);
+        }
+        events.sendDone();
+    }
+
+    /// {@return whether a stream shall end with counts}
+    static boolean includeUsage(Body body, boolean stream) {
+        Body options = body.object("stream_options");
+        if (options == null) {
+            return false;
+        }
+        STREAM_FIELDS.check(options.node());
+        if (!stream) {
+            throw RequestException.invalid("stream_options", "stream_options is for streams; set stream, too.");
+        }
+        return options.flag("include_usage", false);
+    }
+
+    private static int maxTokens(Body body) {
+        long most = body.whole("max_completion_tokens", -1, Integer.MAX_VALUE, -1);
+        return (int) body.whole("max_tokens", -1, Integer.MAX_VALUE, most);
+    }
+
+    private static int logProbabilities(Body body) {
+        boolean wanted = body.flag("logprobs", false);
+        int top = (int) body.whole("top_logprobs", 0, MOST_LOG_PROBABILITIES, 0);
+        if (top > 0 && !wanted) {
+            throw RequestException.invalid("top_logprobs", "top_logprobs needs logprobs; set it, too.");
+        }
+        return wanted ? top : -1;
+    }
+
+    private static ChatInput input(Body body) {
+        requireText(body);
+        List<Map<String, Object>> messages = Messages.read(body);
+        List<Map<String, Object>> tools = Messages.tools(body);
+        String choice = toolChoice(body, tools);
+        boolean continued = body.flag("continue_final_message", false);
+        if (continued && body.flag("add_generation_prompt", false)) {
+            throw RequestException.invalid(
+                    "continue_final_message", "continue_final_message excludes add_generation_prompt.");
+        }
+        if (continued && !"assistant".equals(messages.getLast().get("role"))) {
+            throw RequestException.invalid("continue_final_message", "The last message is not the assistant's.");
+        }
+        return new ChatInput(messages, choice.equals("none") ? List.of() : tools, variables(body), continued);
+    }
+
+    private static void requireText(Body body) {
+        List<String> modalities = body.texts("modalities", 4);
+        if (!modalities.isEmpty() && !modalities.equals(List.of("text"))) {
+            throw RequestException.tooMuch("modalities", "unsupported_parameter", "modalities can only be text.");
+        }
+        Body format = body.object("response_format");
+        String type = format == null ? "text" : format.requiredText("type");
+        if (!type.equals("text")) {
+            throw RequestException.tooMuch(
+                    "response_format",
+                    "unsupported_parameter",
+                    "response_format '" + Exchange.printable(type) + "' cannot be enforced yet; expected text.");
+        }
+    }
+
+    private static String toolChoice(Body body, List<Map<String, Object>> tools) {
+        if (!body.has("tool_choice")) {
+            return "auto";
+        }
+        String choice = body.node().get("tool_choice").isTextual() ? body.text("tool_choice") : "";
+        if (choice.equals("none") || choice.equals("auto")) {
+            return choice;
+        }
+        if (tools.isEmpty()) {
+            throw RequestException.invalid("tool_choice", "tool_choice needs tools.");
+        }
+        throw RequestException.tooMuch(
+                "tool_choice", "unsupported_parameter", "A call cannot be enforced yet; tool_choice is none or auto.");
+    }
+
+    /// Variables of the template; those that the server sets cannot be given.
+    private static Map<String, Object> variables(Body body) {
+        Map<String, Object> variables = new java.util.LinkedHashMap<>();
+        if (body.has("reasoning_effort")) {
+            String effort = body.text("reasoning_effort");
+            variables.put("reasoning_effort", effort);
+            variables.put("enable_thinking", !effort.equals("none"));
+        }
+        Body given = body.object("chat_template_kwargs");
+        if (given != null) {
+            if (given.node().size() > MOST_VARIABLES) {
+                throw given.wrong("chat_template_kwargs", "at most " + MOST_VARIABLES + " variables");
+            }
+            for (String own : List.of("messages", "tools", "bos_token", "eos_token", "add_generation_prompt")) {
+                if (given.has(own)) {
+                    throw RequestException.invalid(
+                            given.path() + own, "chat_template_kwargs cannot hold " + own + ", which the server sets.");
+                }
+            }
+            given.node().properties().forEach(each -> variables.put(each.getKey(), Json.plain(each.getValue())));
+        }
+        return variables;
+    }
+}

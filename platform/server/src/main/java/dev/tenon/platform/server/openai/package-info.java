@@ -1,0 +1,2 @@
+/// The end points of OpenAI's wire.
+package dev.tenon.platform.server.openai;
