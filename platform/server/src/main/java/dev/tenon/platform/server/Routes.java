@@ -1,5 +1,7 @@
 package dev.tenon.platform.server;
 
+import dev.tenon.platform.server.anthropic.CountTokensEndpoint;
+import dev.tenon.platform.server.anthropic.MessagesEndpoint;
 import dev.tenon.platform.server.generation.Generations;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Endpoint;
@@ -10,7 +12,9 @@ import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.openai.ChatEndpoint;
 import dev.tenon.platform.server.openai.CompletionsEndpoint;
+import dev.tenon.platform.server.openai.EmbeddingsEndpoint;
 import dev.tenon.platform.server.openai.ModelsEndpoint;
+import dev.tenon.platform.server.openai.ResponsesEndpoint;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -52,6 +56,10 @@ final class Routes {
         versioned(routes, GET, "/models/*", models);
         versioned(routes, POST, "/chat/completions", new ChatEndpoint(replies));
         versioned(routes, POST, "/completions", new CompletionsEndpoint(replies));
+        versioned(routes, POST, "/responses", new ResponsesEndpoint(replies));
+        versioned(routes, POST, "/embeddings", new EmbeddingsEndpoint(generations));
+        versioned(routes, POST, "/messages", new MessagesEndpoint(replies));
+        versioned(routes, POST, "/messages/count_tokens", new CountTokensEndpoint(replies));
         return List.copyOf(routes);
     }
 

@@ -2,40 +2,57 @@ package dev.tenon.platform.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.tenon.platform.server.anthropic.MessagesEndpoint;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.openai.ChatEndpoint;
 import dev.tenon.platform.server.openai.CompletionsEndpoint;
+import dev.tenon.platform.server.openai.EmbeddingsEndpoint;
+import dev.tenon.platform.server.openai.ResponsesEndpoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /// The page about the server names the fields that the code knows, in the right column.
 class ServerPageTests {
+    private static final Pattern FIELD = Pattern.compile("`([a-z_]+)`");
+
     @Test
     void eachFieldStandsInItsColumn() throws Exception {
         assertRow("chat", ChatEndpoint.FIELDS);
         assertRow("completions", CompletionsEndpoint.FIELDS);
+        assertAlone("responses", ResponsesEndpoint.FIELDS);
+        assertAlone("messages", MessagesEndpoint.FIELDS);
+        assertAlone("embeddings", EmbeddingsEndpoint.FIELDS);
     }
 
     private static void assertRow(String name, FieldTable table) throws Exception {
-        assertEquals(new TreeSet<>(table.used()), cells(name, 2), name + " works");
-        assertEquals(new TreeSet<>(table.ignored()), cells(name, 3), name + " ignored");
-        assertEquals(new TreeSet<>(table.refused().keySet()), cells(name, 4), name + " refused");
+        assertCells(List.of(name, "sampling"), table);
     }
 
-    /// {@return the fields of a row of the page, with those of sampling}
-    private static Set<String> cells(String row, int column) throws Exception {
+    private static void assertAlone(String name, FieldTable table) throws Exception {
+        assertCells(List.of(name), table);
+    }
+
+    private static void assertCells(List<String> rows, FieldTable table) throws Exception {
+        assertEquals(new TreeSet<>(table.used()), cells(rows, 2), rows + " works");
+        assertEquals(new TreeSet<>(table.ignored()), cells(rows, 3), rows + " ignored");
+        assertEquals(new TreeSet<>(table.refused().keySet()), cells(rows, 4), rows + " refused");
+    }
+
+    /// {@return the fields of rows of the page}
+    private static Set<String> cells(List<String> rows, int column) throws Exception {
         Set<String> names = new TreeSet<>();
         List<String> lines = new ArrayList<>(Files.readAllLines(Path.of("../../docs/server.md")));
-        lines.removeIf(line -> !line.startsWith("| " + row + " |") && !line.startsWith("| sampling |"));
-        assertEquals(2, lines.size(), row);
+        lines.removeIf(line -> rows.stream().noneMatch(row -> line.startsWith("| " + row + " |")));
+        assertEquals(rows.size(), lines.size(), rows::toString);
         for (String line : lines) {
-            java.util.regex.Matcher matcher = java.util.regex.Pattern.compile("`([a-z_]+)`")
-                    .matcher(line.split("\\|")[column].replaceAll("\\(as `n`\\)", ""));
+            Matcher matcher = FIELD.matcher(line.split("\\|")[column].replace("(as `n`)", ""));
             while (matcher.find()) {
                 names.add(matcher.group(1));
             }

@@ -200,12 +200,14 @@ public final class ReplyParser {
 
     /// {@return how many characters at the end of what is pending are the beginning of a mark, with blanks before it}
     private int partOf(String mark) {
-        for (int length = Math.min(mark.length() - 1, pending.length()); length > 0; length--) {
-            if (mark.startsWith(pending.substring(pending.length() - length))) {
-                return length;
+        int end = pending.length();
+        for (int length = Math.min(mark.length() - 1, end); length > 0; length--) {
+            if (mark.startsWith(pending.substring(end - length))) {
+                end -= length;
+                break;
             }
         }
-        return 0;
+        return pending.length() - pending.substring(0, end).stripTrailing().length();
     }
 
     private void beginCall() {

@@ -1,0 +1,2 @@
+/// The end points of Anthropic's wire.
+package dev.tenon.platform.server.anthropic;
