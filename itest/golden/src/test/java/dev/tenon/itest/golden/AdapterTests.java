@@ -290,6 +290,11 @@ class AdapterTests {
                         ErrorCode.MODEL_KEY_VALUE,
                         "invocation tokens",
                         made -> made.put("adapter.alora.invocation_tokens", GgufValue.of(1f))),
+                refused(
+                        "without a factor",
+                        ErrorCode.MODEL_KEY_VALUE,
+                        "adapter.lora.alpha NaN",
+                        made -> made.put("adapter.lora.alpha", GgufValue.of(Float.NaN))),
                 refused("without tensors", ErrorCode.MODEL_TENSOR_MISSING, ".lora_a is missing", made -> {}),
                 refused(
                         "an unknown tensor",

@@ -9,12 +9,18 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorType;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.GgufWriter;
+import dev.tenon.platform.tools.gguf.Merge;
+import dev.tenon.platform.tools.gguf.ProgressListener;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import dev.tenon.platform.tools.gguf.SynthShape;
 import dev.tenon.platform.tools.gguf.TestFormats;
@@ -22,14 +28,18 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -38,6 +48,8 @@ import picocli.CommandLine.Model.CommandSpec;
 /// The commands as the command line runs them, with a console and an engine that know only what is needed.
 class ToolCommandTests {
     private static final int FAILED = 99;
+    private static final ValueLayout.OfFloat FLOAT =
+            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     @TempDir
     Path folder;
@@ -155,6 +167,71 @@ class ToolCommandTests {
         assertEquals(ErrorCode.IO, failure.code());
         assertTrue(failure.getMessage().contains("-y"), failure.getMessage());
         assertEquals(0, run("quantize", in, out, "F16", "-y"));
+    }
+
+    /// A matrix is changed by the product of the adapter's, all others stay as they were.
+    @Test
+    void quantizeMergesAdapters() {
+        Path in = synth();
+        Path adapter = folder.resolve("adapter.gguf");
+        TensorType f32 = TensorTypes.standard().find(0).orElseThrow();
+        float[] a = random(1, 2 * 32);
+        float[] b = random(2, 32 * 2);
+        GgufWriter.to(adapter)
+                .put("general.type", GgufValue.of("adapter"))
+                .put("general.architecture", GgufValue.of("llama"))
+                .put("adapter.type", GgufValue.of("lora"))
+                .put("adapter.lora.alpha", GgufValue.of(3f))
+                .tensor("blk.0.attn_q.weight.lora_a", f32, List.of(32L, 2L), rows(a, 32))
+                .tensor("blk.0.attn_q.weight.lora_b", f32, List.of(2L, 32L), rows(b, 2))
+                .write();
+        Path plain = folder.resolve("plain.gguf");
+        Path merged = folder.resolve("merged.gguf");
+        inF32(in, Map.of(), plain);
+        inF32(in, Map.of(adapter, 0.5f), merged);
+        try (GgufFile before = GgufReader.open(plain, TensorTypes.standard());
+                GgufFile after = GgufReader.open(merged, TensorTypes.standard())) {
+            assertEquals(before.tensors(), after.tensors());
+            for (TensorInfo tensor : before.tensors()) {
+                float[] expected = before.data(tensor).toArray(FLOAT);
+                for (int i = 0; tensor.name().equals("blk.0.attn_q.weight") && i < expected.length; i++) {
+                    int row = i / 32;
+                    int col = i % 32;
+                    double change = (double) b[2 * row] * a[col] + (double) b[2 * row + 1] * a[32 + col];
+                    expected[i] = (float) (expected[i] + 0.5 * 3 / 2 * change);
+                }
+                assertArrayEquals(expected, after.data(tensor).toArray(FLOAT), 1e-6f, tensor.name());
+            }
+        }
+        String out = merged.toString();
+        assertEquals(
+                0, run("quantize", "--lora", adapter + "=0.5", in.toString(), out, "F16", "-y"), () -> "" + failure);
+        assertEquals(FAILED, run("quantize", "--lora", adapter + "=NaN", in.toString(), out, "F16", "-y"));
+        assertEquals(ErrorCode.ARGUMENT, failure.code());
+        assertEquals(FAILED, run("quantize", "--lora", in.toString(), in.toString(), out, "F16", "-y"));
+        assertTrue(failure.code().startsWith("MODEL-00"), failure.getMessage());
+    }
+
+    private static void inF32(Path in, Map<Path, Float> adapters, Path out) {
+        TensorTypes types = TensorTypes.of(TestFormats.all());
+        try (GgufFile model = GgufReader.open(in, types);
+                Merge merge = Merge.open(adapters, types, model)) {
+            Requantizer.quantize(model, merge, out, "F32", TestFormats.all(), 2, true, ProgressListener.NONE);
+        }
+    }
+
+    private static float[] random(long seed, int count) {
+        Random random = new Random(seed);
+        float[] values = new float[count];
+        for (int i = 0; i < count; i++) {
+            values[i] = (float) random.nextGaussian();
+        }
+        return values;
+    }
+
+    private static GgufWriter.TensorWriter rows(float[] values, int cols) {
+        return (target, first, rows) ->
+                MemorySegment.copy(values, (int) first * cols, target, FLOAT, 0, (int) rows * cols);
     }
 
     @Test

@@ -35,6 +35,22 @@ class RunOptionsTests {
     }
 
     @Test
+    void adaptersReachTheEngine() {
+        TestCli.Result result = cli.run("run", "-p", "x", "--lora", "a.gguf=0.5", "--lora", "b.gguf");
+        assertEquals(0, result.status(), result.err());
+        assertEquals(
+                List.of(
+                        new LoadRequest.Adapter("a.gguf", Path.of("a.gguf"), 0.5f),
+                        new LoadRequest.Adapter("b.gguf", Path.of("b.gguf"), 1)),
+                cli.engine.loads.getFirst().adapters());
+        for (String wrong : List.of("a.gguf=x", "a.gguf=NaN")) {
+            result = cli.run("run", "-p", "x", "--lora", wrong);
+            assertEquals(2, result.status(), result.err());
+            assertTrue(result.err().contains("[CLI-001]"), result.err());
+        }
+    }
+
+    @Test
     void placementOptionsReachTheEngine() {
         TestCli.Result result = cli.run(
                 "run",

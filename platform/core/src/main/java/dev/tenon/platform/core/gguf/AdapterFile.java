@@ -45,6 +45,11 @@ public final class AdapterFile implements AutoCloseable {
                             + " adapter without adapter.alora.invocation_tokens");
         }
         this.alpha = metadata.number("adapter.lora.alpha").orElse(0);
+        if (!Double.isFinite(alpha)) {
+            throw new ModelFormatException(
+                    ErrorCode.MODEL_KEY_VALUE,
+                    name() + " has adapter.lora.alpha " + alpha + "; expected a finite number. Get the file again.");
+        }
         this.changes = changes(model);
     }
 
