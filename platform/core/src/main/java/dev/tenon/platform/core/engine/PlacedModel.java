@@ -104,6 +104,7 @@ final class PlacedModel implements LoadedModel {
         EngineConfig now = settings.get();
         this.placer = new Placer(registry, file, adapters, request);
         int prefillMillis = now.prefillBudgetMillis(request.settings());
+        boolean prefixCache = now.prefixCache(request.settings());
         Placement placement = placer.place(now);
         this.last = Description.of(placement);
         this.config = placement.definition().config();
@@ -112,7 +113,7 @@ final class PlacedModel implements LoadedModel {
         this.loop = new StepLoop(
                 placement,
                 this::placeAgain,
-                new StepLimits(maxBatchTokens, placer.maxSequences(), now.prefillBudgetMillis(request.settings())));
+                new StepLimits(maxBatchTokens, placer.maxSequences(), prefillMillis, prefixCache));
         this.defaultOutput = placement.outputs().getFirst();
         this.causal = placement.definition().graph().isCausal();
         this.outputs = outputs(defaultOutput, placement.definition().graph());

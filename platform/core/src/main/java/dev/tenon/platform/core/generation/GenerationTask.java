@@ -38,6 +38,8 @@ public final class GenerationTask extends SequenceTask {
     private int prompt;
 
     private int promptDone;
+    /// How many tokens have been computed at some time, for this task or before it.
+    private int seen;
 
     private boolean promptRan;
     private int generated;
@@ -79,6 +81,22 @@ public final class GenerationTask extends SequenceTask {
     protected void begins() {
         cached = sequence.computed();
         prompt = pending();
+        seen = cached;
+    }
+
+    @Override
+    protected boolean sharesPages() {
+        return true;
+    }
+
+    @Override
+    protected void reused() {
+        int more = sequence.computed() - seen;
+        if (!promptRan && more > 0) {
+            seen += more;
+            cached += more;
+            prompt -= more;
+        }
     }
 
     @Override
@@ -94,6 +112,7 @@ public final class GenerationTask extends SequenceTask {
     @Override
     protected State stepped(StepResult result, int row) {
         moved();
+        seen = Math.max(seen, sequence.computed());
         if (pending() > 0) {
             promptRan(prompt - pending());
             return next();

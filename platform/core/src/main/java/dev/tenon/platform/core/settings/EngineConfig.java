@@ -80,6 +80,11 @@ public record EngineConfig(
             0,
             60_000,
             "Milliseconds that a step with prompts may take while others wait for their next tokens; 0: no limit.");
+    private static final Setting PREFIX_CACHE = Setting.choice(
+            "prefix.cache",
+            "on",
+            List.of("on", "off"),
+            "Whether prompts that begin like an earlier one of the same group run only what is new.");
     private static final Setting UNUSED = Setting.choice(
             "unused.tensors",
             "refuse",
@@ -89,9 +94,9 @@ public record EngineConfig(
     /// The settings of the engine itself; besides, `prefer.backend.ID`, `prefer.architecture.ID`
     /// and `prefer.format.ID` name a class or a bundle where two bundles offer the same id.
     static final List<Setting> SETTINGS =
-            List.of(BACKEND, DEVICE, THREADS, CONTEXT, BATCH, KEYS, VALUES, MOVE, PREFILL_BUDGET, UNUSED);
+            List.of(BACKEND, DEVICE, THREADS, CONTEXT, BATCH, KEYS, VALUES, MOVE, PREFILL_BUDGET, PREFIX_CACHE, UNUSED);
     /// Those among them that the settings of a request may give; for others it has fields.
-    static final List<Setting> OF_REQUESTS = List.of(PREFILL_BUDGET, UNUSED);
+    static final List<Setting> OF_REQUESTS = List.of(PREFILL_BUDGET, PREFIX_CACHE, UNUSED);
 
     /// Reads the settings.
     ///
@@ -198,6 +203,14 @@ public record EngineConfig(
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public int prefillBudgetMillis(Map<String, String> request) {
         return Integer.parseInt(find(OWNER, PREFILL_BUDGET, request).checked());
+    }
+
+    /// {@return whether sequences share pages of the same tokens}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public boolean prefixCache(Map<String, String> request) {
+        return find(OWNER, PREFIX_CACHE, request).checked().equals("on");
     }
 
     /// {@return the value of a setting}

@@ -86,6 +86,9 @@ final class BatchComposer {
         if (othersWait && sequence.pageCount() == 0) {
             return false;
         }
+        if (task.pending() > 1) {
+            placed.supply().reuse(task);
+        }
         // Each of those above may need one soon, and would take it from this one.
         int spare = task.pending() == 1 ? 0 : above;
         try {

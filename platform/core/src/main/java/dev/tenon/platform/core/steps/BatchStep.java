@@ -94,8 +94,8 @@ final class BatchStep {
     }
 
     /// Releases the pages that a device run has not used, returns to states from before a step that
-    /// failed, and removes tokens that leave. Before any task ends: its session may then append to the
-    /// sequence.
+    /// failed, shares pages that are full, and removes tokens that leave. Before any task ends: its
+    /// session may then append to the sequence.
     ///
     /// @param placed where it ran
     /// @param nanos how long it took
@@ -105,8 +105,11 @@ final class BatchStep {
             tasks.forEach(task ->
                     placed.states().rewind(task.sequence(), task.sequence().computed()));
             broken = false;
-        } else if (deviceSteps == 0 && input.tokenCount() > 0) {
-            composer.ran(nanos);
+        } else {
+            tasks.forEach(placed.supply()::share);
+            if (deviceSteps == 0 && input.tokenCount() > 0) {
+                composer.ran(nanos);
+            }
         }
         tasks.forEach(task -> placed.settle(task.sequence()));
     }

@@ -1,22 +1,33 @@
 package dev.tenon.platform.core.steps;
 
-/// Hands out the pages of a plan's KV cache. Guarded by the loop's lock.
+/// Hands out the pages of a plan's KV cache: those that hold nothing first, then those that the [PrefixCache] keeps
+/// and nobody uses. Guarded by the loop's lock.
 final class PagePool {
     private final boolean[] taken;
     private final int[] free;
+    private final PrefixCache cache;
     private int freeCount;
 
-    PagePool(int pages) {
+    PagePool(int pages, int tokensPerPage) {
         taken = new boolean[pages];
         free = new int[pages];
         for (int i = 0; i < pages; i++) {
             free[i] = pages - 1 - i;
         }
         freeCount = pages;
+        cache = new PrefixCache(tokensPerPage);
+    }
+
+    /// {@return the pages that sequences share}
+    PrefixCache cache() {
+        return cache;
     }
 
     /// {@return a free page; there is one}
     int take() {
+        if (freeCount == 0) {
+            return cache.evict();
+        }
         int page = free[--freeCount];
         taken[page] = true;
         return page;
@@ -31,8 +42,9 @@ final class PagePool {
         free[freeCount++] = page;
     }
 
+    /// {@return pages that can be taken}
     int freePages() {
-        return freeCount;
+        return freeCount + cache.unused();
     }
 
     /// {@return all pages, free or not}

@@ -15,21 +15,49 @@ final class PageSupply {
     private final SequenceStates states;
     private final Set<TokenSequence> sequences;
     private final int tokensPerPage;
+    private final boolean shares;
     private long preemptions;
 
     /// @param pool the free pages
     /// @param states the states of the sequences
     /// @param sequences all that may have pages; not copied
-    PageSupply(PagePool pool, SequenceStates states, Set<TokenSequence> sequences, int tokensPerPage) {
+    /// @param tokensPerPage tokens of a page
+    /// @param shares whether sequences share pages
+    PageSupply(PagePool pool, SequenceStates states, Set<TokenSequence> sequences, int tokensPerPage, boolean shares) {
         this.pool = pool;
         this.states = states;
         this.sequences = sequences;
         this.tokensPerPage = tokensPerPage;
+        this.shares = shares;
     }
 
     /// {@return how often pages were taken from a task}
     long preemptions() {
         return preemptions;
+    }
+
+    /// Has a task go on after tokens that were computed for others; at least one is left to run, and all whose
+    /// logits are wanted.
+    void reuse(SequenceTask task) {
+        TokenSequence sequence = task.sequence();
+        if (sharesPages(task)) {
+            int before = sequence.computed();
+            pool.cache().reuse(sequence, Math.min(sequence.length() - 1, task.logitsFrom()), pool);
+            if (sequence.computed() > before) {
+                task.reused();
+            }
+        }
+    }
+
+    /// Leaves what a task has computed to others.
+    void share(SequenceTask task) {
+        if (sharesPages(task)) {
+            pool.cache().enter(task.sequence(), pool);
+        }
+    }
+
+    private boolean sharesPages(SequenceTask task) {
+        return shares && task.sharesPages() && task.sequence().group() != null;
     }
 
     /// Takes pages for the first tokens of a task's sequence.

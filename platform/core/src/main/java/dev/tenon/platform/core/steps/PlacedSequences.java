@@ -19,6 +19,7 @@ import java.util.function.UnaryOperator;
 /// the [StepLoop], which holds its lock.
 public final class PlacedSequences {
     private final DriveLock lock;
+    private final boolean shares;
     private final Set<TokenSequence> sequences = Collections.newSetFromMap(new IdentityHashMap<>());
     private Placement placement;
     private PagePool pool;
@@ -27,8 +28,10 @@ public final class PlacedSequences {
     /// Whether the model shall be placed again although it has a placement.
     private boolean stale;
 
-    PlacedSequences(DriveLock lock, Placement placement) {
+    /// @param shares whether sequences share pages of the same tokens
+    PlacedSequences(DriveLock lock, Placement placement, boolean shares) {
         this.lock = lock;
+        this.shares = shares;
         use(placement);
     }
 
@@ -165,9 +168,11 @@ public final class PlacedSequences {
     private void use(Placement next) {
         placement = next;
         KvPages pages = next.plan().kvPages();
-        pool = new PagePool(pages.pageCount());
+        pool = new PagePool(pages.pageCount(), pages.tokensPerPage());
         states = new SequenceStates(next.plan());
-        supply = new PageSupply(pool, states, sequences, pages.tokensPerPage());
+        // A state is one at the end of its tokens: without a copy from there, the pages before are of no use.
+        boolean share = shares && next.plan().states().isEmpty();
+        supply = new PageSupply(pool, states, sequences, pages.tokensPerPage(), share);
     }
 
     /// {@return the free pages of the placement's cache}

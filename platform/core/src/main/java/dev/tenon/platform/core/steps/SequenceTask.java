@@ -81,6 +81,15 @@ public abstract class SequenceTask {
     /// changes its sequence.
     protected void begins() {}
 
+    /// {@return whether it uses tokens that were computed for another sequence of its group, and leaves its own to
+    ///     them}
+    protected boolean sharesPages() {
+        return false;
+    }
+
+    /// Called when tokens count as computed that the task has not run, with the loop's lock held.
+    protected void reused() {}
+
     /// {@return whether the session wants no more of it; asked before each step}
     protected abstract boolean cancelled();
 

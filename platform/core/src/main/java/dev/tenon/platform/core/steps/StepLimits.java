@@ -1,9 +1,10 @@
 package dev.tenon.platform.core.steps;
 
-/// What bounds the steps of a [StepLoop].
+/// What bounds and shapes the steps of a [StepLoop].
 ///
 /// @param maxBatchTokens most tokens of a step
 /// @param maxSequences most sequences of a step
 /// @param prefillMillis how long a step with prompts in it may take while sequences wait for their next tokens; 0
 ///     without limit
-public record StepLimits(int maxBatchTokens, int maxSequences, int prefillMillis) {}
+/// @param prefixCache whether tokens at the beginning that were computed for one sequence are used for others
+public record StepLimits(int maxBatchTokens, int maxSequences, int prefillMillis, boolean prefixCache) {}

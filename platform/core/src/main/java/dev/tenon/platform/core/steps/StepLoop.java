@@ -35,7 +35,7 @@ public final class StepLoop {
     /// @param source makes the next placement when there is none
     /// @param limits what bounds its steps
     public StepLoop(Placement placement, Supplier<Placement> source, StepLimits limits) {
-        this.placed = new PlacedSequences(lock, placement);
+        this.placed = new PlacedSequences(lock, placement, limits.prefixCache());
         this.source = source;
         boolean whole = !placement.definition().graph().isCausal();
         this.step = new BatchStep(new BatchComposer(limits, whole));

@@ -15,6 +15,11 @@ public final class TokenSequence implements TokenHistory {
 
     private int[] pages = new int[4];
     private int pageCount;
+    /// The last of the first pages, which are shared; null if none is.
+    private PrefixCache.Page lastShared;
+    /// Whose tokens they are; null if they are not shared.
+    private String group;
+
     private int slot = StepInput.NO_SLOT;
     private int savedSlot = StepInput.NO_SLOT;
     private int savedLength;
@@ -59,9 +64,10 @@ public final class TokenSequence implements TokenHistory {
         return user;
     }
 
-    /// Notes that a task uses it.
+    /// Notes that a task uses it. Tokens of two groups are not shared.
     void use(SequenceTask task) {
         user = task;
+        group = lastShared == null || task.group().equals(group) ? task.group() : null;
     }
 
     /// Notes that no task uses it any more.
@@ -117,6 +123,38 @@ public final class TokenSequence implements TokenHistory {
             pages = Arrays.copyOf(pages, 2 * pageCount);
         }
         pages[pageCount++] = page;
+    }
+
+    /// {@return whose tokens they are; null if they cannot be shared}
+    String group() {
+        return group;
+    }
+
+    /// {@return the last page that it shares; null if it shares none}
+    PrefixCache.Page lastShared() {
+        return lastShared;
+    }
+
+    /// {@return how many of its pages, the first ones, are shared}
+    int sharedPages() {
+        return lastShared == null ? 0 : lastShared.depth();
+    }
+
+    /// Notes that the page after the shared ones is shared.
+    void shared(PrefixCache.Page page) {
+        lastShared = page;
+    }
+
+    /// Uses a shared page, after those that are shared, in the place of its own if it has one.
+    void share(PrefixCache.Page page, PagePool pool) {
+        int index = sharedPages();
+        if (index < pageCount) {
+            pool.release(pages[index]);
+            pages[index] = page.number();
+        } else {
+            addPage(page.number());
+        }
+        lastShared = page;
     }
 
     public void advance(int count) {
@@ -177,14 +215,33 @@ public final class TokenSequence implements TokenHistory {
         return Arrays.copyOfRange(tokens, index, length);
     }
 
-    /// Keeps the first tokens and releases the pages after them.
+    /// Keeps the first tokens and releases the pages after them. Of a shared page that is cut and that others
+    /// need, the tokens run again.
     public void truncate(int newLength, int tokensPerPage, PagePool pool) {
         length = newLength;
         ran = Math.min(ran, newLength);
         computed = Math.min(computed, newLength);
         int keep = (computed + tokensPerPage - 1) / tokensPerPage;
         while (pageCount > keep) {
-            pool.release(pages[--pageCount]);
+            dropPage(pool);
+        }
+        if (sharedPages() * tokensPerPage > computed) {
+            if (pool.cache().takeBack(lastShared)) {
+                lastShared = lastShared.before();
+            } else {
+                dropPage(pool);
+                computed = pageCount * tokensPerPage;
+            }
+        }
+    }
+
+    private void dropPage(PagePool pool) {
+        pageCount--;
+        if (sharedPages() > pageCount) {
+            pool.cache().leave(lastShared);
+            lastShared = lastShared.before();
+        } else {
+            pool.release(pages[pageCount]);
         }
     }
 
@@ -192,6 +249,7 @@ public final class TokenSequence implements TokenHistory {
     public void forgetCache() {
         computed = 0;
         pageCount = 0;
+        lastShared = null;
         slot = StepInput.NO_SLOT;
         save(StepInput.NO_SLOT, 0);
     }

@@ -1,0 +1,198 @@
+package dev.tenon.platform.core.steps;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/// The full pages of computed tokens that sequences share: a tree in which each node is a page, found by the pages
+/// before it, its tokens and whose they are. Tokens are compared one by one; hashes only find candidates.
+///
+/// A page that no sequence uses stays until its memory is needed. Those that were used least recently go first, and
+/// of a sequence's pages the last one: whoever uses a page uses those before it, so that no page outlives the one
+/// before it. Guarded by the loop's lock.
+final class PrefixCache {
+    private final int tokensPerPage;
+    private final long seed = ThreadLocalRandom.current().nextLong();
+    private final Map<Page, Page> pages = new HashMap<>();
+    /// Begin and end of the ring of pages that nobody uses, from the least recently used one.
+    private final Page ring = new Page(null, "", null, new int[0], 0);
+    private int unused;
+    private long reusedTokens;
+
+    /// A full page.
+    static final class Page {
+        private final Page before;
+        private final String group;
+        private final float[] adapters;
+        private final int[] tokens;
+        private final int hash;
+        private final int depth;
+        private int number;
+        private int users;
+        private int children;
+        private Page older = this;
+        private Page newer = this;
+
+        private Page(Page before, String group, float[] adapters, int[] tokens, int hash) {
+            this.before = before;
+            this.group = group;
+            this.adapters = adapters;
+            this.tokens = tokens;
+            this.hash = hash;
+            this.depth = before == null ? 1 : before.depth + 1;
+        }
+
+        /// {@return the page before it; null for the first one}
+        Page before() {
+            return before;
+        }
+
+        /// {@return how many pages end with it}
+        int depth() {
+            return depth;
+        }
+
+        /// {@return its number among those of the KV cache}
+        int number() {
+            return number;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Page page
+                    && hash == page.hash
+                    && before == page.before
+                    && Arrays.equals(tokens, page.tokens)
+                    && (before != null || group.equals(page.group) && Arrays.equals(adapters, page.adapters));
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
+    }
+
+    PrefixCache(int tokensPerPage) {
+        this.tokensPerPage = tokensPerPage;
+    }
+
+    /// {@return how many pages nobody uses}
+    int unused() {
+        return unused;
+    }
+
+    /// {@return how many pages there are}
+    int size() {
+        return pages.size();
+    }
+
+    /// {@return how many tokens did not run because they were found here}
+    long reusedTokens() {
+        return reusedTokens;
+    }
+
+    /// Gives a sequence, of which whole pages are computed, the pages of tokens that follow, as far as they are here.
+    ///
+    /// @param limit most tokens that may count as computed
+    /// @param pool takes the pages that the sequence has in their place
+    void reuse(TokenSequence sequence, int limit, PagePool pool) {
+        while (sequence.sharedPages() * tokensPerPage == sequence.computed()
+                && sequence.computed() + tokensPerPage <= limit) {
+            Page found = pages.get(next(sequence));
+            if (found == null) {
+                return;
+            }
+            use(found);
+            sequence.share(found, pool);
+            sequence.advance(tokensPerPage);
+            reusedTokens += tokensPerPage;
+        }
+    }
+
+    /// Shares the pages of a sequence that are full and computed. A page that is here already takes the place of the
+    /// sequence's own.
+    ///
+    /// @param pool takes back the pages that are replaced
+    void enter(TokenSequence sequence, PagePool pool) {
+        while ((sequence.sharedPages() + 1) * tokensPerPage <= sequence.computed()) {
+            Page page = next(sequence);
+            Page found = pages.get(page);
+            if (found != null) {
+                use(found);
+                sequence.share(found, pool);
+            } else {
+                page.number = sequence.pageTable()[sequence.sharedPages()];
+                page.users = 1;
+                pages.put(page, page);
+                if (page.before != null) {
+                    page.before.children++;
+                }
+                sequence.shared(page);
+            }
+        }
+    }
+
+    /// {@return what the page after the shared ones of a sequence would be}
+    private Page next(TokenSequence sequence) {
+        Page before = sequence.lastShared();
+        int from = sequence.sharedPages() * tokensPerPage;
+        int[] tokens = new int[tokensPerPage];
+        long hash = seed ^ (before == null ? sequence.group().hashCode() : System.identityHashCode(before));
+        for (int i = 0; i < tokensPerPage; i++) {
+            tokens[i] = sequence.token(from + i);
+            hash = (hash ^ tokens[i]) * 0x9E3779B97F4A7C15L;
+            hash ^= hash >>> 32;
+        }
+        return new Page(before, sequence.group(), sequence.adapters(), tokens, (int) hash);
+    }
+
+    private void use(Page page) {
+        if (page.users++ == 0) {
+            page.older.newer = page.newer;
+            page.newer.older = page.older;
+            unused--;
+        }
+    }
+
+    /// Notes that a sequence does not use a page any more; those after it first.
+    void leave(Page page) {
+        if (--page.users == 0) {
+            page.older = ring.older;
+            page.newer = ring;
+            page.older.newer = page;
+            ring.older = page;
+            unused++;
+        }
+    }
+
+    /// Takes a page back for the only sequence that uses it, which is going to write into it.
+    ///
+    /// @return whether nobody else needs it
+    boolean takeBack(Page page) {
+        boolean own = page.users == 1 && page.children == 0;
+        if (own) {
+            remove(page);
+        }
+        return own;
+    }
+
+    /// {@return the number of the page that was used least recently, which is here no longer; there is one that
+    /// nobody uses}
+    int evict() {
+        Page page = ring.newer;
+        use(page);
+        if (page.children > 0) {
+            throw new IllegalStateException("page " + page.number + " is evicted before those after it");
+        }
+        remove(page);
+        return page.number;
+    }
+
+    private void remove(Page page) {
+        pages.remove(page);
+        if (page.before != null) {
+            page.before.children--;
+        }
+    }
+}
