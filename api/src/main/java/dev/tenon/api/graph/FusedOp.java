@@ -261,6 +261,69 @@ public final class FusedOp {
         }
     }
 
+    /// Projections of one row before attention, where they are not [Qkv]: fewer than three, as of layers that share
+    /// keys and values, or with values that are normed.
+    ///
+    /// @param norm norm of the input ([CoreOp.RmsNorm] or [CoreOp.LayerNorm]), or empty
+    /// @param normRead whether other ops read the norm's result; then it is the first output
+    /// @param parts the projections, at least one
+    public record Projections(Optional<CoreOp.Unary> norm, boolean normRead, List<Part> parts) implements CustomOp {
+        /// A projection and what happens to its heads.
+        ///
+        /// @param linear the projection
+        /// @param norm norm of heads ([CoreOp.RmsNorm] or [PartOp.PlainRmsNorm]), or empty
+        /// @param rope rotation, or empty
+        public record Part(CoreOp.Linear linear, Optional<Op> norm, Optional<CoreOp.Rope> rope) {
+            /// {@return the result}
+            public Value out() {
+                return rope.map(CoreOp.Rope::out)
+                        .orElse(norm.map(n -> n.outputs().getFirst()).orElse(linear.out()));
+            }
+        }
+
+        /// Takes a copy of the list.
+        public Projections {
+            parts = List.copyOf(parts);
+        }
+
+        @Override
+        public String kind() {
+            return "projections";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return inputsOf(expand());
+        }
+
+        @Override
+        public List<Value> outputs() {
+            List<Value> outputs = new ArrayList<>();
+            if (normRead) {
+                outputs.add(norm.orElseThrow().out());
+            }
+            parts.forEach(part -> outputs.add(part.out()));
+            return outputs;
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return weightsOf(expand());
+        }
+
+        @Override
+        public List<Op> expand() {
+            List<Op> ops = new ArrayList<>();
+            norm.ifPresent(ops::add);
+            for (Part part : parts) {
+                ops.add(part.linear);
+                part.norm.ifPresent(ops::add);
+                part.rope.ifPresent(ops::add);
+            }
+            return ops;
+        }
+    }
+
     /// The first half of a feed-forward layer, where that is not [NormGateUp]: `act(gate(x)) * up(x)`, or
     /// `act(up(x))` without a gate, with another norm or none in front.
     ///

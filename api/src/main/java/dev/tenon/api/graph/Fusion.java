@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /// Pure rewriting passes that a backend may use before it compiles a graph. They never change results beyond
 /// rounding: [Graph#expanded()] gives the original ops back.
@@ -41,10 +42,10 @@ public final class Fusion {
     }
 
     /// Rewrites the usual layers into those fused ops that a backend has kernels for. With all of
-    /// them a dense layer is five ops: [FusedOp.NormQkvRope], [FusedOp.Qkv] or [FusedOp.ScaledQkv],
-    /// attention, [FusedOp.LinearAdd] or [FusedOp.LinearThen], [FusedOp.NormGateUp] or
-    /// [FusedOp.GateUp], and one of the linears again; with experts it is six:
-    /// [FusedExpertOp.NormRouter], [FusedExpertOp.ExpertGateUp] and [FusedExpertOp.ExpertDown]
+    /// them a dense layer is five ops: [FusedOp.NormQkvRope], [FusedOp.Qkv], [FusedOp.ScaledQkv] or
+    /// [FusedOp.Projections], attention, [FusedOp.LinearAdd] or [FusedOp.LinearThen],
+    /// [FusedOp.NormGateUp] or [FusedOp.GateUp], and one of the linears again; with experts it is
+    /// six: [FusedExpertOp.NormRouter], [FusedExpertOp.ExpertGateUp] and [FusedExpertOp.ExpertDown]
     /// follow the first three. What does not match stays as it is.
     ///
     /// @param graph any graph
@@ -59,11 +60,14 @@ public final class Fusion {
     }
 
     private Graph run() {
+        Set<Integer> layers = new HashSet<>();
         for (Op op : graph.ops()) {
             for (Value value : op.outputs()) {
                 producer.put(value.id(), op);
             }
-            for (Value value : op.inputs()) {
+            boolean shares = op instanceof CoreOp.Attention attention && !layers.add(attention.layer());
+            // What the first op of a layer left in the cache is read there.
+            for (Value value : shares ? op.inputs().subList(0, 1) : op.inputs()) {
                 read(value);
                 reader.put(value.id(), op);
             }
@@ -73,6 +77,7 @@ public final class Fusion {
         for (Op op : graph.ops()) {
             if (op instanceof CoreOp.Attention attention) {
                 matchQkv(attention);
+                matchProjections(attention);
             }
         }
         for (Op op : graph.ops()) {
@@ -184,6 +189,31 @@ public final class Fusion {
             return;
         }
         take(qkv);
+    }
+
+    /// Queries, and those of keys and values that are projections of the same row, where they are not fused yet.
+    private void matchProjections(CoreOp.Attention attention) {
+        Optional<FusedOp.Projections.Part> queries = projection(attention.q());
+        if (queries.isEmpty()) {
+            return;
+        }
+        Value x = queries.get().linear().x();
+        List<FusedOp.Projections.Part> parts = Stream.of(attention.q(), attention.k(), attention.v())
+                .flatMap(value -> projection(value).stream())
+                .filter(part -> part.linear().x().equals(x))
+                .toList();
+        Optional<CoreOp.Unary> norm = normOf(x);
+        take(new FusedOp.Projections(norm, norm.isPresent() && readers.get(x.id()) > parts.size(), parts));
+    }
+
+    /// The projection that a value is, with what happened to its heads.
+    private Optional<FusedOp.Projections.Part> projection(Value value) {
+        Optional<CoreOp.Rope> rope = before(value, CoreOp.Rope.class);
+        Value turned = rope.map(CoreOp.Rope::x).orElse(value);
+        Optional<Op> norm = before(turned, Op.class)
+                .filter(op -> op instanceof CoreOp.RmsNorm || op instanceof PartOp.PlainRmsNorm);
+        Value normed = norm.map(op -> op.inputs().getFirst()).orElse(turned);
+        return before(normed, CoreOp.Linear.class).map(linear -> new FusedOp.Projections.Part(linear, norm, rope));
     }
 
     private void matchRouter(ExpertOp.Router router) {

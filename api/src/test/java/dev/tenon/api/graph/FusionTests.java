@@ -45,6 +45,35 @@ class FusionTests {
         return b.multiply(name + "hidden", gate, linear(name + "up", in, 20));
     }
 
+    private Value normedHeads(String name, Value in, int heads) {
+        RopeParams rope = RopeParams.builder(6, Pairing.HALF_SPLIT, 10_000).build();
+        Value normed = b.rmsNorm(name + "_norm", linear(name, in, 6 * heads), Weight.vector(name + "_norm", 6), 1e-5f);
+        return b.rope(name + "_rope", normed, rope);
+    }
+
+    @Test
+    void projectionsWithNormedValuesAndThoseOfQueriesAloneFuse() {
+        AttentionParams params = AttentionParams.builder(2, 1, 0.4f).build();
+        Value in = rms("in", x);
+        Value k = normedHeads("k", in, 1);
+        Value v = b.plainRmsNorm("v_norm", linear("v", in, 6), 1, 1e-5f);
+        Value first = b.attention("first", normedHeads("q", in, 2), k, v, 0, params);
+        Value sum = b.add("sum", x, first);
+        Value second = b.attention("second", normedHeads("q2", rms("in2", sum), 2), k, v, 0, params);
+        assertEquals(List.of("projections", "attention", "add", "projections", "attention"), fused(second));
+    }
+
+    @Test
+    void valuesThatAreTheKeysAsProjectedReadTheNorm() {
+        AttentionParams params = AttentionParams.builder(2, 1, 0.4f).build();
+        RopeParams rope = RopeParams.builder(6, Pairing.HALF_SPLIT, 10_000).build();
+        Value in = rms("in", x);
+        Value raw = linear("k", in, 6);
+        Value v = b.plainRmsNorm("v_norm", raw, 1, 1e-5f);
+        Value attended = b.attention("att", normedHeads("q", in, 2), b.rope("k_rope", raw, rope), v, 0, params);
+        assertEquals(List.of("projections", "linear", "plain_rms_norm", "rope", "attention"), fused(attended));
+    }
+
     /// Ends the graph as decoders do, so that the last sum has two readers.
     private List<String> fused(Value out) {
         Graph graph = b.build(b.add("end", b.scale("half", out, 0.5f), out));

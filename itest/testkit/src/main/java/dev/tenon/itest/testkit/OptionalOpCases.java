@@ -158,33 +158,37 @@ final class OptionalOpCases {
     }
 
     /// Three ops of which the last two read keys and values of the first, between ops of a layer with other heads.
-    private void sharedLayers(boolean rotated) {
-        String name = "attention of three ops with the keys of one" + (rotated ? ", rotated" : "");
+    private void sharedLayers(boolean normed) {
+        String name = "attention of three ops with the keys of one" + (normed ? ", heads normed" : "");
+        RopeParams rope =
+                RopeParams.builder(16, RopeParams.Pairing.HALF_SPLIT, 500).build();
         add(name, 64, 24, (b, x) -> {
-            Value k = OpCases.project(b, x, "k", 2 * 16);
-            Value v = OpCases.project(b, x, "v", 2 * 16);
-            RopeParams rope =
-                    RopeParams.builder(16, RopeParams.Pairing.HALF_SPLIT, 500).build();
-            Value keys = rotated ? b.rope("k_rope", k, rope) : k;
+            Value in = b.rmsNorm("norm", x, Weight.vector("norm.weight", 24), 1e-6f);
+            Value k = b.rope("k_rope", heads(b, in, "k", 2, normed), rope);
+            Value v = OpCases.project(b, in, "v", 2 * 16);
+            Value values = normed ? b.plainRmsNorm("v_norm", v, 2, 1e-6f) : v;
             Value sum = x;
             for (int window : new int[] {0, 5, 3}) {
-                Value q = OpCases.project(b, sum, "q" + window, 4 * 16);
-                q = rotated ? b.rope("q_rope", q, rope) : q;
+                Value from = window == 0 ? in : sum;
+                Value q = b.rope("q_rope" + window, heads(b, from, "q" + window, 4, normed), rope);
                 AttentionParams params = AttentionParams.builder(4, 2, 0.4f)
                         .slidingWindow(window)
                         .build();
-                Value attended = b.attention("att" + window, q, keys, v, 1, params);
+                Value attended = b.attention("att" + window, q, k, values, 1, params);
                 sum = b.add("sum" + window, sum, OpCases.project(b, attended, "o" + window, 24));
                 if (window == 0) {
                     Value other = OpCases.project(b, sum, "other", 8);
-                    sum = b.add(
-                            "mixed",
-                            sum,
-                            OpCases.project(b, b.attention("own", other, other, other, 0, 1, 1, 0.4f), "mix", 24));
+                    Value own = b.attention("own", other, other, other, 0, 1, 1, 0.4f);
+                    sum = b.add("mixed", sum, OpCases.project(b, own, "mix", 24));
                 }
             }
             return sum;
         });
+    }
+
+    private static Value heads(GraphBuilder b, Value x, String name, int count, boolean normed) {
+        Value heads = OpCases.project(b, x, name, count * 16);
+        return normed ? b.rmsNorm(name + "_norm", heads, Weight.vector(name + "_norm.weight", 16), 1e-6f) : heads;
     }
 
     private void valuesInKeys(int heads, int keyLength, int valueLength) {

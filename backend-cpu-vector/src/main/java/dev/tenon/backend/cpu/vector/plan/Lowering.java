@@ -7,6 +7,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
+import dev.tenon.api.graph.FusedOp.Projections.Part;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
@@ -34,7 +35,7 @@ import dev.tenon.backend.cpu.vector.op.CpuLinearThen;
 import dev.tenon.backend.cpu.vector.op.CpuLowRankAdd;
 import dev.tenon.backend.cpu.vector.op.CpuNorm;
 import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
-import dev.tenon.backend.cpu.vector.op.CpuNormQkvRope;
+import dev.tenon.backend.cpu.vector.op.CpuProjections;
 import dev.tenon.backend.cpu.vector.op.CpuRope;
 import dev.tenon.backend.cpu.vector.op.CpuRows;
 import dev.tenon.backend.cpu.vector.op.CpuSelectRows;
@@ -198,21 +199,10 @@ final class Lowering {
             case PartOp.HeadLinear l -> headLinear(l);
             case LowRankAdd l -> lowRankAdd(l);
             case StateOp s -> add(s, s.out().name(), states.name(s), states.of(s, pool, binder));
-            case FusedOp.NormQkvRope f ->
-                qkv(
-                        new FusedOp.Qkv(
-                                Optional.of(f.norm()),
-                                false,
-                                f.q(),
-                                f.k(),
-                                f.v(),
-                                f.qNorm(),
-                                f.kNorm(),
-                                Optional.of(f.qRope()),
-                                Optional.of(f.kRope())),
-                        f);
-            case FusedOp.Qkv f -> qkv(f, f);
-            case FusedOp.ScaledQkv f -> qkv(f.qkv(), f);
+            case FusedOp.NormQkvRope f -> projections(UsualProjections.of(f), null, f);
+            case FusedOp.Qkv f -> projections(UsualProjections.of(f), null, f);
+            case FusedOp.ScaledQkv f -> projections(UsualProjections.of(f.qkv()), f.scale(), f);
+            case FusedOp.Projections f -> projections(f, null, f);
             case FusedOp.NormGateUp f ->
                 gateUp(
                         new FusedOp.GateUp(
@@ -340,9 +330,10 @@ final class Lowering {
     /// Projections before attention.
     ///
     /// @param f what they are
+    /// @param scale of the first one's result, or null
     /// @param op the op that says so, for reports
-    private void qkv(FusedOp.Qkv f, Op op) {
-        Activations x = pool.get(f.q().x());
+    private void projections(FusedOp.Projections f, PositionScale scale, Op op) {
+        Activations x = pool.get(f.parts().getFirst().linear().x());
         RowNorm norm = null;
         Activations normed = x;
         if (f.norm().isPresent()) {
@@ -350,30 +341,30 @@ final class Lowering {
             norm = norm(f.norm().get());
             normed = f.normRead() ? normedOutput(f.norm().get(), x) : normed(x);
         }
-        BoundLinear q = bind(f.q());
-        BoundLinear k = bind(f.k());
-        BoundLinear v = bind(f.v());
-        PositionScale scale = op instanceof FusedOp.ScaledQkv scaled ? scaled.scale() : null;
-        CpuRope qHeads = heads(f.queries(), f.qNorm(), f.qRope(), scale, x.selected);
-        CpuRope kHeads = heads(f.keys(), f.kNorm(), f.kRope(), null, x.selected);
-        Activations vOut = pool.define(f.v().out(), x.selected);
-        Packing packing = Packing.before(q, k, v);
-        add(op, new CpuNormQkvRope(x, norm, normed, f.normRead(), q, k, v, qHeads, kHeads, vOut, packing), q, k, v);
+        BoundLinear[] linears =
+                f.parts().stream().map(part -> bind(part.linear())).toArray(BoundLinear[]::new);
+        CpuRope[] heads = new CpuRope[linears.length];
+        for (int i = 0; i < heads.length; i++) {
+            heads[i] = heads(f.parts().get(i), i == 0 ? scale : null, x.selected);
+        }
+        Packing packing = Packing.before(linears);
+        add(op, new CpuProjections(x, norm, normed, f.normRead(), linears, heads, packing), linears);
         if (norm != null && !f.normRead()) {
             pool.release(normed);
         }
     }
 
-    private CpuRope heads(
-            Value out,
-            Optional<CoreOp.RmsNorm> norm,
-            Optional<CoreOp.Rope> rope,
-            PositionScale scale,
-            boolean selected) {
-        Activations heads = pool.define(scale == null ? out : scale.out(), selected);
-        RowNorm math = norm.map(this::norm).orElse(null);
-        RopeParams params = rope.map(CoreOp.Rope::params).orElse(null);
+    private CpuRope heads(Part part, PositionScale scale, boolean selected) {
+        Activations heads = pool.define(scale == null ? part.out() : scale.out(), selected);
+        RowNorm math = part.norm().map(this::headNorm).orElse(null);
+        RopeParams params = part.rope().map(CoreOp.Rope::params).orElse(null);
         return new CpuRope(heads, math, params == null ? null : table(params), params, scale, heads);
+    }
+
+    private RowNorm headNorm(Op norm) {
+        return norm instanceof PartOp.PlainRmsNorm plain
+                ? RmsNormMath.plain(plain.length(), plain.eps(), elements)
+                : norm((CoreOp.RmsNorm) norm);
     }
 
     /// The first half of a feed-forward layer.

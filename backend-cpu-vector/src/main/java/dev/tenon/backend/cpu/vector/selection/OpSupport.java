@@ -99,6 +99,7 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                     FusedOp.LinearAdd _,
                     FusedOp.Qkv _,
                     FusedOp.ScaledQkv _,
+                    FusedOp.Projections _,
                     FusedOp.GateUp _,
                     FusedOp.LinearThen _,
                     FusedExpertOp.NormRouter _,

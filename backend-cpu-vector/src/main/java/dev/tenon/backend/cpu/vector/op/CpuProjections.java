@@ -2,46 +2,45 @@ package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
-/// Norm, the three projections, QK-norm and rotation: everything before attention.
+/// Norm, projections, and what happens to their heads: everything before attention.
 ///
 /// @param x `[rows, width]`
 /// @param norm norm of the input, or null to project it as it is
 /// @param normed `[rows, width]`, memory for the norm's result; `x` without a norm
 /// @param normRead whether other ops read the norm's result
-/// @param q query projection
-/// @param k key projection
-/// @param v value projection
-/// @param qHeads what happens to query heads after the projection; in place
-/// @param kHeads what happens to key heads after the projection; in place
-/// @param vOut `[rows, v.rows]`
+/// @param linears the projections, such as those of queries, keys and values
+/// @param heads what happens to the heads of each after the projection; in place
 /// @param packing packs the norm's result for the projections
-public record CpuNormQkvRope(
+public record CpuProjections(
         Activations x,
         RowNorm norm,
         Activations normed,
         boolean normRead,
-        BoundLinear q,
-        BoundLinear k,
-        BoundLinear v,
-        CpuRope qHeads,
-        CpuRope kHeads,
-        Activations vOut,
+        BoundLinear[] linears,
+        CpuRope[] heads,
         Packing packing)
         implements CpuKernel {
     @Override
     public int phases(StepContext c) {
-        boolean heads = qHeads.headCount(c) + kHeads.headCount(c) > 0;
-        return projection(c) + (heads ? 2 : 1);
+        return projection(c) + (headCount(c) > 0 ? 2 : 1);
+    }
+
+    private int headCount(StepContext c) {
+        int count = 0;
+        for (CpuRope each : heads) {
+            count += each.headCount(c);
+        }
+        return count;
     }
 
     /// The phase of the projections: the first one, unless rows are normed or packed for all threads before.
     private int projection(StepContext c) {
-        return !c.single(vOut) && (norm != null || packing.any()) ? 1 : 0;
+        return !c.single(heads[0].out()) && (norm != null || packing.any()) ? 1 : 0;
     }
 
     @Override
     public boolean selected() {
-        return vOut.selected;
+        return heads[0].out().selected;
     }
 
     @Override
@@ -50,7 +49,7 @@ public record CpuNormQkvRope(
             case -1 -> CpuNorm.rows(c, x, norm, normed, packing);
             case 0 -> {
                 float[] in = normed.data;
-                if (c.single(vOut)) {
+                if (c.single(heads[0].out())) {
                     in = CpuNorm.own(c, x, norm, packing, thread);
                     if (normRead && thread == 0) {
                         System.arraycopy(in, 0, normed.data, 0, normed.width);
@@ -59,27 +58,37 @@ public record CpuNormQkvRope(
                 project(c, in, thread);
             }
             default -> {
-                int qCount = qHeads.headCount(c);
-                int count = qCount + kHeads.headCount(c);
+                int count = headCount(c);
                 int grain = c.grain(count);
                 for (int i = c.claim(grain); i < count; i = c.claim(grain)) {
-                    int end = Math.min(i + grain, count);
-                    qHeads.heads(c, i, Math.min(end, qCount));
-                    kHeads.heads(c, Math.max(i - qCount, 0), end - qCount);
+                    int from = i;
+                    int to = Math.min(i + grain, count);
+                    for (CpuRope each : heads) {
+                        int own = each.headCount(c);
+                        each.heads(c, Math.max(from, 0), Math.min(to, own));
+                        from -= own;
+                        to -= own;
+                    }
                 }
             }
         }
     }
 
     private void project(StepContext c, float[] in, int thread) {
-        int rows = q.rows() + k.rows() + v.rows();
-        int tokens = c.rows(vOut);
-        int panel = q.panelRows();
-        for (int from = c.claimRows(rows, tokens, panel); from < rows; from = c.claimRows(rows, tokens, panel)) {
-            int to = c.claimedTo(from, rows, tokens, panel);
-            part(c, q, in, qHeads.out(), from, to, thread);
-            part(c, k, in, kHeads.out(), from - q.rows(), to - q.rows(), thread);
-            part(c, v, in, vOut, from - q.rows() - k.rows(), to - q.rows() - k.rows(), thread);
+        int rows = 0;
+        for (BoundLinear each : linears) {
+            rows += each.rows();
+        }
+        int tokens = c.rows(heads[0].out());
+        int panel = linears[0].panelRows();
+        for (int at = c.claimRows(rows, tokens, panel); at < rows; at = c.claimRows(rows, tokens, panel)) {
+            int from = at;
+            int to = c.claimedTo(at, rows, tokens, panel);
+            for (int i = 0; i < linears.length; i++) {
+                part(c, linears[i], in, heads[i].out(), from, to, thread);
+                from -= linears[i].rows();
+                to -= linears[i].rows();
+            }
         }
     }
 
