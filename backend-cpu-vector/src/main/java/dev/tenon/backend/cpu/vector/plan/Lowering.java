@@ -44,12 +44,10 @@ import dev.tenon.backend.cpu.vector.op.GateMath;
 import dev.tenon.backend.cpu.vector.op.LayerNormMath;
 import dev.tenon.backend.cpu.vector.op.Packing;
 import dev.tenon.backend.cpu.vector.op.RmsNormMath;
-import dev.tenon.backend.cpu.vector.op.RopeTable;
 import dev.tenon.backend.cpu.vector.op.RowNorm;
 import dev.tenon.backend.cpu.vector.plan.LoweredGraph.ThreadNeeds;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -71,7 +69,7 @@ final class Lowering {
     private final ElementDispatch elements;
     private final ExpertLowering experts;
     private final List<LoweredGraph.Entry> entries = new ArrayList<>();
-    private final Map<RopeKey, RopeTable> tables = new HashMap<>();
+    private final RopeTables tables;
     private final Map<CoreOp.Attention, AttentionKernel> attentionKernels = new LinkedHashMap<>();
     private ThreadNeeds needs = new ThreadNeeds(1, 0, 1, 0);
     private boolean ownElements;
@@ -79,15 +77,6 @@ final class Lowering {
     private int positions = Integer.MAX_VALUE;
     /// Weight bytes that a decoded token reads, of the op that is being lowered.
     private long weightBytes;
-
-    /// What two rotations share if their tables are the same.
-    private record RopeKey(
-            int ropeDim,
-            float freqBase,
-            float freqScale,
-            Optional<Weight> freqFactors,
-            Optional<RopeParams.Yarn> yarn,
-            float attentionFactor) {}
 
     /// Prepares the pass.
     ///
@@ -115,6 +104,7 @@ final class Lowering {
         this.ownElements = elements.kernel() == null;
         this.memory = memory;
         this.maxTokens = maxTokens;
+        this.tables = new RopeTables(binder, memory, maxTokens);
         List<Value> outputs = new ArrayList<>(graph.outputs().values());
         outputs.add(graph.output());
         this.pool =
@@ -137,7 +127,7 @@ final class Lowering {
                 outputs,
                 positions,
                 pool.all(),
-                List.copyOf(tables.values()),
+                tables.all(),
                 needs,
                 attentionKernels,
                 elements,
@@ -166,7 +156,8 @@ final class Lowering {
                         r,
                         r.out().name(),
                         "f32.java",
-                        new CpuRope(x, null, table(r.params()), r.params(), null, pool.define(r.out(), x.selected)));
+                        new CpuRope(
+                                x, null, tables.of(r.params()), r.params(), null, pool.define(r.out(), x.selected)));
             }
             case CoreOp.Attention a -> attention(a);
             case CoreOp.Add a -> binary(a, a.a(), a.b(), a.out(), CpuElementwise.add());
@@ -358,7 +349,7 @@ final class Lowering {
         Activations heads = pool.define(scale == null ? part.out() : scale.out(), selected);
         RowNorm math = part.norm().map(this::headNorm).orElse(null);
         RopeParams params = part.rope().map(CoreOp.Rope::params).orElse(null);
-        return new CpuRope(heads, math, params == null ? null : table(params), params, scale, heads);
+        return new CpuRope(heads, math, params == null ? null : tables.of(params), params, scale, heads);
     }
 
     private RowNorm headNorm(Op norm) {
@@ -426,16 +417,6 @@ final class Lowering {
     private Activations normed(Activations x) {
         needs = needs.and(new ThreadNeeds(0, 0, 0, x.width));
         return pool.temporary(x.width, x.selected);
-    }
-
-    private RopeTable table(RopeParams p) {
-        RopeKey key =
-                new RopeKey(p.ropeDim(), p.freqBase(), p.freqScale(), p.freqFactors(), p.yarn(), p.attentionFactor());
-        return tables.computeIfAbsent(key, _ -> {
-            float[] factors = p.freqFactors().map(binder::vector).orElse(new float[0]);
-            long length = (long) maxTokens * (p.ropeDim() / 2);
-            return new RopeTable(p, factors, memory.floats(length, "rope table"), memory.floats(length, "rope table"));
-        });
     }
 
     /// A norm with its weights, which are counted.
