@@ -1,0 +1,151 @@
+// Asks a server by the clients that people use; prints "ok NAME" for each thing that works.
+// Arguments: address of the server. It runs a model of stories that is loaded with embeddings, and takes the key "key".
+import assert from 'node:assert/strict';
+import Anthropic from '@anthropic-ai/sdk';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
+import { embed, generateText, streamText } from 'ai';
+import OpenAI from 'openai';
+
+const address = process.argv[2];
+const baseURL = address + '/v1';
+const apiKey = 'key';
+const model = 'story';
+const messages = [{ role: 'user', content: 'A tale of a fox.' }];
+const tools = [{ type: 'function', function: { name: 'time', parameters: { type: 'object', properties: {} } } }];
+let failed = false;
+
+async function check(name, test) {
+  try {
+    await test();
+    console.log('ok ' + name);
+  } catch (e) {
+    failed = true;
+    console.log('FAILED ' + name + ': ' + (e.stack ?? e));
+  }
+}
+
+const openai = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
+const body = { model, messages, max_tokens: 8, temperature: 0 };
+
+await check('openai chat', async () => {
+  const answer = await openai.chat.completions.create({ ...body, logprobs: true, top_logprobs: 2, n: 2 });
+  assert.equal(answer.choices.length, 2);
+  assert.ok(answer.choices[0].message.content.length > 0);
+  assert.equal(answer.choices[0].logprobs.content[0].top_logprobs.length, 2);
+  assert.equal(answer.usage.completion_tokens, 16);
+});
+
+await check('openai stream', async () => {
+  const plain = await openai.chat.completions.create(body);
+  const stream = await openai.chat.completions.create({ ...body, stream: true, stream_options: { include_usage: true } });
+  let text = '';
+  let usage;
+  for await (const chunk of stream) {
+    text += chunk.choices[0]?.delta?.content ?? '';
+    usage = chunk.usage ?? usage;
+  }
+  assert.equal(text, plain.choices[0].message.content);
+  assert.equal(usage.completion_tokens, 8);
+});
+
+await check('openai stream helper', async () => {
+  const runner = openai.chat.completions.stream({ ...body, tools });
+  const answer = await runner.finalChatCompletion();
+  assert.equal(answer.choices[0].message.role, 'assistant');
+});
+
+await check('openai completions', async () => {
+  const answer = await openai.completions.create({ model, prompt: 'Once upon a', max_tokens: 3, temperature: 0 });
+  assert.match(answer.choices[0].text, /^ time/);
+});
+
+await check('openai embeddings', async () => {
+  const answer = await openai.embeddings.create({ model, input: ['a fox', 'the sea'] });
+  assert.equal(answer.data.length, 2);
+  assert.equal(answer.data[1].embedding.length, 512);
+  assert.ok(answer.data[1].embedding.every(Number.isFinite));
+});
+
+await check('openai responses', async () => {
+  const answer = await openai.responses.create({ model, input: 'A tale of a fox.', max_output_tokens: 8, temperature: 0 });
+  assert.ok(answer.output_text.length > 0);
+  const stream = openai.responses.stream({ model, input: 'A tale of a fox.', max_output_tokens: 8, temperature: 0 });
+  assert.equal((await stream.finalResponse()).output_text, answer.output_text);
+});
+
+await check('openai models', async () => {
+  const ids = [];
+  for await (const each of openai.models.list()) ids.push(each.id);
+  assert.deepEqual(ids, [model]);
+  assert.equal((await openai.models.retrieve(model)).id, model);
+});
+
+await check('openai errors', async () => {
+  await assert.rejects(openai.chat.completions.create({ ...body, model: 'other' }), OpenAI.NotFoundError);
+  await assert.rejects(openai.chat.completions.create({ ...body, n: 1000 }), (e) => e.status === 400 && e.param === 'n');
+  const stranger = new OpenAI({ baseURL, apiKey: 'wrong', maxRetries: 0 });
+  await assert.rejects(stranger.models.list(), OpenAI.AuthenticationError);
+});
+
+await check('openai abort', async () => {
+  const stream = await openai.chat.completions.create({ ...body, max_tokens: 400, ignore_eos: true, stream: true });
+  for await (const chunk of stream) {
+    if (chunk.choices[0].delta.content) break;
+  }
+  stream.controller.abort();
+});
+
+const provider = createOpenAICompatible({ name: 'tenon', baseURL, apiKey, includeUsage: true });
+
+await check('ai text', async () => {
+  const answer = await generateText({ model: provider(model), prompt: 'A tale of a fox.', maxOutputTokens: 8, maxRetries: 0 });
+  assert.ok(answer.text.length > 0);
+  assert.equal(answer.finishReason, 'length');
+});
+
+await check('ai stream', async () => {
+  const stream = streamText({ model: provider(model), prompt: 'A tale of a fox.', maxOutputTokens: 8, maxRetries: 0 });
+  let text = '';
+  for await (const part of stream.textStream) text += part;
+  assert.ok(text.length > 0);
+  assert.equal((await stream.usage).outputTokens, 8);
+});
+
+await check('ai embedding', async () => {
+  const answer = await embed({ model: provider.embeddingModel(model), value: 'a fox' });
+  assert.equal(answer.embedding.length, 512);
+});
+
+const langchain = new ChatOpenAI({ model, apiKey, temperature: 0, maxTokens: 8, maxRetries: 0, configuration: { baseURL } });
+
+await check('langchain chat', async () => {
+  const answer = await langchain.invoke('A tale of a fox.');
+  assert.ok(answer.content.length > 0);
+  assert.equal(answer.usage_metadata.output_tokens, 8);
+});
+
+await check('langchain stream', async () => {
+  let text = '';
+  for await (const chunk of await langchain.stream('A tale of a fox.')) text += chunk.content;
+  assert.ok(text.length > 0);
+});
+
+await check('langchain embeddings', async () => {
+  const vectors = await new OpenAIEmbeddings({ model, apiKey, maxRetries: 0, configuration: { baseURL } }).embedDocuments(['a', 'b']);
+  assert.equal(vectors[1].length, 512);
+});
+
+const anthropic = new Anthropic({ baseURL: address, apiKey, maxRetries: 0 });
+
+await check('anthropic messages', async () => {
+  const answer = await anthropic.messages.create({ model, messages, max_tokens: 8, temperature: 0 });
+  assert.equal(answer.content[0].type, 'text');
+  const stream = anthropic.messages.stream({ model, messages, max_tokens: 8, temperature: 0 });
+  assert.equal(await stream.finalText(), answer.content[0].text);
+  const count = await anthropic.messages.countTokens({ model, messages });
+  assert.ok(count.input_tokens > 5);
+  await assert.rejects(anthropic.messages.create({ model: 'other', messages, max_tokens: 8 }), Anthropic.NotFoundError);
+});
+
+process.exit(failed ? 1 : 0);
