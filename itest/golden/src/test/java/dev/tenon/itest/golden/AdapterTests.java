@@ -54,7 +54,7 @@ class AdapterTests {
     private static final int[] TEXT =
             IntStream.range(0, 40).map(i -> 3 + 7 * i % 250).toArray();
     private static final Predicate<TensorInfo> PROJECTIONS =
-            tensor -> tensor.name().matches("blk\\.\\d+\\.(attn|ffn)_(q|k|v|output|gate|up|down)\\.weight");
+            tensor -> tensor.name().matches("blk\\.\\d+\\.(attn|ffn)_(q|k|v|qkv|output|gate|up|down)\\.weight");
 
     private static Engine engine;
     /// A model of F32 matrices.
@@ -164,17 +164,36 @@ class AdapterTests {
 
     @Test
     void aMergedModelComputesWhatItsAdaptersDo() {
+        merged(model);
+    }
+
+    /// Also where projections are rows of one tensor, and between ops with states.
+    @TestFactory
+    Stream<DynamicTest> mergedModelsOfOtherFamiliesDoToo() {
+        return Stream.of("models/phi3.q5_k_m", "models/olmoe.q8_0", "models-more/granitehybrid.q8_0")
+                .map(name -> DynamicTest.dynamicTest(name, () -> {
+                    Path plain = folder.resolve(name.substring(name.indexOf('/') + 1) + ".f32.gguf");
+                    try (GgufFile in = open(GoldenData.larger("golden/" + name + ".gguf"))) {
+                        Requantizer.quantize(in, plain, "F32", engine.formats(), 2, true, ProgressListener.NONE);
+                    }
+                    merged(plain);
+                }));
+    }
+
+    private static void merged(Path plain) {
+        Path a = adapter(plain, "a", 1, 4, PROJECTIONS);
+        Path b = adapter(
+                plain, "b", 2, 8, PROJECTIONS.and(tensor -> !tensor.name().contains("ffn_down")));
         Path merged = folder.resolve("merged.gguf");
-        try (GgufFile in = open(model);
-                Merge merge = Merge.open(Map.of(first(), 0.5f, second(), -1f), TensorTypes.of(engine.formats()), in)) {
+        try (GgufFile in = open(plain);
+                Merge merge = Merge.open(Map.of(a, 0.5f, b, -1f), TensorTypes.of(engine.formats()), in)) {
             Requantizer.quantize(in, merge, merged, "F32", engine.formats(), 2, true, ProgressListener.NONE);
         }
-        float[][] expected = logits(request(merged));
-        float[][] beside = logits(request(model).adapter("a", first(), 0.5f).adapter("b", second(), -1));
-        double error = nmse(expected, beside);
-        System.out.printf("merged and beside the model: NMSE %.2g%n", error);
+        float[][] beside = logits(request(plain).adapter("a", a, 0.5f).adapter("b", b, -1));
+        double error = nmse(logits(request(merged)), beside);
+        System.out.printf("%s merged and beside the model: NMSE %.2g%n", plain.getFileName(), error);
         assertTrue(error <= 1e-8, () -> "NMSE " + error);
-        assertTrue(nmse(logits(request(model)), beside) > 1e-3, "the adapters change next to nothing");
+        assertTrue(nmse(logits(request(plain)), beside) > 1e-3, "the adapters change next to nothing");
     }
 
     @Test
