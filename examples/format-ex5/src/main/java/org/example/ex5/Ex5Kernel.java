@@ -8,15 +8,16 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.ShortVector;
+import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /// Multiplies EX5 rows with the Vector API: decodes spans of four rows and leaves the products to [Tiles].
 ///
-/// Levels become 16-bit numbers first. A byte permutation puts the two bytes that hold a level into its lane; a
-/// product moves its five bits to the top of the lane, and a shift to the bottom.
+/// A level becomes a float without a conversion. A byte permutation puts the two bytes that hold a level into a lane of
+/// 16 bits, which is widened; a shift moves the five bits to the top of a float's fraction, and the exponent of 1 makes
+/// it `1 + level / 32`.
 @CompileThresholdScaling(0.03)
 final class Ex5Kernel implements PackedKernel {
     private static final VectorSpecies<Float> F = Tiles.F;
@@ -26,12 +27,18 @@ final class Ex5Kernel implements PackedKernel {
             VectorSpecies.of(short.class, VectorShape.forBitSize(F.vectorBitSize() / 2));
 
     private static final VectorSpecies<Byte> B = S.withLanes(byte.class);
+    private static final VectorSpecies<Integer> I = F.withLanes(int.class);
     private static final ByteOrder LE = ByteOrder.LITTLE_ENDIAN;
 
     /// For each level of a block, its two bytes among those that are loaded for its vector.
     private static final byte[] PLACES = new byte[2 * Ex5Format.SIZE];
-    /// What moves it to the upper five of 16 bits.
-    private static final short[] FACTORS = new short[Ex5Format.SIZE];
+    /// What moves it to the upper five of the 23 bits of a float's fraction.
+    private static final int[] SHIFTS = new int[Ex5Format.SIZE];
+
+    /// Where the level stands in a float.
+    private static final int FRACTION = 31 << 18;
+
+    private static final int ONE = Float.floatToRawIntBits(1);
 
     static {
         for (int i = 0; i < Ex5Format.SIZE; i++) {
@@ -40,7 +47,7 @@ final class Ex5Kernel implements PackedKernel {
             PLACES[2 * i] = (byte) place;
             // The last level of a block ends in its first byte.
             PLACES[2 * i + 1] = (byte) Math.min(place + 1, B.length() - 1);
-            FACTORS[i] = (short) (1 << 11 - bit % 8);
+            SHIFTS[i] = 18 - bit % 8;
         }
     }
 
@@ -120,18 +127,20 @@ final class Ex5Kernel implements PackedKernel {
         long o = to & Memory.ADDRESS;
         for (int left = n; left > 0; left -= Ex5Format.SIZE) {
             float d = Ex5Format.scale(blocks, block);
-            FloatVector scale = FloatVector.broadcast(F, d);
-            FloatVector offset = FloatVector.broadcast(F, -16 * d);
+            FloatVector scale = FloatVector.broadcast(F, 32 * d);
+            FloatVector offset = FloatVector.broadcast(F, -48 * d);
             for (int i = 0; i < Ex5Format.SIZE; i += LANES) {
                 ByteVector bytes =
                         ByteVector.fromMemorySegment(B, blocks, block + Ex5Format.LEVELS + window(i), LE);
-                ShortVector levels = ByteVector.fromArray(B, PLACES, 2 * i)
+                IntVector words = (IntVector) ByteVector.fromArray(B, PLACES, 2 * i)
                         .selectFrom(bytes)
                         .reinterpretAsShorts()
-                        .mul(ShortVector.fromArray(S, FACTORS, i))
-                        .lanewise(VectorOperators.LSHR, 11);
+                        .convertShape(VectorOperators.ZERO_EXTEND_S2I, I, 0);
                 // Exact: a level and a scale fill 16 of the 24 bits of a float.
-                ((FloatVector) levels.convertShape(VectorOperators.S2F, F, 0))
+                words.lanewise(VectorOperators.LSHL, IntVector.fromArray(I, SHIFTS, i))
+                        .and(FRACTION)
+                        .or(ONE)
+                        .reinterpretAsFloats()
                         .fma(scale, offset)
                         .intoMemorySegment(target, o, LE);
                 o += Tiles.VECTOR;
