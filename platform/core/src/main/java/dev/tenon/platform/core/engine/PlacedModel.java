@@ -21,6 +21,8 @@ import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.check.TrialLogits;
+import dev.tenon.platform.core.control.ScheduledModel;
+import dev.tenon.platform.core.control.SchedulingStatus;
 import dev.tenon.platform.core.placement.Adapters;
 import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.Placer;
@@ -47,7 +49,7 @@ import org.slf4j.LoggerFactory;
 
 /// A loaded model: file, adapters, placement, tokenizer, sessions. Owns the files and, through its
 /// loop, the placement.
-final class PlacedModel implements LoadedModel {
+final class PlacedModel implements LoadedModel, ScheduledModel {
     private static final Logger LOG = LoggerFactory.getLogger(PlacedModel.class);
     private static final long RETRY_MILLIS = 20;
 
@@ -189,6 +191,11 @@ final class PlacedModel implements LoadedModel {
     public Optional<PlanProfiler> profiler() {
         Placement now = loop.placed().placement();
         return now == null ? Optional.empty() : now.plan().profiler();
+    }
+
+    @Override
+    public SchedulingStatus scheduling() {
+        return loop.placed().scheduling();
     }
 
     private static Map<String, Integer> outputs(String first, Graph graph) {

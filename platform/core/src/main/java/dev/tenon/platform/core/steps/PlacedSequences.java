@@ -3,6 +3,7 @@ package dev.tenon.platform.core.steps;
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.platform.core.control.SchedulingStatus;
 import dev.tenon.platform.core.placement.Placement;
 import java.util.Arrays;
 import java.util.Collections;
@@ -40,6 +41,32 @@ public final class PlacedSequences {
         lock.lock();
         try {
             return placement;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// {@return how the sequences share the pages now}
+    public SchedulingStatus scheduling() {
+        lock.lock();
+        try {
+            int running = 0;
+            int waiting = 0;
+            for (TokenSequence sequence : sequences) {
+                if (sequence.user() != null) {
+                    running += sequence.pageCount() > 0 ? 1 : 0;
+                    waiting += sequence.pageCount() > 0 ? 0 : 1;
+                }
+            }
+            boolean placed = placement != null;
+            return new SchedulingStatus(
+                    running,
+                    waiting,
+                    placed ? pool.pages() : 0,
+                    placed ? pool.freePages() : 0,
+                    placed ? pool.cache().unused() : 0,
+                    pool.cache().reusedTokens(),
+                    supply.preemptions());
         } finally {
             lock.unlock();
         }

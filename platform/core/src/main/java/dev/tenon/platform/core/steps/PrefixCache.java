@@ -82,11 +82,6 @@ final class PrefixCache {
         return unused;
     }
 
-    /// {@return how many pages there are}
-    int size() {
-        return pages.size();
-    }
-
     /// {@return how many tokens did not run because they were found here}
     long reusedTokens() {
         return reusedTokens;

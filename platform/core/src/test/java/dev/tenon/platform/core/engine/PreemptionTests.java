@@ -13,6 +13,8 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.control.ScheduledModel;
+import dev.tenon.platform.core.control.SchedulingStatus;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -102,6 +104,8 @@ class PreemptionTests extends GenerationFixture {
                         FakeBackend.expected(prompt(length, s), VOCAB, reply),
                         texts.get(s).get());
             }
+            SchedulingStatus status = ((ScheduledModel) model).scheduling();
+            assertTrue(status.preemptions() > 0, status + "");
             assertTrue(tokensRun() > SESSIONS * (length + reply), tokensRun() + " tokens");
         }
     }

@@ -12,6 +12,8 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.control.ScheduledModel;
+import dev.tenon.platform.core.control.SchedulingStatus;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -157,6 +159,12 @@ class PrefixCacheTests extends GenerationFixture {
             }
             assertCached(196, check(model, "", prompt(200, 59)), 200);
             assertCached(0, check(model, "", prompt(200, 0)), 200);
+            SchedulingStatus status = ((ScheduledModel) model).scheduling();
+            assertEquals(0, status.running() + status.waiting());
+            assertEquals(196, status.reusedTokens());
+            assertEquals(0, status.preemptions());
+            assertEquals(status.pages(), status.freePages());
+            assertTrue(status.keptPages() > status.pages() - 52, status + "");
         }
     }
 

@@ -1,0 +1,10 @@
+package dev.tenon.platform.core.control;
+
+import org.osgi.annotation.versioning.ProviderType;
+
+/// What a server tells of a loaded model beyond the api. Safe for any thread.
+@ProviderType
+public interface ScheduledModel {
+    /// {@return how the sequences of the model share its memory now}
+    SchedulingStatus scheduling();
+}
