@@ -8,6 +8,7 @@ import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -38,8 +39,10 @@ final class FusedOpFilter {
                 op = new FusedExpertOp.ExpertGateUp(f.gate(), f.up(), f.activate(), f.multiply(), Optional.empty());
             }
             boolean keep = switch (op) {
-                case FusedOp.NormQkvRope f -> fits(graph, asQkv(f), weights, fragments);
-                case FusedOp.Qkv f -> fits(graph, f, weights, fragments);
+                case FusedOp.NormQkvRope f -> fits(graph, asQkv(f), f.v().out(), weights, fragments);
+                case FusedOp.Qkv f -> fits(graph, f, f.v().out(), weights, fragments);
+                case FusedOp.Projections f ->
+                    fits(graph, asQkv(f).orElseThrow(), f.parts().getLast().out(), weights, fragments);
                 case FusedOp.NormGateUp f -> fits(asGateUp(f), weights, fragments);
                 case FusedOp.GateUp f -> fits(f, weights, fragments);
                 case FusedExpertOp.NormRouter f ->
@@ -73,6 +76,7 @@ final class FusedOpFilter {
                     FusedExpertOp.NormRouter _,
                     FusedExpertOp.ExpertGateUp _,
                     FusedExpertOp.ExpertDown _ -> true;
+            case FusedOp.Projections f -> asQkv(f).isPresent();
             case FusedOp.GateUp f -> f.activate() instanceof CoreOp.Activate;
             case FusedOp.LinearThen f ->
                 f.then().getFirst() instanceof CoreOp.Scale
@@ -98,6 +102,36 @@ final class FusedOpFilter {
                 Optional.of(f.kRope()));
     }
 
+    /// {@return the same op without the norm of its values, if that is what keeps it from being such}
+    ///
+    /// @param f the op
+    static Optional<FusedOp.Qkv> asQkv(FusedOp.Projections f) {
+        if (f.parts().size() != 3) {
+            return Optional.empty();
+        }
+        FusedOp.Projections.Part q = f.parts().get(0);
+        FusedOp.Projections.Part k = f.parts().get(1);
+        FusedOp.Projections.Part v = f.parts().get(2);
+        boolean plain = v.norm().filter(PartOp.PlainRmsNorm.class::isInstance).isPresent()
+                && v.rope().isEmpty();
+        return plain && hasWeight(q.norm()) && hasWeight(k.norm())
+                ? Optional.of(new FusedOp.Qkv(
+                        f.norm(),
+                        f.normRead(),
+                        q.linear(),
+                        k.linear(),
+                        v.linear(),
+                        q.norm().map(CoreOp.RmsNorm.class::cast),
+                        k.norm().map(CoreOp.RmsNorm.class::cast),
+                        q.rope(),
+                        k.rope()))
+                : Optional.empty();
+    }
+
+    private static boolean hasWeight(Optional<Op> norm) {
+        return norm.filter(op -> !(op instanceof CoreOp.RmsNorm)).isEmpty();
+    }
+
     /// {@return the same op, in its general form}
     ///
     /// @param f the op
@@ -121,8 +155,9 @@ final class FusedOpFilter {
         return n.weight().cols() == n.x().width();
     }
 
-    private static boolean fits(Graph graph, FusedOp.Qkv f, Weights weights, Map<String, CudaFragment> fragments) {
-        return isReadByAttentionOnly(graph, f)
+    private static boolean fits(
+            Graph graph, FusedOp.Qkv f, Value values, Weights weights, Map<String, CudaFragment> fragments) {
+        return isReadByAttentionOnly(graph, f, values)
                 && same(f.q().weight(), f.k().weight(), weights, fragments)
                 && noFragment(f.q().weight(), weights, fragments)
                 && noFragment(f.v().weight(), weights, fragments);
@@ -164,8 +199,9 @@ final class FusedOpFilter {
         });
     }
 
-    /// Whether one attention op, and nothing else, reads the three results, and can norm and rotate them.
-    private static boolean isReadByAttentionOnly(Graph graph, FusedOp.Qkv f) {
+    /// Whether one attention op reads the three results, which can norm and rotate them and is the first of its
+    /// layer, and nothing else does but ops that read that layer's cache.
+    private static boolean isReadByAttentionOnly(Graph graph, FusedOp.Qkv f, Value values) {
         Readers readers = new Readers(graph);
         Value query = f.queries();
         if (readers.only(query).orElse(null) instanceof PositionScale s) {
@@ -174,12 +210,17 @@ final class FusedOpFilter {
         return readers.only(query).orElse(null) instanceof CoreOp.Attention a
                 && a.q().equals(query)
                 && a.k().equals(f.keys())
-                && a.v().equals(f.v().out())
-                && readers.only(f.keys()).isPresent()
-                && readers.only(f.v().out()).isPresent()
+                && a.v().equals(values)
+                && graph.cacheLayers().contains(a)
+                && readers.all(f.keys(), op -> isOfLayer(op, a))
+                && readers.all(values, op -> isOfLayer(op, a))
                 && (wholeNorms(f) || byHead(f, a.keyLength()))
                 && f.qRope().map(CoreOp.Rope::params).equals(f.kRope().map(CoreOp.Rope::params))
                 && f.qRope().filter(r -> r.params().headDim() != a.keyLength()).isEmpty();
+    }
+
+    private static boolean isOfLayer(Op op, CoreOp.Attention first) {
+        return op instanceof CoreOp.Attention attention && attention.sharesLayerWith(first);
     }
 
     private static boolean byHead(FusedOp.Qkv f, int length) {

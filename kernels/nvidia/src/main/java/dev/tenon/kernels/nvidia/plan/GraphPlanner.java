@@ -158,8 +158,13 @@ public final class GraphPlanner {
             case CoreOp.Attention a ->
                 attention.attention(a, tileRows == AttentionLaunches.tileRows(a, traits) && takenAsF16(a.out()));
             case PositionScale s when isQueryOfAttention(s) -> attention.scaled(s);
-            case FusedOp.NormQkvRope f -> qkv(f, FusedOpFilter.asQkv(f));
-            case FusedOp.Qkv f -> qkv(f, f);
+            case FusedOp.NormQkvRope f -> qkv(f, FusedOpFilter.asQkv(f), f.v().out());
+            case FusedOp.Qkv f -> qkv(f, f, f.v().out());
+            case FusedOp.Projections f -> {
+                FusedOp.Projections.Part v = f.parts().getLast();
+                qkv(f, FusedOpFilter.asQkv(f).orElseThrow(), v.out());
+                ops.add(rowOps.inPlace((PartOp.PlainRmsNorm) v.norm().orElseThrow()));
+            }
             case FusedOp.NormGateUp f -> gateUp(f, FusedOpFilter.asGateUp(f));
             case FusedOp.GateUp f -> gateUp(f, f);
             case FusedOp.LinearAdd f ->
@@ -325,12 +330,13 @@ public final class GraphPlanner {
         return new Normed(own, null, Optional.of(own));
     }
 
-    private void qkv(Op op, FusedOp.Qkv f) {
+    /// @param values what the values are in the end
+    private void qkv(Op op, FusedOp.Qkv f, Value values) {
         Normed in = normed(f.norm(), f.normRead(), f.q().x());
         Slot x = in.x;
         Slot q = pool.define(f.queries(), false);
         Slot k = pool.define(f.keys(), false);
-        Slot v = pool.define(f.v().out(), false);
+        Slot v = pool.define(values, false);
         attention.raw(f);
         Product pq = new Product(weights.matrix(f.q().weight()), bias(f.q()), null, q);
         Product pk = new Product(weights.matrix(f.k().weight()), bias(f.k()), null, k);

@@ -80,6 +80,12 @@ final class RowOps {
         };
     }
 
+    /// {@return a norm of what is in the memory of its result}
+    PlannedOp inPlace(PartOp.PlainRmsNorm n) {
+        Slot x = pool.get(n.out());
+        return rmsNorm(n, x, weights.ones(n.length()), n.length(), 1, n.eps(), x);
+    }
+
     private static PlannedOp planned(
             Op op, String name, String kernel, boolean selected, long bytes, PlannedOp.Emitter emitter) {
         return new PlannedOp(op.kind(), name, kernel, Support.Level.FAST, selected, bytes, emitter);

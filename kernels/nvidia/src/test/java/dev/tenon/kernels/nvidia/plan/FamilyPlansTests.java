@@ -156,6 +156,36 @@ class FamilyPlansTests {
         assertEquals(1, appends);
     }
 
+    private Value turned(String name, Value x) {
+        Value normed = b.rmsNorm(name + "_norm", x, t.vector(name + "_norm.weight", 64), 1e-5f);
+        return b.rope(name + "_rope", normed, rope());
+    }
+
+    @Test
+    void normedValuesTakeOneKernelMore() {
+        Value x = b.embedding("x", t.matrix("token_embd.weight", WIDTH, 1000, "Q4_K"));
+        Value h = norm("attn_norm", x);
+        Value k = turned("k", linear("k", h, t.matrix("k", WIDTH, 128, "Q4_K"), false));
+        Value v = b.plainRmsNorm("v_norm", linear("v", h, t.matrix("v", WIDTH, 128, "Q4_K"), false), 2, 1e-5f);
+        Value q = turned("q", linear("q", h, t.matrix("q", WIDTH, 512, "Q4_K"), false));
+        Value first = b.attention("first", q, k, v, 0, heads());
+        Value second = b.attention("second", first, k, v, 0, heads());
+        PlannedGraph planned = plan(b.selectRows("rows", second), 8);
+
+        assertEquals(
+                List.of(
+                        "embedding_Q4_K",
+                        "rope_table",
+                        "qkv_Q4_K_Q4_K_t1",
+                        "rms_norm",
+                        "attention_f16_d64",
+                        "attention_f16_d64",
+                        "select_rows"),
+                entries(planned, TOKEN));
+        Launch norm = planned.launches(TOKEN).get(3);
+        assertEquals(norm.arguments().get(0), norm.arguments().get(3), "in place");
+    }
+
     private PlannedGraph encoder(int tokens) {
         Value x = b.embedding("x", t.matrix("token_embd.weight", WIDTH, 1000, "F16"));
         x = b.add("p", x, b.positionEmbedding("position", t.matrix("position_embd.weight", WIDTH, 40, "F16")));
