@@ -218,10 +218,13 @@ final class ModelSession implements Session, MeasuredSession {
                 case ALL -> base;
             };
             EvaluationTask task = new EvaluationTask(sequence, named, width, from, read);
+            if (sequence.allRan()) {
+                return;
+            }
             try {
                 evaluate(task, base, read, consumer);
             } finally {
-                if (task.pending() > 0) {
+                if (!task.complete()) {
                     model.loop().truncate(sequence, sequence.length()); // it does not come back for them
                 }
             }
@@ -231,7 +234,7 @@ final class ModelSession implements Session, MeasuredSession {
     }
 
     private void evaluate(EvaluationTask task, int base, boolean read, RowConsumer consumer) {
-        while (task.pending() > 0) {
+        while (!task.complete()) {
             if (Thread.currentThread().isInterrupted()) {
                 model.loop().truncate(sequence, base);
                 throw interrupted();

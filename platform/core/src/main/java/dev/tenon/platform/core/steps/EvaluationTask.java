@@ -16,6 +16,10 @@ public final class EvaluationTask extends SequenceTask {
     private final String output;
     private final boolean read;
     private volatile boolean ended = true;
+    /// Whether all tokens have run. They may have to run again as soon as the last step has ended, for the next
+    /// call.
+    private boolean complete;
+
     private RuntimeException failure;
     /// The evaluations that ended with this one, if there are several, and its place among them.
     private EvaluationTask[] group;
@@ -60,6 +64,7 @@ public final class EvaluationTask extends SequenceTask {
                 }
             }
         }
+        complete = pending() == 0;
         want(Math.max(logitsFrom(), sequence().computed()), null, 0); // a token that runs again gives no second row
         return State.ENDED;
     }
@@ -72,7 +77,7 @@ public final class EvaluationTask extends SequenceTask {
 
     @Override
     protected boolean comesBack() {
-        return pending() > 0 && !failed();
+        return !complete && !failed();
     }
 
     @Override
@@ -133,6 +138,11 @@ public final class EvaluationTask extends SequenceTask {
             }
             group = null;
         }
+    }
+
+    /// {@return whether all tokens have run}
+    public boolean complete() {
+        return complete;
     }
 
     /// Makes the task one for the next step; called with the loop's lock held.

@@ -119,8 +119,7 @@ final class PageSupply {
     /// Has a sequence run all its tokens again; its pages are free.
     void forget(TokenSequence sequence) {
         states.rewind(sequence, 0);
-        sequence.restart(0);
-        sequence.truncate(sequence.length(), tokensPerPage, pool);
+        sequence.releaseCache(pool);
     }
 
     /// {@return how many pages the task and those have that it may take none from}

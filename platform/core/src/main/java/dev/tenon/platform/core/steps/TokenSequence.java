@@ -235,6 +235,14 @@ public final class TokenSequence implements TokenHistory {
         }
     }
 
+    /// Releases all pages; the tokens run again. A session without a call may append to them meanwhile.
+    void releaseCache(PagePool pool) {
+        computed = 0;
+        while (pageCount > 0) {
+            dropPage(pool);
+        }
+    }
+
     private void dropPage(PagePool pool) {
         pageCount--;
         if (sharedPages() > pageCount) {

@@ -1,0 +1,38 @@
+package dev.tenon.platform.core.steps;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+/// A sequence without a call: others may take its pages while its session appends tokens.
+class IdleSequenceTests {
+    @Test
+    void tokensThatAreAppendedWhilePagesAreTakenStay() throws Exception {
+        PagePool pool = new PagePool(4, 4);
+        for (int round = 0; round < 2000; round++) {
+            TokenSequence sequence = new TokenSequence();
+            for (int i = 0; i < 16; i++) {
+                sequence.append(i);
+            }
+            for (int i = 0; i < 4; i++) {
+                sequence.addPage(pool.take());
+            }
+            sequence.advance(16);
+            assertTrue(sequence.allRan());
+            Thread session = Thread.ofVirtual().start(() -> {
+                for (int i = 16; i < 80; i++) {
+                    sequence.append(i);
+                }
+            });
+            sequence.releaseCache(pool);
+            session.join();
+            assertEquals(80, sequence.length());
+            for (int i = 0; i < 80; i++) {
+                assertEquals(i, sequence.token(i));
+            }
+            assertEquals(0, sequence.computed());
+            assertEquals(4, pool.freePages());
+        }
+    }
+}
