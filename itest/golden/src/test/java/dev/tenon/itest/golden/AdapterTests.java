@@ -51,8 +51,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Low-rank adapters, made from seeds, on models of files.
 class AdapterTests {
+    /// More than a page of the cache, which sessions share where they use the same adapters.
     private static final int[] TEXT =
-            IntStream.range(0, 40).map(i -> 3 + 7 * i % 250).toArray();
+            IntStream.range(0, 100).map(i -> 3 + 7 * i % 250).toArray();
     private static final Predicate<TensorInfo> PROJECTIONS =
             tensor -> tensor.name().matches("blk\\.\\d+\\.(attn|ffn)_(q|k|v|qkv|output|gate|up|down)\\.weight");
 
@@ -221,12 +222,14 @@ class AdapterTests {
                 .adapter("a", first(), 1)
                 .adapter("b", second(), 1)
                 .maxSequences(choices.size());
-        try (LoadedModel loaded = engine.load(with.build());
-                ExecutorService threads = Executors.newCachedThreadPool()) {
-            List<List<Integer>> alone = new ArrayList<>();
-            for (Map<String, Float> choice : choices) {
+        List<List<Integer>> alone = new ArrayList<>();
+        for (Map<String, Float> choice : choices) {
+            try (LoadedModel loaded = engine.load(with.build())) {
                 alone.add(generate(loaded, choice));
             }
+        }
+        try (LoadedModel loaded = engine.load(with.build());
+                ExecutorService threads = Executors.newCachedThreadPool()) {
             assertEquals(choices.size(), alone.stream().distinct().count(), "each adapter says something else");
             List<Future<List<Integer>>> together = new ArrayList<>();
             for (Map<String, Float> choice : choices) {
@@ -244,9 +247,9 @@ class AdapterTests {
             List<Integer> tokens = new ArrayList<>();
             session.generate(
                     GenerationRequest.builder()
-                            .prompt(Arrays.copyOf(TEXT, 20))
+                            .prompt(Arrays.copyOf(TEXT, 90))
                             .sampling(SamplingParams.greedy())
-                            .maxNewTokens(60)
+                            .maxNewTokens(30)
                             .ignoreEndOfGeneration(true)
                             .build(),
                     GenerationListener.ofTokens(token -> tokens.add(token.id())));
@@ -273,11 +276,11 @@ class AdapterTests {
                 Session fresh = loaded.newSession()) {
             fresh.adapters(Map.of("a", -0.5f));
             float[][] expected = logits(fresh, TEXT);
-            logits(session, Arrays.copyOf(TEXT, 30));
+            logits(session, Arrays.copyOf(TEXT, 90));
             session.adapters(Map.of("a", -0.5f));
-            assertEquals(30, session.length());
-            float[][] rest = logits(session, Arrays.copyOfRange(TEXT, 30, 40));
-            assertArrayEquals(Arrays.copyOfRange(expected, 30, 40), rest);
+            assertEquals(90, session.length());
+            float[][] rest = logits(session, Arrays.copyOfRange(TEXT, 90, 100));
+            assertArrayEquals(Arrays.copyOfRange(expected, 90, 100), rest);
             session.adapters(Map.of("a", -0.5f));
             fresh.truncate(0);
             fresh.adapters(Map.of());
