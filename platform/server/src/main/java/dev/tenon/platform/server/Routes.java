@@ -50,7 +50,10 @@ final class Routes {
         for (String path : List.of("/ready", "/readyz")) {
             routes.add(Route.open(path, whenReady));
         }
-        routes.add(Route.of(GET, "/metrics", exchange -> exchange.text(Metrics.CONTENT_TYPE, metrics.text())));
+        routes.add(Route.of(GET, "/metrics", exchange -> {
+            catalog.list().forEach(model -> ModelGauges.register(metrics, model));
+            exchange.text(Metrics.CONTENT_TYPE, metrics.text());
+        }));
         ModelsEndpoint models = new ModelsEndpoint(catalog, generations);
         versioned(routes, GET, "/models", models);
         versioned(routes, GET, "/models/*", models);

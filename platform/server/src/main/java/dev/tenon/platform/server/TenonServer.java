@@ -9,7 +9,6 @@ import dev.tenon.platform.server.http.HttpServer;
 import dev.tenon.platform.server.http.HttpSetup;
 import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelHost;
-import dev.tenon.platform.server.models.ServedModel;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -76,9 +75,6 @@ public final class TenonServer implements AutoCloseable {
         TenonServer server = new TenonServer(models, generations, options, metrics);
         try {
             models.loadPinned();
-            for (ServedModel model : models.list()) {
-                gauges(metrics, model);
-            }
             server.ready = true;
             return server;
         } catch (InterruptedException e) {
@@ -89,20 +85,6 @@ public final class TenonServer implements AutoCloseable {
             server.close();
             throw e;
         }
-    }
-
-    private static void gauges(Metrics metrics, ServedModel model) {
-        String labels = Metrics.labels("model_name", model.spec().name());
-        metrics.gauge(
-                "num_requests_running",
-                "Generations that run.",
-                labels,
-                () -> model.admission().running());
-        metrics.gauge(
-                "num_requests_waiting",
-                "Generations that wait.",
-                labels,
-                () -> model.admission().queued());
     }
 
     private static InetSocketAddress address(ServerBuilder options) {

@@ -192,6 +192,8 @@ class OperationsTests {
                     text.contains("tenon:request_success_total{model_name=\"story\",finished_reason=\"length\"} 1"),
                     text);
             assertTrue(text.contains("le=\"+Inf\""), text);
+            assertTrue(text.contains("# TYPE tenon:num_preemptions_total counter"), text);
+            assertTrue(metric(server, "kv_cache_usage_perc") >= 0 && metric(server, "kv_cache_usage_perc") <= 1, text);
         }
     }
 }

@@ -76,6 +76,16 @@ public final class Metrics {
         family(name, "gauge", help).series().put(labels, value);
     }
 
+    /// Has a counter read when it is asked for.
+    ///
+    /// @param name its name without prefix, ending in `_total`
+    /// @param help what it counts
+    /// @param labels see [#labels]
+    /// @param value reads it
+    public void counter(String name, String help, String labels, Supplier<Number> value) {
+        family(name, "counter", help).series().put(labels, value);
+    }
+
     /// {@return labels as text: `name="value",…`}
     ///
     /// @param pairs names and values in turn
