@@ -154,7 +154,8 @@ final class SupportPage {
 
                 A decoded token takes five launches a dense layer on NVIDIA GPUs, and more where a layer has: norms after its blocks (one each: Gemma,
                 OLMo 2), norms of whole queries and keys (one: OLMo, OLMo 2, MiniMax), of values (one: Gemma 4), LayerNorm (one each: Command R),
-                heads of more than 256 elements (one: Gemma 4), tokens that see what follows them (one: encoders). Other ops around these are launches of their own.
+                heads of more than 256 elements (one: Gemma 4), tokens that see what follows them (one: encoders). Other ops around these are launches of their own;
+                products of one input in one format share a launch, three at a time.
 
                 ## Formats
 

@@ -7,7 +7,6 @@ import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepShape;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -93,10 +92,17 @@ public final class LinearLaunches {
         return weight.format().id().equals("F32");
     }
 
-    /// `out = activation(factor * (norm(x) weight + bias)) + residual`, for each product.
+    /// `out = activation(factor * (norm(x) weight + bias)) + residual`, for each product. Several that share launches
+    /// in steps of few rows are of one format, and neither changed nor added to anything.
     public void products(Emission e, Slot x, Norm norm, List<Product> products) {
         int rows = e.rows(x);
         boolean many = rows > StepShape.FEW && products.stream().allMatch(p -> matmul(p.weight));
+        if (products.size() > 1 && !(many || rows > StepShape.FEW && isFloat(products.getFirst().weight))) {
+            for (int from = 0; from < products.size(); from += Together.MOST) {
+                vectors(e, x, norm, products.subList(from, Math.min(products.size(), from + Together.MOST)));
+            }
+            return;
+        }
         if (!many) {
             products.forEach(p -> {
                 if (rows > StepShape.FEW && tensorCores && isFloat(p.weight) && !p.isChanged()) {
@@ -122,7 +128,7 @@ public final class LinearLaunches {
                 continue;
             }
             while (to < products.size()
-                    && to - from < 3
+                    && to - from < Together.MOST
                     && products.get(from).residual == null
                     && products.get(to).residual == null
                     && !products.get(to).isChanged()
@@ -257,16 +263,23 @@ public final class LinearLaunches {
     /// Query, key and value projections of a step of few rows in one launch each 8 rows; q and k
     /// share a format.
     public void qkv(Emission e, Slot x, Norm norm, Product q, Product k, Product v) {
+        vectors(e, x, norm, List.of(q, k, v));
+    }
+
+    /// Up to three products; the first two share a format.
+    private void vectors(Emission e, Slot x, Norm norm, List<Product> products) {
+        if (products.size() == 1) {
+            vector(e, x, norm, products.getFirst());
+            return;
+        }
         int rows = e.rows(x);
-        int cols = q.weight.cols();
-        DeviceFormat format = q.weight.format();
-        DeviceFormat other = v.weight.format();
-        int outRows = q.weight.rows() + k.weight.rows() + v.weight.rows();
+        Together all = new Together(e, products);
+        int cols = x.width;
+        DeviceFormat format = products.getFirst().weight.format();
+        DeviceFormat other = products.getLast().weight.format();
+        int outRows = products.stream().mapToInt(p -> p.weight.rows()).sum();
         MvGeometry g = MvGeometry.of(schedule, e.traits, rows, cols, schedule.rows(), outRows, format, other);
         int tile = g.tile();
-        Argument.Address outQ = e.out(q.out);
-        Argument.Address outK = e.out(k.out);
-        Argument.Address outV = e.out(v.out);
         for (int row = 0; row < rows; row += tile) {
             e.launch(
                     pair(format, other, g),
@@ -276,21 +289,21 @@ public final class LinearLaunches {
                     1,
                     g.block(),
                     g.sharedBytes(),
-                    q.weight.at(),
-                    k.weight.at(),
-                    v.weight.at(),
+                    all.weights[0],
+                    all.weights[1],
+                    all.weights[2],
                     e.at(x).plus(4L * row * cols),
                     Norm.weight(norm),
                     Norm.eps(norm),
-                    q.bias,
-                    k.bias,
-                    v.bias,
-                    outQ.plus(4L * row * q.weight.rows()),
-                    outK.plus(4L * row * k.weight.rows()),
-                    outV.plus(4L * row * v.weight.rows()),
-                    q.weight.rows(),
-                    k.weight.rows(),
-                    v.weight.rows(),
+                    all.biases[0],
+                    all.biases[1],
+                    all.biases[2],
+                    all.outs[0].plus(4L * row * all.rows[0]),
+                    all.outs[1].plus(4L * row * all.rows[1]),
+                    all.outs[2].plus(4L * row * all.rows[2]),
+                    all.rows[0],
+                    all.rows[1],
+                    all.rows[2],
                     cols,
                     g.threadsPerRow());
         }
@@ -363,23 +376,10 @@ public final class LinearLaunches {
     private void matrix(Emission e, Argument.Address f16, int rows, List<Product> products) {
         DeviceFormat format = products.getFirst().weight.format();
         int cols = products.getFirst().weight.cols();
-        int rowTiles = 0;
-        Argument[] weights = new Argument[3];
-        Argument[] biases = new Argument[3];
-        Argument[] outs = new Argument[3];
-        Integer[] counts = new Integer[3];
-        Arrays.fill(weights, Argument.Address.NULL);
-        Arrays.fill(biases, Argument.Address.NULL);
-        Arrays.fill(outs, Argument.Address.NULL);
-        Arrays.fill(counts, 0);
-        for (int i = 0; i < products.size(); i++) {
-            Product p = products.get(i);
-            rowTiles += (p.weight.rows() + TILE_ROWS - 1) / TILE_ROWS;
-            weights[i] = p.weight.at();
-            biases[i] = p.bias;
-            outs[i] = e.out(p.out);
-            counts[i] = p.weight.rows();
-        }
+        Together all = new Together(e, products);
+        int rowTiles = products.stream()
+                .mapToInt(p -> (p.weight.rows() + TILE_ROWS - 1) / TILE_ROWS)
+                .sum();
         Slot residual = products.getFirst().residual;
         Grid grid = grid(e, rowTiles, rows, cols);
         e.cluster(grid.cluster(e))
@@ -394,19 +394,19 @@ public final class LinearLaunches {
                         f16,
                         rows,
                         cols,
-                        weights[0],
-                        weights[1],
-                        weights[2],
-                        counts[0],
-                        counts[1],
-                        counts[2],
-                        biases[0],
-                        biases[1],
-                        biases[2],
+                        all.weights[0],
+                        all.weights[1],
+                        all.weights[2],
+                        all.rows[0],
+                        all.rows[1],
+                        all.rows[2],
+                        all.biases[0],
+                        all.biases[1],
+                        all.biases[2],
                         residual == null ? Argument.Address.NULL : e.at(residual),
-                        outs[0],
-                        outs[1],
-                        outs[2],
+                        all.outs[0],
+                        all.outs[1],
+                        all.outs[2],
                         grid.partial(e),
                         grid.counters(e),
                         grid.splits);

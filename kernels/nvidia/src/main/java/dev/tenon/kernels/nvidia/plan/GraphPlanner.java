@@ -32,11 +32,15 @@ import dev.tenon.kernels.nvidia.step.Buckets;
 import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// Plans a graph: gives every weight, activation and cache layer its memory, and every op the
@@ -59,6 +63,8 @@ public final class GraphPlanner {
     private final Readers readers;
     /// Norms that a linear or an addition does, by the id of their result.
     private final Map<Integer, CoreOp.RmsNorm> folded = new HashMap<>();
+    /// Products that are planned, some of them before their turn.
+    private final Set<CoreOp.Linear> planned = Collections.newSetFromMap(new IdentityHashMap<>());
     private final AttentionOps attention;
     private final OwnOps ownOps;
     private final RowOps rowOps;
@@ -153,7 +159,7 @@ public final class GraphPlanner {
     private void lower(Op op) {
         switch (op) {
             case CoreOp.RmsNorm n -> norm(n);
-            case CoreOp.Linear l -> linear(l, l, new Epilogue(), l.out());
+            case CoreOp.Linear l -> linears(l);
             case CoreOp.Rope r -> attention.rope(r);
             case CoreOp.Attention a ->
                 attention.attention(a, tileRows == AttentionLaunches.tileRows(a, traits) && takenAsF16(a.out()));
@@ -257,6 +263,42 @@ public final class GraphPlanner {
         Epilogue plus(Value value) {
             return new Epilogue(value, factor, activation);
         }
+    }
+
+    /// A product, and those after it that read the same input and have the same format: they share their launches.
+    private void linears(CoreOp.Linear l) {
+        if (!planned.add(l)) {
+            return;
+        }
+        List<CoreOp.Linear> group = new ArrayList<>(List.of(l));
+        for (Op reader : options.fuse() ? readers.of(l.x()) : List.<Op>of()) {
+            if (reader instanceof CoreOp.Linear other
+                    && weights.matrix(other.weight())
+                            .format()
+                            .equals(weights.matrix(l.weight()).format())
+                    && planned.add(other)) {
+                group.add(other);
+            }
+        }
+        if (group.size() == 1) {
+            linear(l, l, new Epilogue(), l.out());
+            return;
+        }
+        Slot x = pool.get(l.x());
+        Norm norm = normOf(folded.get(l.x().id()));
+        List<Product> products = new ArrayList<>();
+        for (CoreOp.Linear each : group) {
+            Slot out = pool.define(each.out(), x.selected);
+            products.add(new Product(weights.matrix(each.weight()), bias(each), null, out));
+        }
+        add(
+                l,
+                group.stream().map(each -> each.weight().name()).collect(Collectors.joining(", ")),
+                "linear_" + products.getFirst().weight().format().id(),
+                level(products.getFirst().weight()),
+                x.selected,
+                group.stream().mapToLong(this::bytes).sum() + (norm == null ? 0 : 4L * x.width),
+                to -> linears.products(to, x, norm, products));
     }
 
     private void linear(Op op, CoreOp.Linear l, Epilogue then, Value outValue) {

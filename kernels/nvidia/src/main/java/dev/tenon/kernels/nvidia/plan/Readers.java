@@ -34,6 +34,11 @@ final class Readers {
         return ops.size() == 1 && !isOutput(value) ? Optional.of(ops.getFirst()) : Optional.empty();
     }
 
+    /// {@return the ops that read a value, in order}
+    List<Op> of(Value value) {
+        return reading.getOrDefault(value.id(), List.of());
+    }
+
     /// {@return whether ops alone read a value, and all of them are as asked}
     boolean all(Value value, Predicate<Op> asked) {
         return !isOutput(value)

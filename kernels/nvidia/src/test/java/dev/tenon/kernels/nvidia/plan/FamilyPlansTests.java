@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
@@ -19,6 +20,7 @@ import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.MvSchedule;
@@ -143,8 +145,7 @@ class FamilyPlansTests {
         assertEquals(
                 List.of(
                         "embedding_Q4_K",
-                        "linear_Q4_K_t1",
-                        "linear_Q4_K_t1",
+                        "qkv_Q4_K_Q4_K_t1",
                         "rope_append_f16",
                         "attention_f16_d64",
                         "attention_f16_d64",
@@ -365,5 +366,93 @@ class FamilyPlansTests {
         assertEquals(
                 List.of("qkv_Q4_K_Q4_K_t1", "rope_append_f16", "attention_f16_dlong", "linear_Q4_K_t1"),
                 layer(b.add("x1", x, project("o", a, WIDTH))));
+    }
+
+    @Test
+    void aConvolutionActivatesItsResultAndTakesOneLaunch() {
+        Value x = b.embedding("x", t.matrix("token_embd.weight", WIDTH, 1000, "Q4_K"));
+        Weight taps = t.matrix("conv", 4, WIDTH, "F32");
+        Value conv = b.shortConvolution("c", x, taps, Optional.empty());
+        x = b.add("x1", x, b.activate("act", conv, Activation.SILU));
+        PlannedGraph planned = plan(b.selectRows("rows", x), 64);
+
+        assertEquals(List.of("embedding_Q4_K", "short_convolution", "add", "select_rows"), entries(planned, TOKEN));
+        StepShape prompt = new StepShape(64, 1, false);
+        assertEquals(entries(planned, TOKEN), entries(planned, prompt));
+        assertEquals(1, planned.states().size());
+        assertEquals(3L * 4 * WIDTH, planned.states().getFirst().pageBytes());
+        assertEquals(4, planned.limits().stateSlots());
+        assertEquals(
+                4 * planned.states().getFirst().pageBytes(),
+                planned.states().getFirst().buffer().bytes());
+    }
+
+    @Test
+    void headsAreExpertsOrderedOnceAStep() {
+        Value x = b.embedding("x", t.matrix("token_embd.weight", WIDTH, 1000, "Q4_K"));
+        Weight to = t.matrices("k_b", 128, 256, 4, "Q8_0");
+        Weight from = t.matrices("v_b", 256, 128, 4, "Q8_0");
+        Value wide = b.headLinear("wide", x, to);
+        PlannedGraph planned = plan(b.selectRows("rows", b.headLinear("back", wide, from)), 64);
+
+        assertEquals(
+                List.of("embedding_Q4_K", "expert_linear_Q8_0", "expert_linear_Q8_0", "select_rows"),
+                entries(planned, TOKEN));
+        List<String> prompt = entries(planned, new StepShape(64, 1, false));
+        assertEquals(
+                List.of("embedding_Q4_K", "expert_groups", "to_f16", "expert_matmul_Q8_0_n128"), prompt.subList(0, 4));
+        assertEquals(1, prompt.stream().filter("expert_groups"::equals).count());
+    }
+
+    @Test
+    void whatFewModelsAttendWithIsCompiledOutForTheOthersWhereCodeIsCompiled() {
+        for (AttentionParams params :
+                List.of(heads(), AttentionParams.builder(8, 2, 0.125f).chunk(64).build())) {
+            GraphBuilder own = new GraphBuilder("attention");
+            Value x = own.embedding("x", t.matrix("token_embd.weight", WIDTH, 1000, "Q4_K"));
+            Value q = own.linear("q", x, t.matrix("q", WIDTH, 512, "Q4_K"), Optional.empty());
+            Value k = own.linear("k", x, t.matrix("k", WIDTH, 128, "Q4_K"), Optional.empty());
+            Value out = own.value("att", 512);
+            own.add(new CoreOp.Attention(q, k, k, 0, params, out));
+            Graph graph = own.build(own.selectRows("rows", out));
+            boolean plain = params.chunk() == 0;
+            for (DeviceTraits traits : List.of(TestGraphs.HOPPER, TestGraphs.HOPPER.asOldest())) {
+                PlannedGraph planned = t.plan(graph, TestGraphs.options(8, 4), traits, MvSchedule.DEFAULT);
+                String module = planned.launches(TOKEN).stream()
+                        .filter(l -> l.entry().startsWith("attention_"))
+                        .map(l -> l.module().name())
+                        .findFirst()
+                        .orElseThrow();
+                assertEquals(plain && traits.programmaticLaunch() ? "attention.plain" : "attention", module);
+            }
+        }
+    }
+
+    @Test
+    void productsOfOneInputAndFormatShareLaunchesUnlessNothingIsFused() {
+        Value x = b.embedding("x", t.matrix("token_embd.weight", WIDTH, 1000, "Q4_K"));
+        Value h = norm("norm", x);
+        Value sum = linear("a", h, t.matrix("a", WIDTH, 256, "Q4_K"), true);
+        sum = b.activate("act", sum, Activation.SILU);
+        for (String other : List.of("b", "c", "d")) {
+            sum = b.add(other + "s", sum, linear(other, h, t.matrix(other, WIDTH, 256, "Q4_K"), false));
+        }
+        sum = b.add("es", sum, linear("e", h, t.matrix("e", WIDTH, 256, "Q6_K"), false));
+        Graph graph = b.build(b.selectRows("rows", sum));
+        PlanOptions fused = TestGraphs.options(64, 4);
+        for (PlanOptions options : List.of(fused, fused.toBuilder().fuse(false).build())) {
+            PlannedGraph planned = t.plan(graph, options, TestGraphs.HOPPER, MvSchedule.DEFAULT);
+            List<String> token = entries(planned, TOKEN);
+            List<String> prompt = entries(planned, new StepShape(64, 1, false));
+            int apart = options.fuse() ? 0 : 4;
+            assertEquals(options.fuse() ? 1 : 0, count(token, "qkv_Q4_K_Q4_K_t1"), token::toString);
+            assertEquals(options.fuse() ? 1 : apart, count(token, "linear_Q4_K_t1"), token::toString);
+            assertEquals(1, count(token, "linear_Q6_K_t1"));
+            assertEquals(options.fuse() ? 2 : apart, count(prompt, "matmul_Q4_K_n64"), prompt::toString);
+        }
+    }
+
+    private static long count(List<String> entries, String entry) {
+        return entries.stream().filter(entry::equals).count();
     }
 }

@@ -295,9 +295,10 @@ class GraphPlannerTests {
             planned.launches(shape)
                     .forEach(l -> modules.put(l.entry(), l.module().name()));
         }
-        assertEquals("attention.f16.q8_0", modules.get("attention_f16_q8_0_d64"), modules::toString);
+        assertEquals("attention.f16.plain.q8_0", modules.get("attention_f16_q8_0_d64"), modules::toString);
         assertEquals("small.f16.q8_0", modules.get("rope_append_f16_q8_0"), modules::toString);
-        assertEquals("attention_prefill.f16.q8_0", modules.get("attention_prefill_f16_q8_0_d64"), modules::toString);
+        assertEquals(
+                "attention_prefill.f16.plain.q8_0", modules.get("attention_prefill_f16_q8_0_d64"), modules::toString);
         assertTrue(planned.cache().get(0).pageBytes() > planned.cache().get(1).pageBytes());
     }
 

@@ -173,7 +173,7 @@ public final class TestGraphs implements Weights {
         return b.build(b.selectRows("rows", b.add("x1", x, sum)));
     }
 
-    private Weight matrices(String name, int cols, int rows, int slices, String format) {
+    public Weight matrices(String name, int cols, int rows, int slices, String format) {
         Weight weight = new Weight(name, cols, rows, slices);
         weights.put(name, weight);
         formats.put(name, named(format));

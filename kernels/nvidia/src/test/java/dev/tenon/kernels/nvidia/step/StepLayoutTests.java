@@ -234,4 +234,24 @@ class StepLayoutTests {
             assertEquals(4, tables.bytes());
         }
     }
+
+    @Test
+    void runsHoldTheRowsAndTheSlotOfASequence() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepInput in = new StepInput();
+            in.addSequence(new int[] {0}, 7);
+            in.addSequence(new int[] {1}, 4);
+            in.addToken(100, 0, false);
+            in.addToken(101, 1, true);
+            in.addSequence(new int[] {2}, 2);
+            in.addToken(102, 30, true);
+            StepShape shape = StepShape.of(in.tokenCount(), in.logitRows(), 2);
+            StepLayout layout = new StepLayout(shape, 0, 3, false, true);
+            MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
+            layout.write(in, 0, 2, memory);
+            assertArrayEquals(new int[] {0, 0, 1, -1}, ints(memory, layout.runOfRow(), 4));
+            assertEquals(3, layout.runCount());
+            assertArrayEquals(new int[] {0, 2, 4, 0, 2, 1, 2, 0, 0, 0, 0, 0}, ints(memory, layout.runs(), 12));
+        }
+    }
 }

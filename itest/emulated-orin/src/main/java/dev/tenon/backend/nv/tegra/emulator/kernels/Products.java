@@ -124,10 +124,12 @@ final class Products {
                 input(launch, launch.longParameter(3), launch.longParameter(4), launch.floatParameter(5), count, cols);
         for (int i = 0; i < 3; i++) {
             int rows = launch.intParameter(12 + i);
-            float[] out = Matrix.of(launch, i < 2 ? format : ofV, launch.longParameter(i), rows, cols)
-                    .times(x);
-            add(out, floats(launch, launch.longParameter(6 + i), rows), null);
-            Arrays.write(launch, launch.longParameter(9 + i), out);
+            if (rows > 0) {
+                float[] out = Matrix.of(launch, i < 2 ? format : ofV, launch.longParameter(i), rows, cols)
+                        .times(x);
+                add(out, floats(launch, launch.longParameter(6 + i), rows), null);
+                Arrays.write(launch, launch.longParameter(9 + i), out);
+            }
         }
     }
 
