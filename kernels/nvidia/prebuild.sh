@@ -8,7 +8,7 @@
 #              JOBS  compilers at the same time (default: number of processors)
 set -eu
 script=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
-packer=$(dirname "$script")/src/main/java/dev/tenon/kernels/nvidia/source/PtxText.java
+packer=$(dirname "$script")/src/main/java/dev/tenon/kernels/nvidia/source/PtxFiles.java
 cd "$(dirname "$0")/src/main/resources/dev/tenon/kernels/nvidia"
 nvcc=${NVCC:-nvcc}
 java=${JAVA:-java}
@@ -46,23 +46,28 @@ compile() { # compile NAME FILE MACROS...
   "$nvcc" -std=c++17 -ptx -arch=compute_80 "$@" -o "$work/$name.ptx" "$file"
   # What the kernels use is in PTX 7.8, which drivers from CUDA 11.8 on compile; nvcc writes its own version.
   sed -i 's/^\.version .*/.version 7.8/' "$work/$name.ptx"
-  "$java" "$packer" "$work/$name.ptx" "$work/$name.compute_80.ptx.gz"
-  # The packed form numbers registers anew; this is what the driver will get.
-  "$java" "$packer" --unpack "$work/$name.compute_80.ptx.gz" "$work/$name.ptx"
-  ptxas -arch=sm_80 -O0 -o /dev/null "$work/$name.ptx"
-  rm "$work/$name.ptx"
 }
 
-if [ "${1-}" = compile ]; then
-  shift
+check() { # check NAME: what the driver will get compiles
+  ptxas -arch=sm_80 -O0 -o /dev/null "$work/$1.ptx"
+}
+
+case "${1-}" in
+compile | check)
   work=$PREBUILD_WORK
   trap - EXIT
-  compile "$@"
+  "$@"
   exit
-fi
+  ;;
+esac
 
 export PREBUILD_WORK="$work" NVCC="$nvcc" JAVA="$java"
 list | sed 's/^/compile /; s/ *$//' | xargs -P "$jobs" -L 1 "$script"
+"$java" "$packer" pack "$work" .compute_80.ptx.gz
+rm "$work"/*.ptx
+# The packed form numbers registers again.
+"$java" "$packer" unpack "$work" .compute_80.ptx.gz
+list | sed 's/ .*//; s/^/check /' | xargs -P "$jobs" -L 1 "$script"
 
 mkdir -p prebuilt
 rm -f prebuilt/*.ptx.gz

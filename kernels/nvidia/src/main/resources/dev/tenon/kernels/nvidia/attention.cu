@@ -371,7 +371,8 @@ constexpr bool ON_TENSOR_CORES<KvF32> = false;
         const HeadInput key{kNorm, eps, table, ropeDim, pairing};                                                      \
         const KvCache cache{kCache, vCache, pages, maxPages, kvHeads};                                                 \
         const Shape shape{                                                                                             \
-                heads, keyLength, valueLength, scale, window, softCap, sinks, lasts, gain, offset, period, chunk};     \
+                heads, keyLength, valueLength, scale, window, softCap, PLAIN ? nullptr : sinks,                        \
+                PLAIN ? nullptr : lasts, PLAIN ? 0.f : gain, offset, period, PLAIN ? 0 : chunk};                       \
         if constexpr (D > 0 && ON_TENSOR_CORES<Keys> && ON_TENSOR_CORES<Values>) {                                     \
             attentionTensor<Keys, Values, D, DEEP>(                                                                    \
                     q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);                  \

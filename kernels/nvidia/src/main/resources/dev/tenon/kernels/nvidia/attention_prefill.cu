@@ -265,7 +265,8 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
              const u8* kCache, const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window,          \
              float softCap, const float* sinks, const int* lasts, float gain, int offset, int period, int chunk) {   \
         attention<KEYS<D>, VALUES<D>, D>(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,      \
-                                         window, softCap, sinks, lasts, gain, offset, period, chunk);                \
+                                         window, softCap, PLAIN ? nullptr : sinks, PLAIN ? nullptr : lasts,          \
+                                         PLAIN ? 0.f : gain, offset, period, PLAIN ? 0 : chunk);                     \
     }
 #define TENON_ATTENTION_ENTRY(NAME, KEYS, VALUES, D) TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)
 

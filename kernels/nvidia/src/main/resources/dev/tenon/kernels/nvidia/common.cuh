@@ -200,6 +200,14 @@ DEVICE u32 dynamicSharedBytes() {
     return bytes;
 }
 
+// Attention without sinks, without a scale that grows with the position, without runs of positions and with a causal
+// mask: with TENON_PLAIN, what they need is compiled out.
+#ifdef TENON_PLAIN
+constexpr bool PLAIN = true;
+#else
+constexpr bool PLAIN = false;
+#endif
+
 // What a row of a position is scaled with, so that a softmax over more keys is not flatter.
 DEVICE float positionFactor(float gain, int offset, int period, int position) {
     return gain == 0.f ? 1.f : 1.f + gain * __logf(1 + (u32) (position + offset) / (u32) period);

@@ -7,7 +7,9 @@ import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.KvBuffer;
+import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepShape;
+import java.util.Map;
 import java.util.Optional;
 
 /// Writes down the launches of one attention op: append to the cache, unless another op of its layer did, then
@@ -182,7 +184,7 @@ public record AttentionLaunches(
         int block = deep && op.keyLength() == 64 ? DEEP_BLOCK : block();
         Argument.Address none = Argument.Address.NULL;
         e.launch(
-                cache.module(Emission.ATTENTION),
+                module(e, Emission.ATTENTION),
                 (deep ? "attention_deep_" : "attention_") + cache.entry() + "_d" + variant(),
                 splits,
                 groups,
@@ -224,6 +226,19 @@ public record AttentionLaunches(
                 op.params().chunk());
     }
 
+    /// The module to attend with: what few models have is compiled out of a second one, where code is compiled for
+    /// the device. There attention over long contexts is faster, and elsewhere the modules are as large as before.
+    private KernelModule module(Emission e, KernelModule all) {
+        boolean plain = sinks.equals(Argument.Address.NULL)
+                && growth.isEmpty()
+                && op.params().causal()
+                && op.params().chunk() == 0;
+        return cache.module(
+                plain && e.traits.programmaticLaunch()
+                        ? new KernelModule(all.file(), Map.of("TENON_PLAIN", "plain"))
+                        : all);
+    }
+
     private float gain() {
         return growth.map(PositionScale::gain).orElse(0f);
     }
@@ -231,7 +246,7 @@ public record AttentionLaunches(
     private void attendTiles(Emission e) {
         int length = op.keyLength();
         e.launch(
-                cache.module(Emission.ATTENTION_PREFILL),
+                module(e, Emission.ATTENTION_PREFILL),
                 "attention_prefill_" + cache.entry() + "_d" + length,
                 e.layout.tileCount(),
                 op.headCountKv(),

@@ -2,6 +2,7 @@ package dev.tenon.kernels.nvidia.launch;
 
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.kernels.nvidia.source.KernelModule;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 
@@ -21,11 +22,15 @@ public record CacheTypes(KvType keys, KvType values) {
 
     /// {@return the module that has the entries of these types}
     ///
-    /// @param plain the module that has those of one type for both
-    KernelModule module(KernelModule plain) {
-        return keys == values
-                ? plain
-                : new KernelModule(plain.file(), Map.of("TENON_KEYS", name(keys), "TENON_VALUES", name(values)));
+    /// @param same the module that has those of one type for both
+    KernelModule module(KernelModule same) {
+        if (keys == values) {
+            return same;
+        }
+        Map<String, String> macros = new HashMap<>(same.macros());
+        macros.put("TENON_KEYS", name(keys));
+        macros.put("TENON_VALUES", name(values));
+        return new KernelModule(same.file(), macros);
     }
 
     /// {@return whether attention of few rows with heads of 64 or 128 elements runs on tensor cores}

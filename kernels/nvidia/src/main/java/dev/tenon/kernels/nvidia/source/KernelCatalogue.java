@@ -72,9 +72,11 @@ public final class KernelCatalogue {
     ///
     /// @param module the module
     public static Optional<byte[]> prebuilt(KernelModule module) {
-        return unpacked(PREBUILT_FILES + module.name() + "." + PREBUILT + ".ptx.gz")
-                .map(text -> PtxText.decode(new String(text, StandardCharsets.US_ASCII))
-                        .getBytes(StandardCharsets.US_ASCII));
+        return PtxFiles.read(
+                        module.name(),
+                        name -> Optional.ofNullable(KernelCatalogue.class.getResourceAsStream(
+                                PREBUILT_FILES + name + "." + PREBUILT + ".ptx.gz")))
+                .map(text -> text.getBytes(StandardCharsets.US_ASCII));
     }
 
     private static Optional<byte[]> unpacked(String name) {

@@ -1,17 +1,10 @@
 package dev.tenon.kernels.nvidia.source;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.zip.GZIPInputStream;
-import java.util.zip.GZIPOutputStream;
 
 /// PTX written so that it compresses to half: without comments, with registers named by how recently they
 /// were used.
@@ -22,37 +15,12 @@ import java.util.zip.GZIPOutputStream;
 /// ```
 ///
 /// Unrolled code repeats itself in this form. Registers are numbered again in the order of their first
-/// use; each kernel begins from nothing. Also a program, which `prebuild.sh` runs from its source: it
-/// depends on the JDK alone.
+/// use; each kernel begins from nothing.
 final class PtxText {
     private static final Pattern PLAIN = Pattern.compile("%([a-z]+)(\\d+)");
     private static final Pattern RECENT = Pattern.compile("%([a-z]+)(N|\\d+)");
 
     private PtxText() {}
-
-    /// Compresses a file and checks that it comes back, or unpacks one.
-    ///
-    /// @param arguments PTX to read, file to write; or `--unpack`, compressed file to read, PTX to write
-    static void main(String[] arguments) throws IOException {
-        if (arguments[0].equals("--unpack")) {
-            try (InputStream in = new GZIPInputStream(Files.newInputStream(Path.of(arguments[1])))) {
-                String text = new String(in.readAllBytes(), StandardCharsets.US_ASCII);
-                Files.writeString(Path.of(arguments[2]), decode(text));
-            }
-            return;
-        }
-        String text = encode(Files.readString(Path.of(arguments[0])));
-        if (!encode(decode(text)).equals(text)) {
-            throw new IllegalStateException(arguments[0] + " does not come back from its compressed form");
-        }
-        try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(Path.of(arguments[1]))) {
-            {
-                def.setLevel(9);
-            }
-        }) {
-            out.write(text.getBytes(StandardCharsets.US_ASCII));
-        }
-    }
 
     /// {@return PTX in the form above}
     ///

@@ -1,0 +1,124 @@
+package dev.tenon.kernels.nvidia.source;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+
+/// Compressed PTX of the modules: in the form of [PtxText], without the lines that repeat others ([RepeatedLines]),
+/// then gzipped. A file's first line may name a module, of whose lines some are left out, too: the modules of one
+/// source
+/// file for two formats have most of them in common. Also a program, which `prebuild.sh` runs from its source: it
+/// depends
+/// on the JDK alone.
+final class PtxFiles {
+    private static final String PLAIN = ".ptx";
+    private static final String BASE = "// after ";
+    /// What the name of a module contains that others of its source file are compressed after.
+    private static final String OF_BASE = ".Q4_K";
+
+    private PtxFiles() {}
+
+    /// Compresses the PTX files of a folder, or brings them back as the driver will get them.
+    ///
+    /// @param arguments `pack` or `unpack`; a folder; the end of compressed files' names
+    static void main(String[] arguments) throws IOException {
+        Path folder = Path.of(arguments[1]);
+        String end = arguments[2];
+        if (arguments[0].equals("pack")) {
+            pack(folder, end);
+            return;
+        }
+        for (String name : names(folder, end)) {
+            String text = read(name, module -> Optional.of(open(folder.resolve(module + end))))
+                    .orElseThrow();
+            Files.writeString(folder.resolve(name + PLAIN), text);
+        }
+    }
+
+    private static InputStream open(Path file) {
+        try {
+            return Files.newInputStream(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<String> names(Path folder, String end) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(end))
+                    .map(name -> name.substring(0, name.length() - end.length()))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private static void pack(Path folder, String end) throws IOException {
+        List<String> names = names(folder, PLAIN);
+        Map<String, String> bases = new TreeMap<>();
+        names.stream().filter(name -> name.contains(OF_BASE)).forEach(name -> bases.put(kind(name), name));
+        for (String name : names) {
+            List<String> lines = encoded(folder, name);
+            String base = bases.get(kind(name));
+            List<String> before = base == null || base.equals(name) ? List.of() : encoded(folder, base);
+            String first = before.isEmpty() ? "" : BASE + base + "\n";
+            String text = first + String.join("\n", RepeatedLines.leaveOut(before, lines)) + "\n";
+            try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(folder.resolve(name + end))) {
+                {
+                    def.setLevel(9);
+                }
+            }) {
+                out.write(text.getBytes(StandardCharsets.US_ASCII));
+            }
+        }
+    }
+
+    private static String kind(String name) {
+        return name.contains(".") ? name.substring(0, name.indexOf('.')) : name;
+    }
+
+    private static List<String> encoded(Path folder, String name) throws IOException {
+        String text = PtxText.encode(Files.readString(folder.resolve(name + PLAIN)));
+        if (!PtxText.encode(PtxText.decode(text)).equals(text)) {
+            throw new IllegalStateException(name + " does not come back from its compressed form");
+        }
+        return text.lines().toList();
+    }
+
+    /// {@return PTX that a driver compiles; empty if there is none}
+    ///
+    /// @param module a module's name
+    /// @param files opens the compressed file of a module, if there is one
+    static Optional<String> read(String module, Function<String, Optional<InputStream>> files) {
+        return lines(module, files).map(lines -> PtxText.decode(String.join("\n", lines)));
+    }
+
+    private static Optional<List<String>> lines(String module, Function<String, Optional<InputStream>> files) {
+        return files.apply(module).map(file -> {
+            List<String> lines;
+            try (InputStream in = new GZIPInputStream(file)) {
+                lines = new String(in.readAllBytes(), StandardCharsets.US_ASCII)
+                        .lines()
+                        .toList();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            if (!lines.getFirst().startsWith(BASE)) {
+                return RepeatedLines.putBack(List.of(), lines);
+            }
+            String base = lines.getFirst().substring(BASE.length());
+            return RepeatedLines.putBack(lines(base, files).orElseThrow(), lines.subList(1, lines.size()));
+        });
+    }
+}
