@@ -156,8 +156,12 @@ public final class Synth {
         Requantizer.putFileType(writer, mix);
     }
 
-    /// By what each rotation frequency is divided: Llama 3's scaling of 32 for an original context of 8192.
+    /// By what each rotation frequency is divided: in Gemma 4 what keeps most pairs from turning,
+    /// else Llama 3's scaling of 32 for an original context of 8192.
     static float[] ropeFactors(SynthShape shape) {
+        if (shape.architecture().equals("gemma4")) {
+            return Gemma4Tensors.ropeFactors(shape);
+        }
         float[] factors = new float[shape.headLength() / 2];
         double scale = 32;
         double longest = 8192;
@@ -188,7 +192,7 @@ public final class Synth {
 
     private static GgufWriter.TensorWriter vector(SynthTensors.Tensor tensor, SynthShape shape, Quantizer encoder) {
         int n = Math.toIntExact(tensor.shape().getFirst());
-        int mean = tensor.name().endsWith("_norm.weight") ? 1 : 0;
+        int mean = tensor.name().endsWith("_norm.weight") || tensor.name().endsWith("_scale.weight") ? 1 : 0;
         return (target, first, rows) -> {
             float[] values = new float[n];
             Gauss gauss = new Gauss(seed(shape, tensor, 0));

@@ -66,6 +66,10 @@ final class SynthPresets {
         large.put(all, "gemma-3-4b", 34, 2560, 8, 4, 256, 10240, true);
         large.put(all, "gemma-3-12b", 48, 3840, 16, 8, 256, 15360, true);
         large.put(all, "gemma-3-27b", 62, 5376, 32, 16, 128, 21504, true);
+        Row e2b = new Row("gemma4", 262144, 131072, 1e6f, 1e-6f).with(Gemma4Tensors.keys(35, 5, 20, 6144, 12288));
+        e2b.put(all, "gemma-4-e2b", 35, 1536, 8, 1, 512, 6144, true, true);
+        Row e4b = new Row("gemma4", 262144, 131072, 1e6f, 1e-6f).with(Gemma4Tensors.keys(42, 6, 18, 10240, 10240));
+        e4b.put(all, "gemma-4-e4b", 42, 2560, 8, 2, 512, 10240, true, true);
     }
 
     private static void experts(Map<String, SynthShape> all) {
@@ -129,8 +133,12 @@ final class SynthPresets {
         }
 
         Row with(String key, GgufValue value) {
+            return with(Map.of(key, value));
+        }
+
+        Row with(Map<String, GgufValue> further) {
             Map<String, GgufValue> more = new LinkedHashMap<>(keys);
-            more.put(key, value);
+            more.putAll(further);
             return new Row(architecture, vocabulary, context, ropeFreqBase, normEpsilon, experts, expertsUsed, more);
         }
 

@@ -13,6 +13,7 @@ final class SynthTensors {
             "cohere2",
             "gemma2",
             "gemma3",
+            "gemma4",
             "gpt-oss",
             "granite",
             "llama",
@@ -82,7 +83,10 @@ final class SynthTensors {
             add("rope_factors_short.weight", pairs);
         }
         add("token_embd.weight", embedding, shape.vocabulary());
-        for (int layer = 0; layer < shape.layers(); layer++) {
+        if (architecture.equals("gemma4")) {
+            all.addAll(Gemma4Tensors.of(shape));
+        }
+        for (int layer = 0; layer < shape.layers() && !architecture.equals("gemma4"); layer++) {
             String prefix = "blk." + layer + ".";
             attention(prefix);
             if (shape.experts() > 0) {

@@ -45,6 +45,8 @@ class SynthTests {
         assertWeights(30_532_122_624L, "qwen3-30b-a3b");
         assertWeights(999_885_952L, "gemma-3-1b");
         assertWeights(2_614_341_888L, "gemma-2-2b");
+        assertWeights(4_628_569_635L, "gemma-4-e2b");
+        assertWeights(7_463_013_674L, "gemma-4-e4b");
         assertWeights(3_836_021_760L + 2 * 48, "phi-4-mini");
         assertWeights(3_821_079_552L, "phi-3-mini-4k");
         assertWeights(494_032_768L, "qwen2.5-0.5b");
