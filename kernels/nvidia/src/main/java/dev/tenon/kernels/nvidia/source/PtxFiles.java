@@ -15,12 +15,10 @@ import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
-/// Compressed PTX of the modules: in the form of [PtxText], without the lines that repeat others ([RepeatedLines]),
-/// then gzipped. A file's first line may name a module, of whose lines some are left out, too: the modules of one
-/// source
-/// file for two formats have most of them in common. Also a program, which `prebuild.sh` runs from its source: it
-/// depends
-/// on the JDK alone.
+/// Compressed PTX of the modules: in the form of [PtxText], without the lines that repeat others
+/// ([RepeatedLines]), then gzipped. A file's first line may name a module, of whose lines some are
+/// left out, too: the modules of one source file for two formats have most of them in common. Also
+/// a program, which `prebuild.sh` runs from its source: it depends on the JDK alone.
 final class PtxFiles {
     private static final String PLAIN = ".ptx";
     private static final String BASE = "// after ";
