@@ -261,8 +261,8 @@ public final class FusedOp {
         }
     }
 
-    /// Projections of one row before attention, where they are not [Qkv]: fewer than three, as of layers that share
-    /// keys and values, or with values that are normed.
+    /// Projections of one row, where they are not [Qkv]: before attention fewer than three, as of layers that share
+    /// keys and values, or with values that are normed; with a norm those of layers with a state.
     ///
     /// @param norm norm of the input ([CoreOp.RmsNorm] or [CoreOp.LayerNorm]), or empty
     /// @param normRead whether other ops read the norm's result; then it is the first output

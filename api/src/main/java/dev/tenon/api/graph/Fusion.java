@@ -105,6 +105,11 @@ public final class Fusion {
                 matchThen(linear);
             }
         }
+        for (Op op : graph.ops()) {
+            if (op instanceof CoreOp.Unary unary) {
+                matchNormed(unary.out());
+            }
+        }
         List<Op> ops = ordered(rewritten());
         return ops.isEmpty() ? graph : graph.withOps(ops);
     }
@@ -155,12 +160,14 @@ public final class Fusion {
     }
 
     private void matchQkv(CoreOp.Attention attention) {
-        Optional<PositionScale> scale = before(attention.q(), PositionScale.class);
-        Value query = scale.map(PositionScale::x).orElse(attention.q());
+        Value queryRow = withoutPlainNorm(attention.q());
+        Value keyRow = withoutPlainNorm(attention.k());
+        Optional<PositionScale> scale = before(queryRow, PositionScale.class);
+        Value query = scale.map(PositionScale::x).orElse(queryRow);
         Optional<CoreOp.Rope> qRope = before(query, CoreOp.Rope.class);
-        Optional<CoreOp.Rope> kRope = before(attention.k(), CoreOp.Rope.class);
+        Optional<CoreOp.Rope> kRope = before(keyRow, CoreOp.Rope.class);
         Value qTurned = qRope.map(CoreOp.Rope::x).orElse(query);
-        Value kTurned = kRope.map(CoreOp.Rope::x).orElse(attention.k());
+        Value kTurned = kRope.map(CoreOp.Rope::x).orElse(keyRow);
         Optional<CoreOp.RmsNorm> qNorm = before(qTurned, CoreOp.RmsNorm.class);
         Optional<CoreOp.RmsNorm> kNorm = before(kTurned, CoreOp.RmsNorm.class);
         Value qValue = qNorm.map(CoreOp.RmsNorm::x).orElse(qTurned);
@@ -191,6 +198,14 @@ public final class Fusion {
         take(qkv);
     }
 
+    /// {@return what a norm without a weight after a rotation reads, otherwise the value}
+    private Value withoutPlainNorm(Value value) {
+        return before(value, PartOp.PlainRmsNorm.class)
+                .map(PartOp.PlainRmsNorm::x)
+                .filter(x -> before(x, CoreOp.Rope.class).isPresent())
+                .orElse(value);
+    }
+
     /// Queries, and those of keys and values that are projections of the same row, where they are not fused yet.
     private void matchProjections(CoreOp.Attention attention) {
         Optional<FusedOp.Projections.Part> queries = projection(attention.q());
@@ -204,6 +219,26 @@ public final class Fusion {
                 .toList();
         Optional<CoreOp.Unary> norm = normOf(x);
         take(new FusedOp.Projections(norm, norm.isPresent() && readers.get(x.id()) > parts.size(), parts));
+    }
+
+    /// A norm of whole rows and the projections of its result that are left, as layers with a state have them. The one
+    /// that makes the logits stays apart.
+    private void matchNormed(Value value) {
+        Optional<CoreOp.Unary> norm = normOf(value);
+        if (norm.isEmpty()
+                || norm.get().weights().getFirst().cols() != norm.get().out().width()) {
+            return;
+        }
+        List<FusedOp.Projections.Part> parts = graph.ops().stream()
+                .filter(op -> op instanceof CoreOp.Linear linear
+                        && linear.x().equals(value)
+                        && free(op) != null
+                        && !linear.out().equals(graph.output()))
+                .map(op -> new FusedOp.Projections.Part((CoreOp.Linear) op, Optional.empty(), Optional.empty()))
+                .toList();
+        if (!parts.isEmpty()) {
+            take(new FusedOp.Projections(norm, readers.get(value.id()) > parts.size(), parts));
+        }
     }
 
     /// The projection that a value is, with what happened to its heads.

@@ -74,6 +74,26 @@ class FusionTests {
         assertEquals(List.of("projections", "linear", "plain_rms_norm", "rope", "attention"), fused(attended));
     }
 
+    @Test
+    void aNormFusesWithTheProjectionsOfItsResultThatAreLeft() {
+        Value in = rms("in", x);
+        Value left = linear("left", in, WIDTH);
+        Value halves = b.slice("half", linear("right", in, 2 * WIDTH), 2, 0, WIDTH / 2);
+        Value sum = b.add("sum", b.multiply("twice", left, left), b.add("more", halves, in));
+        assertEquals(List.of("projections", "slice", "multiply", "add", "add"), fused(sum));
+    }
+
+    @Test
+    void normsWithoutAWeightAfterTheRotationStayOps() {
+        RopeParams rope = RopeParams.builder(6, Pairing.HALF_SPLIT, 10_000).build();
+        Value in = rms("in", x);
+        Value q = b.plainRmsNorm("q_norm", b.rope("q_rope", linear("q", in, 12), rope), 2, 1e-5f);
+        Value k = b.plainRmsNorm("k_norm", b.rope("k_rope", linear("k", in, 6), rope), 1, 1e-5f);
+        AttentionParams params = AttentionParams.builder(2, 1, 0.4f).build();
+        Value attended = b.attention("att", q, k, linear("v", in, 6), 0, params);
+        assertEquals(List.of("norm_qkv_rope", "plain_rms_norm", "plain_rms_norm", "attention"), fused(attended));
+    }
+
     /// Ends the graph as decoders do, so that the last sum has two readers.
     private List<String> fused(Value out) {
         Graph graph = b.build(b.add("end", b.scale("half", out, 0.5f), out));

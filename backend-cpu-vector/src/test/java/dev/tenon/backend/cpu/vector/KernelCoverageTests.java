@@ -103,7 +103,7 @@ class KernelCoverageTests {
             }
         }
         for (PlanReport.Kernel step : steps(otherLayers(weights), weights, KvType.F16, true)) {
-            if (step.op().matches("qkv|scaled_qkv|.*gate_up|linear_then|norm_router|expert_down")) {
+            if (step.op().matches("qkv|scaled_qkv|projections|.*gate_up|linear_then|norm_router|expert_down")) {
                 found.add(line(step, "F32"));
             }
             ops.add(step.op());
@@ -224,6 +224,9 @@ class KernelCoverageTests {
         Value hidden = b.multiply("hidden", gate, b.linear("up", x, square, none));
         Value down = b.rmsNorm("post", b.linear("down", hidden, square, none), row, 1e-5f);
         x = b.add("out", x, down);
+        Value n = b.rmsNorm("mixer_norm", x, row, 1e-5f);
+        Value mixed = b.linear("mixer", n, square, none);
+        x = b.multiply("mixed", mixed, b.add("mixer_sum", mixed, x));
         Value h = b.rmsNorm("ffn_norm", x, row, 1e-5f);
         RouterParams params =
                 RouterParams.builder(RouterParams.Gating.SIGMOID, 2).build();
