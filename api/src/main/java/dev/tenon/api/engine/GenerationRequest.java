@@ -2,8 +2,10 @@ package dev.tenon.api.engine;
 
 import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.TokenConstraint;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /// What to generate. Immutable; made by [#builder()].
 public final class GenerationRequest {
@@ -17,6 +19,7 @@ public final class GenerationRequest {
     private final int priority;
     private final String group;
     private final int contextShift;
+    private final TokenConstraint constraint;
 
     private GenerationRequest(Builder builder) {
         this.prompt = builder.prompt.clone();
@@ -29,6 +32,7 @@ public final class GenerationRequest {
         this.priority = builder.priority;
         this.group = builder.group;
         this.contextShift = builder.contextShift;
+        this.constraint = builder.constraint;
     }
 
     /// {@return a builder of a request with an empty prompt, the default sampling and no limit}
@@ -104,6 +108,11 @@ public final class GenerationRequest {
         return contextShift;
     }
 
+    /// {@return a copy of what says which tokens may be sampled, if there is such}
+    public Optional<TokenConstraint> constraint() {
+        return Optional.ofNullable(constraint).map(TokenConstraint::copy);
+    }
+
     /// Builds requests. Not safe for several threads.
     public static final class Builder {
         private int[] prompt = {};
@@ -116,6 +125,7 @@ public final class GenerationRequest {
         private int priority;
         private String group = "";
         private int contextShift = -1;
+        private TokenConstraint constraint;
 
         private Builder() {}
 
@@ -218,6 +228,15 @@ public final class GenerationRequest {
         /// @return this
         public Builder contextShift(int keep) {
             this.contextShift = keep;
+            return this;
+        }
+
+        /// Sets what says which tokens may be sampled; nothing by default.
+        ///
+        /// @param rule where the reply begins in a grammar; copied; null for no constraint
+        /// @return this
+        public Builder constraint(TokenConstraint rule) {
+            this.constraint = rule == null ? null : rule.copy();
             return this;
         }
 

@@ -105,6 +105,15 @@ public final class ErrorCode {
     /// The architecture makes a graph that is not sound, or fails: a fault of its bundle.
     public static final String MODEL_GRAPH = "MODEL-011";
 
+    // --- grammars
+    // -----------------------------------------------------------------------------------------------------
+    /// A JSON Schema, grammar or regular expression does not parse.
+    public static final String GRAMMAR_SYNTAX = "GRAMMAR-001";
+    /// A grammar asks for something that masks cannot enforce.
+    public static final String GRAMMAR_UNSUPPORTED = "GRAMMAR-002";
+    /// A grammar exceeds a limit of size, nesting or states.
+    public static final String GRAMMAR_LIMIT = "GRAMMAR-003";
+
     // --- backends
     // -----------------------------------------------------------------------------------------------------
     /// The backend that was asked for is not installed or not available here.
