@@ -1,0 +1,222 @@
+package dev.tenon.platform.grammar.automaton;
+
+import dev.tenon.platform.grammar.expr.Derivatives;
+import dev.tenon.platform.grammar.expr.Expr;
+import dev.tenon.platform.grammar.expr.ExprPool;
+import dev.tenon.platform.grammar.expr.GrammarException;
+import dev.tenon.platform.grammar.expr.Rule;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/// Reads texts byte by byte: a pushdown automaton whose states and transitions are made when they
+/// are first needed.
+///
+/// A state has an expression for each [Node], which says where the text goes on after it. A byte
+/// replaces the expressions by their derivatives; where the empty text belongs to one, the text may
+/// also go on after the node's rule. Rules that are called at one place share one node, so that the
+/// number of a state's nodes grows with the text at most linearly. Not safe for several threads.
+public final class Automaton {
+    private static final Comparator<Node> BY_ID = Comparator.comparingInt(node -> node.id);
+
+    private final Derivatives derivatives;
+    private final int mostItems;
+    private final Map<Node, Node> nodes = new HashMap<>();
+    private final Map<State, State> states = new HashMap<>();
+    private final State dead = new State(new Node[0], new Expr[0], false);
+    private final State start;
+    private int nextNode;
+
+    /// Makes an automaton; closes the pool.
+    ///
+    /// @param pool the grammar's expressions
+    /// @param root what whole texts belong to
+    /// @throws GrammarException (`GRAMMAR-002`) if a rule begins with itself or no text belongs to
+    ///     the grammar
+    public Automaton(ExprPool pool, Expr root) {
+        this.derivatives = new Derivatives(pool);
+        this.mostItems = pool.limits().statesInAMask();
+        if (!derivatives.isAlive(root)) {
+            throw GrammarException.unsupported(
+                    "No text satisfies the grammar: its parts contradict each other. Loosen one of them.");
+        }
+        Map<Node, Expr> items = new TreeMap<>(BY_ID);
+        Node end = node(true, Map.of());
+        if (!root.isEmpty()) {
+            items.put(end, root);
+        }
+        start = state(items, root.isNullable());
+    }
+
+    /// {@return the state before the first byte}
+    public State start() {
+        return start;
+    }
+
+    /// {@return number of classes of bytes that the grammar tells apart}
+    public int classCount() {
+        return derivatives.classCount();
+    }
+
+    /// {@return the class of a byte}
+    ///
+    /// @param value 0 to 255
+    public int classOf(int value) {
+        return derivatives.classOf(value);
+    }
+
+    /// Begins a mask or a token: bounds what it may add, and forgets what is no longer in use if it
+    /// has become much.
+    public void begin() {
+        if (derivatives.beginMask() || states.size() > 2 * mostItems) {
+            states.clear();
+            nodes.clear();
+            start.next = null;
+            start.openNodes = null;
+            start.openExprs = null;
+        }
+    }
+
+    /// {@return the state after a byte, or null if no text goes on with it}
+    ///
+    /// @param state a state of this automaton
+    /// @param byteClass the byte's class
+    public State next(State state, int byteClass) {
+        if (state.next == null) {
+            state.next = new State[derivatives.classCount()];
+        }
+        State next = state.next[byteClass];
+        if (next == null) {
+            next = step(state, byteClass);
+            state.next[byteClass] = next;
+        }
+        return next == dead ? null : next;
+    }
+
+    /// {@return whether a whole text belongs to the grammar}
+    ///
+    /// @param text any text
+    public boolean matches(String text) {
+        State state = start;
+        for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
+            begin();
+            state = next(state, classOf(b & 255));
+            if (state == null) {
+                return false;
+            }
+        }
+        return state.isAccepting();
+    }
+
+    private State step(State state, int c) {
+        open(state);
+        Map<Node, Expr> items = new TreeMap<>(BY_ID);
+        Deque<Node> over = new ArrayDeque<>();
+        for (int i = 0; i < state.openNodes.length; i++) {
+            Expr rest = derivatives.next(state.openExprs[i], c);
+            if (!rest.isNothing() && derivatives.isAlive(rest)) {
+                add(state.openNodes[i], rest, items, over);
+            }
+        }
+        boolean accepting = false;
+        Set<Node> seen = new HashSet<>();
+        while (!over.isEmpty()) {
+            Node node = over.removeLast();
+            if (seen.add(node)) {
+                accepting |= node.end;
+                for (int i = 0; i < node.rests.length; i++) {
+                    add(node.parents[i], node.rests[i], items, over);
+                }
+            }
+        }
+        return items.isEmpty() && !accepting ? dead : state(items, accepting);
+    }
+
+    private void add(Node node, Expr rest, Map<Node, Expr> items, Deque<Node> over) {
+        if (!rest.isEmpty()) {
+            items.merge(node, rest, derivatives::or);
+        }
+        if (rest.isNullable()) {
+            over.add(node);
+        }
+        if (items.size() > mostItems) {
+            throw GrammarException.limit("The text can be read in more than " + mostItems
+                    + " ways by the grammar. Make its rules less ambiguous.");
+        }
+    }
+
+    private State state(Map<Node, Expr> items, boolean accepting) {
+        State made =
+                new State(items.keySet().toArray(Node[]::new), items.values().toArray(Expr[]::new), accepting);
+        State known = states.putIfAbsent(made, made);
+        return known == null ? made : known;
+    }
+
+    /// Finds the rules that may begin in a state.
+    private void open(State state) {
+        if (state.openNodes != null) {
+            return;
+        }
+        List<Node> openNodes = new ArrayList<>(Arrays.asList(state.nodes));
+        List<Expr> openExprs = new ArrayList<>(Arrays.asList(state.exprs));
+        TreeMap<Rule, Map<Node, Expr>> called = new TreeMap<>(Comparator.comparingInt(Rule::rank));
+        for (int i = 0; i < state.nodes.length; i++) {
+            call(state.nodes[i], state.exprs[i], called);
+        }
+        while (!called.isEmpty()) { // callers first: all calls of a rule are known when it is taken
+            Map.Entry<Rule, Map<Node, Expr>> first = called.pollFirstEntry();
+            Node node = node(false, first.getValue());
+            Expr body = first.getKey().body();
+            openNodes.add(node);
+            openExprs.add(body);
+            call(node, body, called);
+        }
+        state.openNodes = openNodes.toArray(Node[]::new);
+        state.openExprs = openExprs.toArray(Expr[]::new);
+    }
+
+    private void call(Node node, Expr expr, Map<Rule, Map<Node, Expr>> called) {
+        for (Expr.Head head : derivatives.heads(expr)) {
+            called.computeIfAbsent(head.rule(), rule -> new TreeMap<>(BY_ID)).merge(node, head.rest(), derivatives::or);
+        }
+    }
+
+    /// {@return the node that goes on after these expressions. Where nothing is left to come, it
+    ///     goes on as the node that would follow, so that a rule that ends with itself needs no
+    ///     more and more nodes}
+    private Node node(boolean isEnd, Map<Node, Expr> rests) {
+        boolean end = isEnd;
+        Map<Node, Expr> edges = new TreeMap<>(BY_ID);
+        for (Map.Entry<Node, Expr> each : rests.entrySet()) {
+            Node parent = each.getKey();
+            if (each.getValue().isEmpty()) {
+                end |= parent.end;
+                for (int i = 0; i < parent.rests.length; i++) {
+                    edges.merge(parent.parents[i], parent.rests[i], derivatives::or);
+                }
+            } else {
+                edges.merge(parent, each.getValue(), derivatives::or);
+            }
+        }
+        Node made = new Node(
+                nextNode,
+                end,
+                edges.values().toArray(Expr[]::new),
+                edges.keySet().toArray(Node[]::new));
+        Node known = nodes.putIfAbsent(made, made);
+        if (known != null) {
+            return known;
+        }
+        nextNode++;
+        return made;
+    }
+}

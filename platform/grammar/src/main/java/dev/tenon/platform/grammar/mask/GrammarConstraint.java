@@ -1,0 +1,107 @@
+package dev.tenon.platform.grammar.mask;
+
+import dev.tenon.api.text.TokenConstraint;
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.grammar.automaton.State;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/// How far a reply has come in a grammar.
+final class GrammarConstraint implements TokenConstraint {
+    private static final int MOST_FORCED_BYTES = 256;
+    private static final int[] NONE = {};
+
+    private final GrammarMasks masks;
+    private State state;
+    private boolean ended;
+
+    GrammarConstraint(GrammarMasks masks, State state, boolean ended) {
+        this.masks = masks;
+        this.state = state;
+        this.ended = ended;
+    }
+
+    @Override
+    public void mask(long[] words) {
+        masks.mask(state, words);
+    }
+
+    @Override
+    public void accept(int token) {
+        Tokenizer tokenizer = masks.vocabulary().tokenizer();
+        if (tokenizer.isEndOfGeneration(token)) {
+            if (!state.isAccepting()) {
+                throw refused(token);
+            }
+            ended = true;
+            return;
+        }
+        byte[] bytes = tokenizer.isControl(token) ? new byte[0] : tokenizer.bytes(token);
+        State next = ended || bytes.length == 0 ? null : masks.after(state, bytes);
+        if (next == null) {
+            throw refused(token);
+        }
+        state = next;
+    }
+
+    private IllegalArgumentException refused(int token) {
+        return new IllegalArgumentException(
+                "Token " + token + " ('" + masks.vocabulary().tokenizer().piece(token)
+                        + "') cannot follow here by the grammar; the mask has the tokens that can");
+    }
+
+    @Override
+    public boolean isComplete() {
+        return state.isAccepting();
+    }
+
+    @Override
+    public boolean isEnded() {
+        return ended || state.isFinal();
+    }
+
+    @Override
+    public int[] forced() {
+        byte[] bytes = ended ? new byte[0] : masks.forced(state, MOST_FORCED_BYTES);
+        if (bytes.length < 2) {
+            return NONE; // the only token, if it is one, is quickly sampled; it may also go on with what follows
+        }
+        int[] tokens;
+        try {
+            String text = StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+            tokens = masks.vocabulary().tokenizer().encode(text, false, false);
+        } catch (CharacterCodingException e) {
+            return NONE; // the text goes on within a character
+        }
+        State end = masks.after(state, bytes);
+        // The last token may be another one together with what follows.
+        int count = end.isFinal() ? tokens.length : tokens.length - 1;
+        return spelled(tokens, bytes) && count > 0 ? Arrays.copyOf(tokens, count) : NONE;
+    }
+
+    /// {@return whether tokens stand for exactly these bytes; some tokenizers add a space}
+    private boolean spelled(int[] tokens, byte[] bytes) {
+        Tokenizer tokenizer = masks.vocabulary().tokenizer();
+        int at = 0;
+        for (int token : tokens) {
+            byte[] each = tokenizer.isControl(token) ? new byte[0] : tokenizer.bytes(token);
+            if (each.length == 0
+                    || at + each.length > bytes.length
+                    || !Arrays.equals(each, 0, each.length, bytes, at, at + each.length)) {
+                return false;
+            }
+            at += each.length;
+        }
+        return at == bytes.length;
+    }
+
+    @Override
+    public TokenConstraint copy() {
+        return new GrammarConstraint(masks, state, ended);
+    }
+}

@@ -1,0 +1,181 @@
+package dev.tenon.platform.grammar.mask;
+
+import dev.tenon.api.text.TokenConstraint;
+import dev.tenon.platform.grammar.automaton.Automaton;
+import dev.tenon.platform.grammar.automaton.State;
+import dev.tenon.platform.grammar.expr.GrammarException;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// The masks of one grammar for one vocabulary, kept while they are used. Safe for any thread.
+public final class GrammarMasks {
+    private static final int MOST_KEPT = 128;
+
+    private final Automaton automaton;
+    private final TokenVocabulary vocabulary;
+    /// Guards the automaton, which other vocabularies may share, and the masks.
+    private final ReentrantLock lock;
+
+    private final Map<State, long[]> kept = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<State, long[]> eldest) {
+            return size() > MOST_KEPT;
+        }
+    };
+    private State[] path = new State[64];
+
+    /// Prepares masks.
+    ///
+    /// @param automaton the grammar
+    /// @param lock held while the automaton is used
+    /// @param vocabulary the model's tokens
+    public GrammarMasks(Automaton automaton, ReentrantLock lock, TokenVocabulary vocabulary) {
+        this.automaton = automaton;
+        this.lock = lock;
+        this.vocabulary = vocabulary;
+    }
+
+    /// {@return the model's tokens}
+    public TokenVocabulary vocabulary() {
+        return vocabulary;
+    }
+
+    /// {@return a constraint at the start of a text}
+    public TokenConstraint constraint() {
+        return new GrammarConstraint(this, automaton.start(), false);
+    }
+
+    /// Writes the mask of a state.
+    void mask(State state, long[] words) {
+        lock.lock();
+        try {
+            long[] mask = kept.get(state);
+            if (mask == null) {
+                automaton.begin();
+                mask = make(state);
+                kept.put(state, mask);
+            }
+            System.arraycopy(mask, 0, words, 0, mask.length);
+            Arrays.fill(words, mask.length, words.length, 0);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// {@return the state after bytes, or null if they cannot follow}
+    State after(State state, byte[] bytes) {
+        lock.lock();
+        try {
+            automaton.begin();
+            State at = state;
+            for (int i = 0; i < bytes.length && at != null; i++) {
+                at = automaton.next(at, automaton.classOf(bytes[i] & 255));
+            }
+            return at;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// {@return the bytes that follow in any case}
+    ///
+    /// @param most most bytes
+    byte[] forced(State state, int most) {
+        lock.lock();
+        try {
+            automaton.begin();
+            byte[] bytes = new byte[most];
+            int length = 0;
+            State at = state;
+            while (length < most && !at.isAccepting()) {
+                int only = onlyByte(at);
+                if (only < 0) {
+                    break;
+                }
+                bytes[length++] = (byte) only;
+                at = automaton.next(at, automaton.classOf(only));
+            }
+            return Arrays.copyOf(bytes, length);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// {@return the only byte that may follow; -1 if there are several, or none}
+    private int onlyByte(State state) {
+        int only = -1;
+        for (int value = 0; value < 256; value++) {
+            if (automaton.next(state, automaton.classOf(value)) != null) {
+                if (only >= 0) {
+                    return -1;
+                }
+                only = value;
+            }
+        }
+        return only;
+    }
+
+    private long[] make(State state) {
+        long[] mask = new long[vocabulary.words()];
+        PlainReach reach = PlainReach.of(automaton, state);
+        TokenTrie rest;
+        if (reach.exact()) {
+            rest = vocabulary.notPlain;
+        } else if (reach.characters() >= PlainTokens.LONGEST) {
+            rest = vocabulary.notLong;
+        } else if (reach.characters() >= TokenVocabulary.SHORT) {
+            rest = vocabulary.notShort;
+        } else {
+            rest = vocabulary.all;
+        }
+        if (rest != vocabulary.all) {
+            int most = rest == vocabulary.notShort ? TokenVocabulary.SHORT : reach.characters();
+            System.arraycopy(vocabulary.plain[most], 0, mask, 0, mask.length);
+        }
+        walk(state, rest, mask);
+        if (state.isAccepting()) {
+            for (int id : vocabulary.ends()) {
+                TokenVocabulary.set(mask, id);
+            }
+        }
+        requireAny(state, mask);
+        return mask;
+    }
+
+    private void walk(State state, TokenTrie trie, long[] mask) {
+        if (path.length <= trie.longest) {
+            path = new State[trie.longest + 1];
+        }
+        path[0] = state;
+        for (int node = 0; node < trie.label.length; ) {
+            int depth = trie.depth[node];
+            State next = automaton.next(path[depth - 1], automaton.classOf(trie.label[node] & 255));
+            if (next == null) {
+                node = trie.after[node];
+                continue;
+            }
+            path[depth] = next;
+            if (trie.token[node] >= 0) {
+                TokenVocabulary.set(mask, trie.token[node]);
+            }
+            node++;
+        }
+    }
+
+    private void requireAny(State state, long[] mask) {
+        if (state.isFinal()) {
+            return;
+        }
+        for (long word : mask) {
+            if (word != 0) {
+                return;
+            }
+        }
+        throw GrammarException.unsupported("The vocabulary has no token for what the grammar requires next. Use a model"
+                + " whose vocabulary has a token for each byte.");
+    }
+}

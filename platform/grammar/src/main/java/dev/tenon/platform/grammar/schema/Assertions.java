@@ -1,0 +1,171 @@
+package dev.tenon.platform.grammar.schema;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// What several schemas together demand of a value, but for its properties and items.
+final class Assertions {
+    /// The types of values; numbers are integers or have a fraction.
+    enum Type {
+        NULL,
+        BOOLEAN,
+        STRING,
+        INTEGER,
+        FRACTION,
+        ARRAY,
+        OBJECT
+    }
+
+    /// The schemas.
+    final List<SchemaNode> nodes;
+
+    final Set<Type> types = EnumSet.allOf(Type.class);
+    /// The values that are allowed; null if that is not restricted.
+    List<Object> values;
+
+    BigDecimal minimum;
+    boolean aboveMinimum;
+    BigDecimal maximum;
+    boolean belowMaximum;
+    /// The schemas that have `multipleOf`, `pattern`, `format`.
+    final List<SchemaNode> multiples = new ArrayList<>();
+
+    final List<SchemaNode> patterns = new ArrayList<>();
+    final List<SchemaNode> formats = new ArrayList<>();
+    int minLength;
+    int maxLength = Integer.MAX_VALUE;
+    int minItems;
+    int maxItems = Integer.MAX_VALUE;
+    int minProperties;
+    int maxProperties = Integer.MAX_VALUE;
+    final Set<String> required = new LinkedHashSet<>();
+
+    Assertions(List<SchemaNode> nodes) {
+        this.nodes = nodes;
+        nodes.forEach(this::add);
+    }
+
+    private void add(SchemaNode node) {
+        for (String keyword : node.keywords()) {
+            switch (keyword) {
+                case "type" -> types.retainAll(types(node));
+                case "not" -> types.removeAll(types(node.child("not")));
+                case "const" -> allow(List.of(new Boxed(node.get(keyword))));
+                case "enum" -> {
+                    if (!(node.get(keyword) instanceof List<?> list)) {
+                        throw node.bad(keyword, "expected an array");
+                    }
+                    List<Boxed> boxed = new ArrayList<>();
+                    list.forEach(each -> boxed.add(new Boxed(each)));
+                    allow(boxed);
+                }
+                case "minimum" -> atLeast(node.number(keyword), false);
+                case "exclusiveMinimum" -> atLeast(node.number(keyword), true);
+                case "maximum" -> atMost(node.number(keyword), false);
+                case "exclusiveMaximum" -> atMost(node.number(keyword), true);
+                case "multipleOf" -> multiples.add(node);
+                case "pattern" -> patterns.add(node);
+                case "format" -> formats.add(node);
+                case "minLength" -> minLength = Math.max(minLength, node.count(keyword));
+                case "maxLength" -> maxLength = Math.min(maxLength, node.count(keyword));
+                case "minItems" -> minItems = Math.max(minItems, node.count(keyword));
+                case "maxItems" -> maxItems = Math.min(maxItems, node.count(keyword));
+                case "minProperties" -> minProperties = Math.max(minProperties, node.count(keyword));
+                case "maxProperties" -> maxProperties = Math.min(maxProperties, node.count(keyword));
+                case "required" -> required.addAll(node.strings(keyword));
+                default -> {} // of properties and items, or a mere note: Flattening has refused the others
+            }
+        }
+    }
+
+    /// A value that may be null.
+    private record Boxed(Object value) {}
+
+    private static Set<Type> types(SchemaNode node) {
+        List<String> names = node.get("type") instanceof String one ? List.of(one) : node.strings("type");
+        Set<Type> types = EnumSet.noneOf(Type.class);
+        for (String name : names) {
+            switch (name) {
+                case "null", "boolean", "string", "integer", "array", "object" ->
+                    types.add(Type.valueOf(name.toUpperCase(java.util.Locale.ROOT)));
+                case "number" -> types.addAll(EnumSet.of(Type.INTEGER, Type.FRACTION));
+                default -> throw node.bad("type", "found '" + name + "', which is no type");
+            }
+        }
+        return types;
+    }
+
+    private void allow(List<Boxed> allowed) {
+        List<Object> both = new ArrayList<>();
+        for (Boxed each : allowed) {
+            if (values == null || contains(values, each.value())) {
+                both.add(each.value());
+            }
+        }
+        values = both;
+    }
+
+    static boolean contains(List<Object> list, Object value) {
+        return list.stream().anyMatch(each -> same(each, value));
+    }
+
+    /// {@return whether two values are equal; numbers are by what they amount to}
+    private static boolean same(Object a, Object b) {
+        if (a instanceof BigDecimal x && b instanceof BigDecimal y) {
+            return x.compareTo(y) == 0;
+        }
+        if (a instanceof List<?> x && b instanceof List<?> y && x.size() == y.size()) {
+            for (int i = 0; i < x.size(); i++) {
+                if (!same(x.get(i), y.get(i))) {
+                    return false;
+                }
+            }
+            return true;
+        }
+        if (a instanceof Map<?, ?> x && b instanceof Map<?, ?> y) {
+            return x.keySet().equals(y.keySet()) && x.keySet().stream().allMatch(key -> same(x.get(key), y.get(key)));
+        }
+        return a == null ? b == null : a.equals(b);
+    }
+
+    /// {@return the type of a value}
+    static Type typeOf(Object value) {
+        return switch (value) {
+            case null -> Type.NULL;
+            case Boolean b -> Type.BOOLEAN;
+            case String s -> Type.STRING;
+            case BigDecimal n -> n.stripTrailingZeros().scale() <= 0 ? Type.INTEGER : Type.FRACTION;
+            case List<?> l -> Type.ARRAY;
+            default -> Type.OBJECT;
+        };
+    }
+
+    private void atLeast(BigDecimal bound, boolean more) {
+        int order = minimum == null ? 1 : bound.compareTo(minimum);
+        aboveMinimum = order > 0 ? more : order == 0 ? aboveMinimum || more : aboveMinimum;
+        minimum = order > 0 ? bound : minimum;
+    }
+
+    private void atMost(BigDecimal bound, boolean less) {
+        int order = maximum == null ? -1 : bound.compareTo(maximum);
+        belowMaximum = order < 0 ? less : order == 0 ? belowMaximum || less : belowMaximum;
+        maximum = order < 0 ? bound : maximum;
+    }
+
+    /// {@return whether some schema has one of the keywords}
+    boolean anyHas(String... keywords) {
+        for (SchemaNode node : nodes) {
+            for (String keyword : keywords) {
+                if (node.has(keyword)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+}
