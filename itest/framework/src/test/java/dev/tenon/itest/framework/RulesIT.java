@@ -46,7 +46,9 @@ class RulesIT {
                             "dev.tenon.backend.nv.tegra",
                             "dev.tenon.backend.nv.tegra.emulator")),
             Map.entry("dev.tenon.platform.launcher", Set.of("dev.tenon.platform.boot")),
-            Map.entry("dev.tenon.platform.cli", Set.of("dev.tenon.platform.core", "dev.tenon.platform.boot")),
+            Map.entry(
+                    "dev.tenon.platform.cli",
+                    Set.of("dev.tenon.platform.core", "dev.tenon.platform.boot", "dev.tenon.platform.grammar")),
             Map.entry(
                     "dev.tenon.platform.bundles",
                     Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli", "dev.tenon.platform.boot")),

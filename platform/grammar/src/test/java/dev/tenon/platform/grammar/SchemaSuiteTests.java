@@ -1,6 +1,7 @@
 package dev.tenon.platform.grammar;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -16,14 +17,14 @@ import java.util.TreeMap;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The tests of json-schema-org: no invalid instance is accepted; valid ones are, where the schema compiles and the
-/// instance is written as it would be.
+/// The tests of json-schema-org: no invalid instance is accepted; valid ones are, where the schema
+/// compiles and the instance is written as it would be.
 class SchemaSuiteTests {
     private static final ObjectMapper JSON =
             new ObjectMapper().enable(com.fasterxml.jackson.databind.DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
 
     @ParameterizedTest
-    @ValueSource(strings = {"draft2020-12", "draft7"})
+    @ValueSource(strings = {"draft2020-12", "draft7", "formats"})
     void invalidInstancesAreRefusedAndMostValidOnesAccepted(String draft) throws IOException, URISyntaxException {
         List<String> unsound = new ArrayList<>();
         List<String> missed = new ArrayList<>();
@@ -70,9 +71,10 @@ class SchemaSuiteTests {
                 }
             }
         }
-        System.out.println(draft + ": schemas " + schemas + ", refused " + refused + ", invalid " + invalid + ", valid "
-                + valid + ", missed " + missed.size());
-        missed.forEach(each -> System.out.println("  missed " + each));
+        int mostMissed = draft.equals("formats") ? valid : valid / 50;
+        assertTrue(missed.size() <= mostMissed, () -> missed.size() + " valid instances were refused: " + missed);
+        assertTrue(refused.values().stream().mapToInt(n -> n).sum() <= schemas / 3, "refused: " + refused);
+        assertTrue(invalid > 100, invalid + " invalid instances");
         assertEquals(List.of(), unsound);
     }
 

@@ -16,16 +16,20 @@ import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.cli.options.GrammarOptions;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.options.TextInput;
 import dev.tenon.platform.cli.terminal.CliErrors;
+import dev.tenon.platform.grammar.Grammar;
+import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
@@ -132,6 +136,9 @@ public final class RunCommand implements TenonCommand {
     @Mixin
     private SamplingOptions sampling;
 
+    @Mixin
+    private GrammarOptions grammar;
+
     /// The two ways to read a prompt.
     static final class Mode {
         @Option(
@@ -155,6 +162,7 @@ public final class RunCommand implements TenonCommand {
         boolean talks = given.question() == null && talks(defaults);
         String text = given.question() != null || talks ? given.question() : promptText(defaults);
         SamplingParams params = sampling.params(defaults);
+        Optional<Grammar> rules = grammar.read();
         int limit = predict != null ? predict : defaults.integer("predict", -1);
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
@@ -180,6 +188,8 @@ public final class RunCommand implements TenonCommand {
                     .maxNewTokens(limit)
                     .stop(stop)
                     .ignoreEndOfGeneration(ignoreEos)
+                    .constraint(rules.map(each -> each.constraint(new TokenVocabulary(loaded.tokenizer())))
+                            .orElse(null))
                     .build();
             Usage usage;
             Instant firstToken;
@@ -207,6 +217,7 @@ public final class RunCommand implements TenonCommand {
                 && file == null
                 && (chat || !mode.raw && defaults.text("prompt").isEmpty())
                 && !ignoreEos
+                && !grammar.given()
                 && jsonMetrics == null
                 && console.inIsTerminal()
                 && console.outIsTerminal();

@@ -17,8 +17,8 @@ import dev.tenon.platform.core.steps.TokenSequence;
 /// Generates text: samples a token after each step, where the device has not, and publishes token
 /// and text as events. Never waits for the consumer.
 public final class GenerationTask extends SequenceTask {
-    /// Tokens of the prompt that the decoder gets before the reply: more than enough for the bytes of
-    /// a character that the prompt leaves incomplete.
+    /// Tokens of the prompt that the decoder gets before the reply: more than enough for the bytes
+    /// of a character that the prompt leaves incomplete.
     private static final int DECODED_BEFORE = 64;
 
     private final GenerationRequest request;
@@ -128,10 +128,31 @@ public final class GenerationTask extends SequenceTask {
             sequence.append(token);
             return emit(GeneratedToken.of(token));
         }
-        GeneratedToken sampled = host.sample(result, last);
-        sampler.accept(sampled.id());
-        sequence.append(sampled.id());
-        return emit(sampled);
+        boolean goesOn = append(host.sample(result, last));
+        if (goesOn) {
+            goesOn = appendForced();
+        }
+        return goesOn ? next() : State.ENDED;
+    }
+
+    private boolean append(GeneratedToken token) {
+        sampler.accept(token.id());
+        sequence.append(token.id());
+        return publish(token);
+    }
+
+    /// Appends what follows in any case; the next step runs it as a piece of a prompt.
+    private boolean appendForced() {
+        for (int token : host.forced()) {
+            if (sequence.leaving() > 0) {
+                return true; // the rest is forced again when the context has room
+            }
+            host.force(token);
+            if (!append(GeneratedToken.of(token))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Override
@@ -160,6 +181,11 @@ public final class GenerationTask extends SequenceTask {
 
     /// Publishes a token that has become part of the sequence.
     private State emit(GeneratedToken token) {
+        return publish(token) ? next() : State.ENDED;
+    }
+
+    /// {@return whether the generation goes on after the token}
+    private boolean publish(GeneratedToken token) {
         generated++;
         lastToken = System.nanoTime();
         if (generated == 1) {
@@ -167,26 +193,30 @@ public final class GenerationTask extends SequenceTask {
         }
         if (!request.ignoreEndOfGeneration() && tokenizer.isEndOfGeneration(token.id())) {
             finish = FinishReason.STOP;
-            return State.ENDED;
+            return false;
         }
         events.publish(new GenerationEvent.Token(token));
         text(stops.next(decoder.next(token.id())));
         if (stops.matched().isPresent()) {
             finish = FinishReason.STOP;
-            return State.ENDED;
+            return false;
+        }
+        if (host.ended()) {
+            finish = FinishReason.STOP;
+            return false;
         }
         if (generated == limit) {
-            return State.ENDED;
+            return false;
         }
         if (sequence.length() >= contextLength) {
             int keep = request.contextShift();
             if (keep < 0) {
-                return State.ENDED;
+                return false;
             }
             sequence.leave(keep, (sequence.length() - keep) / 2);
             kept = keep;
         }
-        return next();
+        return true;
     }
 
     private void text(String piece) {
@@ -237,8 +267,8 @@ public final class GenerationTask extends SequenceTask {
         }
     }
 
-    /// {@return how many tokens at the beginning are older than any that can be taken back: those that
-    ///     stayed when others left; 0 if none left}
+    /// {@return how many tokens at the beginning are older than any that can be taken back: those
+    ///     that stayed when others left; 0 if none left}
     public int kept() {
         return kept;
     }

@@ -7,19 +7,24 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import dev.tenon.api.text.Sampler;
+import dev.tenon.api.text.TokenConstraint;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
 /// Samples a token from logits on the host: log-probabilities first, then the request's processors,
-/// then its sampler.
+/// then the mask of its constraint, then its sampler.
 final class HostSampling {
     private final GenerationRequest request;
     private final Sampler sampler;
     private final TokenHistory history;
     private final int vocabularySize;
+    /// Says which tokens may be sampled; null if all may.
+    private final TokenConstraint constraint;
+
     private float[] logits;
+    private long[] mask;
     /// The model's own logits, where log-probabilities are wanted.
     private float[] raw;
 
@@ -28,11 +33,28 @@ final class HostSampling {
         this.sampler = sampler;
         this.history = history;
         this.vocabularySize = vocabularySize;
+        this.constraint = request.constraint().orElse(null);
     }
 
     /// {@return whether the request asks for something that only the host does}
     boolean needed() {
-        return request.logProbabilities() >= 0 || !request.processors().isEmpty();
+        return request.logProbabilities() >= 0 || !request.processors().isEmpty() || constraint != null;
+    }
+
+    /// {@return whether the constraint says that the text is over}
+    boolean ended() {
+        return constraint != null && constraint.isEnded();
+    }
+
+    /// {@return tokens that follow in any case, which need no logits; none if log-probabilities are
+    ///     wanted of them}
+    int[] forced() {
+        return constraint == null || request.logProbabilities() >= 0 ? new int[0] : constraint.forced();
+    }
+
+    /// Notes a token that was not sampled here.
+    void force(int token) {
+        constraint.accept(token);
     }
 
     /// Samples a token.
@@ -51,8 +73,30 @@ final class HostSampling {
         for (LogitsProcessor processor : request.processors()) {
             processor.process(history, logits);
         }
+        if (constraint != null) {
+            mask();
+        }
         int id = sampler.sample(logits);
+        if (constraint != null) {
+            constraint.accept(id);
+        }
         return request.logProbabilities() < 0 ? GeneratedToken.of(id) : withLogProbabilities(id);
+    }
+
+    private void mask() {
+        if (mask == null) {
+            mask = new long[(vocabularySize + Long.SIZE - 1) / Long.SIZE];
+        }
+        constraint.mask(mask);
+        for (int word = 0; word < mask.length; word++) {
+            int first = word * Long.SIZE;
+            int end = Math.min(first + Long.SIZE, vocabularySize);
+            for (int id = first; mask[word] != -1L && id < end; id++) {
+                if ((mask[word] >>> id & 1) == 0) {
+                    logits[id] = Float.NEGATIVE_INFINITY;
+                }
+            }
+        }
     }
 
     private GeneratedToken withLogProbabilities(int id) {

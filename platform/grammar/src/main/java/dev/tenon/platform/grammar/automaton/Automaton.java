@@ -35,6 +35,8 @@ public final class Automaton {
     private final State dead = new State(new Node[0], new Expr[0], false);
     private final State start;
     private int nextNode;
+    /// Items of the states that were made since the mask began.
+    private long madeItems;
 
     /// Makes an automaton; closes the pool.
     ///
@@ -77,7 +79,8 @@ public final class Automaton {
     /// Begins a mask or a token: bounds what it may add, and forgets what is no longer in use if it
     /// has become much.
     public void begin() {
-        if (derivatives.beginMask() || states.size() > 2 * mostItems) {
+        madeItems = 0;
+        if (derivatives.beginMask() || states.size() > mostItems) {
             states.clear();
             nodes.clear();
             start.next = null;
@@ -149,15 +152,23 @@ public final class Automaton {
             over.add(node);
         }
         if (items.size() > mostItems) {
-            throw GrammarException.limit("The text can be read in more than " + mostItems
-                    + " ways by the grammar. Make its rules less ambiguous.");
+            throw tooAmbiguous();
         }
+    }
+
+    private GrammarException tooAmbiguous() {
+        return GrammarException.limit("The text can be read in more than " + mostItems
+                + " ways by the grammar. Make its rules less ambiguous.");
     }
 
     private State state(Map<Node, Expr> items, boolean accepting) {
         State made =
                 new State(items.keySet().toArray(Node[]::new), items.values().toArray(Expr[]::new), accepting);
         State known = states.putIfAbsent(made, made);
+        madeItems += known == null ? 1 + items.size() : 0;
+        if (madeItems > 20L * mostItems) {
+            throw tooAmbiguous();
+        }
         return known == null ? made : known;
     }
 

@@ -4,10 +4,11 @@ import dev.tenon.platform.grammar.expr.Expr.Answer;
 import dev.tenon.platform.grammar.expr.Expr.Head;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /// What remains of the expressions of a pool after a byte (Brzozowski's derivatives), made when it
 /// is first asked for.
@@ -34,30 +35,30 @@ public final class Derivatives {
     }
 
     private int[] classes() {
-        List<ByteSet> sets = new ArrayList<>();
+        Set<ByteSet> sets = new HashSet<>();
+        boolean digits = false;
         for (Expr e : pool.base()) {
             if (e.kind == Expr.Kind.BYTES) {
                 sets.add(e.bytes);
-            } else if (e.kind == Expr.Kind.MULTIPLE) {
-                for (int c : "0123456789".chars().toArray()) {
-                    sets.add(ByteSet.range(c, c));
-                }
-                sets.add(ByteSet.range('-', '.'));
             }
+            digits |= e.kind == Expr.Kind.MULTIPLE;
+        }
+        for (int c = digits ? '-' : '9' + 1; c <= '9'; c++) {
+            sets.add(ByteSet.range(c, c));
         }
         int count = 1;
         for (ByteSet set : sets) {
-            Map<Integer, Integer> split = new HashMap<>();
+            int[] split = new int[2 * count];
+            Arrays.fill(split, -1);
+            int next = 0;
             for (int b = 0; b < 256; b++) {
                 int key = 2 * (classOf[b] & 255) + (set.contains(b) ? 1 : 0);
-                Integer known = split.get(key);
-                if (known == null) {
-                    known = split.size();
-                    split.put(key, known);
+                if (split[key] < 0) {
+                    split[key] = next++;
                 }
-                classOf[b] = (byte) (int) known;
+                classOf[b] = (byte) split[key];
             }
-            count = split.size();
+            count = next;
         }
         int[] first = new int[count];
         for (int b = 255; b >= 0; b--) {

@@ -259,7 +259,8 @@ public final class ExprPool {
         expr.id = nextId++;
         if (closed) {
             Flags.set(expr);
-            if (++added > limits.statesInAMask()) {
+            added += 1 + expr.parts.length / 8; // what has many parts costs more
+            if (added > limits.statesInAMask()) {
                 throw GrammarException.limit("A token leads to more than " + limits.statesInAMask()
                         + " states of the grammar. Make its repetitions and patterns simpler.");
             }

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 final class PlainTokens {
     /// Characters of one text that are told apart by number; longer ones count as this many and
     /// one.
-    static final int LONGEST = 32;
+    static final int LONGEST = 16;
 
     private PlainTokens() {}
 

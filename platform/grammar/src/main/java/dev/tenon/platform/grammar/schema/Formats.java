@@ -8,9 +8,9 @@ final class Formats {
             "(\\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)"
                     + "|02-(0[1-9]|1\\d|2[0-8]))"
                     + "|(\\d\\d(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)";
-    private static final String TIME =
-            "([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)";
-    private static final String DAYTIME = "T(\\d+H(\\d+M(\\d+S)?)?|\\d+M(\\d+S)?|\\d+S)";
+    /// Offsets as far as Java's own class has them.
+    private static final String TIME = "([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-](0\\d|1[0-7]):[0-5]\\d)";
+    private static final String DAYTIME = "T(\\d{1,9}H(\\d{1,9}M(\\d{1,9}S)?)?|\\d{1,9}M(\\d{1,9}S)?|\\d{1,9}S)";
     private static final String LABEL = "[A-Za-z0-9]{1,31}(-[A-Za-z0-9]{1,31})?";
     private static final String HOST = LABEL + "(\\." + LABEL + "){0,3}";
     private static final String ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,20}";
@@ -26,7 +26,8 @@ final class Formats {
             "date-time",
             DATE + "T" + TIME,
             "duration",
-            "P(\\d+W|(\\d+Y(\\d+M(\\d+D)?)?|\\d+M(\\d+D)?|\\d+D)(" + DAYTIME + ")?|" + DAYTIME + ")",
+            "P(\\d{1,9}W|(\\d{1,9}Y(\\d{1,9}M(\\d{1,9}D)?)?|\\d{1,9}M(\\d{1,9}D)?|\\d{1,9}D)(" + DAYTIME + ")?|"
+                    + DAYTIME + ")",
             "hostname",
             HOST,
             "email",

@@ -10,6 +10,9 @@ import java.math.BigInteger;
 final class NumberTexts {
     private static final int MOST_DIVISOR = 100_000_000;
     private static final int MOST_DECIMALS = 9;
+    /// Digits before and after the point, where no bound says how many: a model may repeat them
+    /// without end.
+    private static final int MOST_DIGITS = 60;
 
     private final ExprPool pool;
     private final Expr digit;
@@ -22,7 +25,7 @@ final class NumberTexts {
     NumberTexts(ExprPool pool) {
         this.pool = pool;
         this.digit = digit(0, 9);
-        this.digits = pool.repeat(digit, 0, Expr.UNBOUNDED);
+        this.digits = pool.repeat(digit, 0, MOST_DIGITS - 1);
         this.minus = pool.literal("-");
         this.point = pool.literal(".");
         this.anyFraction = pool.optional(pool.concat(point, digit, digits));
@@ -76,7 +79,7 @@ final class NumberTexts {
     private Expr magnitudeAtLeast(BigDecimal bound, boolean more) {
         String[] parts = split(bound);
         int length = parts[0].length();
-        Expr longer = pool.concat(digit(1, 9), pool.repeat(digit, length, Expr.UNBOUNDED), anyFraction);
+        Expr longer = pool.concat(digit(1, 9), pool.repeat(digit, length, Math.max(length, MOST_DIGITS)), anyFraction);
         return pool.or(longer, sameLength(parts[0], true), pool.concat(pool.literal(parts[0]), above(parts[1], more)));
     }
 
@@ -110,7 +113,7 @@ final class NumberTexts {
 
     /// {@return fractions of at least another one, which does not end with 0, or more than that}
     private Expr above(String fraction, boolean more) {
-        Expr notZero = pool.concat(pool.repeat(digit(0, 0), 0, Expr.UNBOUNDED), digit(1, 9), digits);
+        Expr notZero = pool.concat(pool.repeat(digit(0, 0), 0, MOST_DIGITS), digit(1, 9), digits);
         if (fraction.isEmpty()) {
             return more ? pool.concat(point, notZero) : anyFraction;
         }
@@ -124,7 +127,7 @@ final class NumberTexts {
 
     /// {@return fractions of at most another one, which does not end with 0, or less than that}
     private Expr below(String fraction, boolean less) {
-        Expr zeros = pool.repeat(digit(0, 0), 0, Expr.UNBOUNDED);
+        Expr zeros = pool.repeat(digit(0, 0), 0, MOST_DIGITS);
         if (fraction.isEmpty()) {
             return less ? pool.nothing() : pool.optional(pool.concat(point, digit(0, 0), zeros));
         }

@@ -1,0 +1,49 @@
+package dev.tenon.platform.cli.options;
+
+import dev.tenon.platform.grammar.Grammar;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Option;
+
+/// Options that say by a grammar what may be generated.
+public final class GrammarOptions {
+    @ArgGroup(exclusive = true)
+    private Source source = new Source();
+
+    /// The notations of a grammar.
+    static final class Source {
+        @Option(
+                names = {"-j", "--json-schema"},
+                paramLabel = "FILE|JSON",
+                description = "Generate JSON that satisfies this JSON Schema, a file or the schema itself.")
+        String schema;
+
+        @Option(
+                names = {"--grammar", "--grammar-file"},
+                paramLabel = "FILE",
+                description = "Generate text of this grammar, in GBNF.")
+        Path grammar;
+    }
+
+    /// {@return whether there is a grammar}
+    public boolean given() {
+        return source.schema != null || source.grammar != null;
+    }
+
+    /// Reads and compiles the grammar.
+    ///
+    /// @return the grammar, if there is one
+    /// @throws dev.tenon.api.error.TenonException (`IO-001`) if its file cannot be read,
+    ///     (`GRAMMAR-001` to `GRAMMAR-003`) if it cannot be enforced
+    public Optional<Grammar> read() {
+        if (source.grammar != null) {
+            return Optional.of(Grammar.ofGbnf(TextInput.file(source.grammar)));
+        }
+        if (source.schema != null) {
+            boolean inline = source.schema.stripLeading().startsWith("{");
+            return Optional.of(Grammar.ofJsonSchema(inline ? source.schema : TextInput.file(Path.of(source.schema))));
+        }
+        return Optional.empty();
+    }
+}
