@@ -36,6 +36,9 @@ class BenchmarksTests {
             "BarrierBenchmark.job",
             "TokenizerBenchmark.encode",
             "SamplerBenchmark.sample",
+            "GrammarBenchmark.compile",
+            "GrammarBenchmark.mask",
+            "GrammarBenchmark.freshMasks",
             "GgufOpenBenchmark.open");
 
     private static Collection<RunResult> run(String benchmark, String... params) throws RunnerException {

@@ -22,14 +22,11 @@ import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.options.TextInput;
 import dev.tenon.platform.cli.terminal.CliErrors;
-import dev.tenon.platform.grammar.Grammar;
-import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
@@ -162,7 +159,7 @@ public final class RunCommand implements TenonCommand {
         boolean talks = given.question() == null && talks(defaults);
         String text = given.question() != null || talks ? given.question() : promptText(defaults);
         SamplingParams params = sampling.params(defaults);
-        Optional<Grammar> rules = grammar.read();
+        grammar.compile();
         int limit = predict != null ? predict : defaults.integer("predict", -1);
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
@@ -188,25 +185,19 @@ public final class RunCommand implements TenonCommand {
                     .maxNewTokens(limit)
                     .stop(stop)
                     .ignoreEndOfGeneration(ignoreEos)
-                    .constraint(rules.map(each -> each.constraint(new TokenVocabulary(loaded.tokenizer())))
-                            .orElse(null))
+                    .constraint(grammar.constraint(loaded))
                     .build();
+            Console.Interrupt interrupt = console.onInterrupt(session::cancel);
+            Output output = new Output(loaded, session, interrupt);
             Usage usage;
-            Instant firstToken;
-            int heard;
-            boolean interrupted;
-            try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
-                    Output output = new Output(loaded, session, interrupt)) {
+            try (interrupt; output) {
                 usage = session.generate(generation, output);
-                firstToken = output.firstToken;
-                heard = output.heard;
-                interrupted = interrupt.happened();
             }
             console.out().println();
             console.out().flush();
-            StopNote.of(usage, limit, loaded.contextLength(), stop, heard).ifPresent(console::note);
-            report(loaded, usage, params, firstToken, inputs);
-            return interrupted && usage.finish() == FinishReason.CANCELLED ? CliErrors.INTERRUPTED : 0;
+            StopNote.of(usage, limit, loaded.contextLength(), stop, output.heard).ifPresent(console::note);
+            report(loaded, usage, params, output.firstToken, inputs);
+            return interrupt.happened() && usage.finish() == FinishReason.CANCELLED ? CliErrors.INTERRUPTED : 0;
         }
     }
 

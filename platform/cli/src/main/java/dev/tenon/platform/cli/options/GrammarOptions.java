@@ -1,8 +1,10 @@
 package dev.tenon.platform.cli.options;
 
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.platform.grammar.Grammar;
+import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import java.nio.file.Path;
-import java.util.Optional;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
 
@@ -11,11 +13,13 @@ public final class GrammarOptions {
     @ArgGroup(exclusive = true)
     private Source source = new Source();
 
+    private Grammar grammar;
+
     /// The notations of a grammar.
     static final class Source {
         @Option(
                 names = {"-j", "--json-schema"},
-                paramLabel = "FILE|JSON",
+                paramLabel = "SCHEMA",
                 description = "Generate JSON that satisfies this JSON Schema, a file or the schema itself.")
         String schema;
 
@@ -31,19 +35,24 @@ public final class GrammarOptions {
         return source.schema != null || source.grammar != null;
     }
 
-    /// Reads and compiles the grammar.
+    /// Reads and compiles the grammar, if there is one.
     ///
-    /// @return the grammar, if there is one
-    /// @throws dev.tenon.api.error.TenonException (`IO-001`) if its file cannot be read,
-    ///     (`GRAMMAR-001` to `GRAMMAR-003`) if it cannot be enforced
-    public Optional<Grammar> read() {
+    /// @throws dev.tenon.api.error.TenonException (`IO-001`) if its file cannot be read, (`GRAMMAR-001`
+    ///     to `GRAMMAR-003`) if it cannot be enforced
+    public void compile() {
         if (source.grammar != null) {
-            return Optional.of(Grammar.ofGbnf(TextInput.file(source.grammar)));
+            grammar = Grammar.ofGbnf(TextInput.file(source.grammar));
         }
         if (source.schema != null) {
             boolean inline = source.schema.stripLeading().startsWith("{");
-            return Optional.of(Grammar.ofJsonSchema(inline ? source.schema : TextInput.file(Path.of(source.schema))));
+            grammar = Grammar.ofJsonSchema(inline ? source.schema : TextInput.file(Path.of(source.schema)));
         }
-        return Optional.empty();
+    }
+
+    /// {@return the constraint of a reply by the compiled grammar; null if there is none}
+    ///
+    /// @param model whose tokens it is about
+    public TokenConstraint constraint(LoadedModel model) {
+        return grammar == null ? null : grammar.constraint(new TokenVocabulary(model.tokenizer()));
     }
 }

@@ -32,6 +32,10 @@ public final class Automaton {
     private final int mostItems;
     private final Map<Node, Node> nodes = new HashMap<>();
     private final Map<State, State> states = new HashMap<>();
+    /// The state that is being made, and the nodes whose rules are over in it.
+    private final Items items = new Items();
+
+    private final Deque<Node> over = new ArrayDeque<>();
     private final State dead = new State(new Node[0], new Expr[0], false);
     private final State start;
     private int nextNode;
@@ -51,12 +55,11 @@ public final class Automaton {
             throw GrammarException.unsupported(
                     "No text satisfies the grammar: its parts contradict each other. Loosen one of them.");
         }
-        Map<Node, Expr> items = new TreeMap<>(BY_ID);
         Node end = node(true, Map.of());
         if (!root.isEmpty()) {
-            items.put(end, root);
+            items.add(end, root, derivatives);
         }
-        start = state(items, root.isNullable());
+        start = state(root.isNullable());
     }
 
     /// {@return the state before the first byte}
@@ -122,31 +125,33 @@ public final class Automaton {
 
     private State step(State state, int c) {
         open(state);
-        Map<Node, Expr> items = new TreeMap<>(BY_ID);
-        Deque<Node> over = new ArrayDeque<>();
+        items.clear();
+        over.clear(); // a step that failed may have left some
         for (int i = 0; i < state.openNodes.length; i++) {
             Expr rest = derivatives.next(state.openExprs[i], c);
             if (!rest.isNothing() && derivatives.isAlive(rest)) {
-                add(state.openNodes[i], rest, items, over);
+                add(state.openNodes[i], rest);
             }
         }
         boolean accepting = false;
-        Set<Node> seen = new HashSet<>();
-        while (!over.isEmpty()) {
-            Node node = over.removeLast();
-            if (seen.add(node)) {
-                accepting |= node.end;
-                for (int i = 0; i < node.rests.length; i++) {
-                    add(node.parents[i], node.rests[i], items, over);
+        if (!over.isEmpty()) {
+            Set<Node> seen = new HashSet<>();
+            while (!over.isEmpty()) {
+                Node node = over.removeLast();
+                if (seen.add(node)) {
+                    accepting |= node.end;
+                    for (int i = 0; i < node.rests.length; i++) {
+                        add(node.parents[i], node.rests[i]);
+                    }
                 }
             }
         }
-        return items.isEmpty() && !accepting ? dead : state(items, accepting);
+        return items.size() == 0 && !accepting ? dead : state(accepting);
     }
 
-    private void add(Node node, Expr rest, Map<Node, Expr> items, Deque<Node> over) {
+    private void add(Node node, Expr rest) {
         if (!rest.isEmpty()) {
-            items.merge(node, rest, derivatives::or);
+            items.add(node, rest, derivatives);
         }
         if (rest.isNullable()) {
             over.add(node);
@@ -161,9 +166,8 @@ public final class Automaton {
                 + " ways by the grammar. Make its rules less ambiguous.");
     }
 
-    private State state(Map<Node, Expr> items, boolean accepting) {
-        State made =
-                new State(items.keySet().toArray(Node[]::new), items.values().toArray(Expr[]::new), accepting);
+    private State state(boolean accepting) {
+        State made = new State(items.nodes(), items.exprs(), accepting);
         State known = states.putIfAbsent(made, made);
         madeItems += known == null ? 1 + items.size() : 0;
         if (madeItems > 20L * mostItems) {
@@ -177,12 +181,17 @@ public final class Automaton {
         if (state.openNodes != null) {
             return;
         }
-        List<Node> openNodes = new ArrayList<>(Arrays.asList(state.nodes));
-        List<Expr> openExprs = new ArrayList<>(Arrays.asList(state.exprs));
         TreeMap<Rule, Map<Node, Expr>> called = new TreeMap<>(Comparator.comparingInt(Rule::rank));
         for (int i = 0; i < state.nodes.length; i++) {
             call(state.nodes[i], state.exprs[i], called);
         }
+        if (called.isEmpty()) {
+            state.openNodes = state.nodes;
+            state.openExprs = state.exprs;
+            return;
+        }
+        List<Node> openNodes = new ArrayList<>(Arrays.asList(state.nodes));
+        List<Expr> openExprs = new ArrayList<>(Arrays.asList(state.exprs));
         while (!called.isEmpty()) { // callers first: all calls of a rule are known when it is taken
             Map.Entry<Rule, Map<Node, Expr>> first = called.pollFirstEntry();
             Node node = node(false, first.getValue());
