@@ -190,12 +190,14 @@ public final class RunCommand implements TenonCommand {
             Console.Interrupt interrupt = console.onInterrupt(session::cancel);
             Output output = new Output(loaded, session, interrupt);
             Usage usage;
-            try (interrupt; output) {
+            try (interrupt;
+                    output) {
                 usage = session.generate(generation, output);
             }
             console.out().println();
             console.out().flush();
-            StopNote.of(usage, limit, loaded.contextLength(), stop, output.heard).ifPresent(console::note);
+            StopNote.of(usage, limit, loaded.contextLength(), stop, output.heard)
+                    .ifPresent(console::note);
             report(loaded, usage, params, output.firstToken, inputs);
             return interrupt.happened() && usage.finish() == FinishReason.CANCELLED ? CliErrors.INTERRUPTED : 0;
         }
@@ -227,11 +229,8 @@ public final class RunCommand implements TenonCommand {
     }
 
     private int[] chatTokens(LoadedModel loaded, String text) {
-        List<ChatMessage> messages = new ArrayList<>();
-        if (system != null) {
-            messages.add(new ChatMessage("system", system));
-        }
-        messages.add(new ChatMessage("user", text));
+        ChatMessage user = new ChatMessage("user", text);
+        List<ChatMessage> messages = system == null ? List.of(user) : List.of(new ChatMessage("system", system), user);
         return Prompts.encodeRendered(loaded.tokenizer(), Prompts.render(loaded, messages));
     }
 
