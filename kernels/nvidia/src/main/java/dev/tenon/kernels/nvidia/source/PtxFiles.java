@@ -6,24 +6,29 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /// Compressed PTX of the modules: in the form of [PtxText], without the lines that repeat others
-/// ([RepeatedLines]), then gzipped. A file's first line may name a module, of whose lines some are
-/// left out, too: the modules of one source file for two formats have most of them in common. Also
-/// a program, which `prebuild.sh` runs from its source: it depends on the JDK alone.
+/// ([RepeatedLines]), then gzipped.
+///
+/// A file's first line may name another module. Then lines of that one, and of those before it, are
+/// left out, too: modules of one source file have most of them in common. Usual formats come first,
+/// because who reads a module reads all before it. Also a program, which `prebuild.sh` runs from its
+/// source: it depends on the JDK alone.
 final class PtxFiles {
     private static final String PLAIN = ".ptx";
     private static final String BASE = "// after ";
-    /// What the name of a module contains that others of its source file are compressed after.
-    private static final String OF_BASE = ".Q4_K";
+    /// What the names of the first modules of a source file end in.
+    private static final List<String> FIRST = List.of("Q4_K", "Q4_K.Q6_K", "Q6_K", "Q6_K.Q6_K", "Q8_0", "F16", "BF16");
 
     private PtxFiles() {}
 
@@ -63,15 +68,16 @@ final class PtxFiles {
     }
 
     private static void pack(Path folder, String end) throws IOException {
-        List<String> names = names(folder, PLAIN);
-        Map<String, String> bases = new TreeMap<>();
-        names.stream().filter(name -> name.contains(OF_BASE)).forEach(name -> bases.put(kind(name), name));
+        List<String> names = new ArrayList<>(names(folder, PLAIN));
+        names.sort(Comparator.comparingInt(PtxFiles::place));
+        Map<String, String> last = new HashMap<>();
+        Map<String, List<String>> before = new HashMap<>();
         for (String name : names) {
             List<String> lines = encoded(folder, name);
-            String base = bases.get(kind(name));
-            List<String> before = base == null || base.equals(name) ? List.of() : encoded(folder, base);
-            String first = before.isEmpty() ? "" : BASE + base + "\n";
-            String text = first + String.join("\n", RepeatedLines.leaveOut(before, lines)) + "\n";
+            String base = last.put(kind(name), name);
+            List<String> all = before.computeIfAbsent(kind(name), kind -> new ArrayList<>());
+            String first = base == null ? "" : BASE + base + "\n";
+            String text = first + String.join("\n", RepeatedLines.leaveOut(all, lines)) + "\n";
             try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(folder.resolve(name + end))) {
                 {
                     def.setLevel(9);
@@ -79,7 +85,16 @@ final class PtxFiles {
             }) {
                 out.write(text.getBytes(StandardCharsets.US_ASCII));
             }
+            all.addAll(lines);
         }
+    }
+
+    private static int place(String name) {
+        int place = FIRST.size();
+        for (int i = FIRST.size() - 1; i >= 0; i--) {
+            place = name.endsWith("." + FIRST.get(i)) ? i : place;
+        }
+        return place;
     }
 
     private static String kind(String name) {
@@ -99,10 +114,11 @@ final class PtxFiles {
     /// @param module a module's name
     /// @param files opens the compressed file of a module, if there is one
     static Optional<String> read(String module, Function<String, Optional<InputStream>> files) {
-        return lines(module, files).map(lines -> PtxText.decode(String.join("\n", lines)));
+        return texts(module, files).map(texts -> PtxText.decode(String.join("\n", texts.getLast())));
     }
 
-    private static Optional<List<String>> lines(String module, Function<String, Optional<InputStream>> files) {
+    /// The lines of a module, after those of the modules before it.
+    private static Optional<List<List<String>>> texts(String module, Function<String, Optional<InputStream>> files) {
         return files.apply(module).map(file -> {
             List<String> lines;
             try (InputStream in = new GZIPInputStream(file)) {
@@ -112,11 +128,15 @@ final class PtxFiles {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            if (!lines.getFirst().startsWith(BASE)) {
-                return RepeatedLines.putBack(List.of(), lines);
+            List<List<String>> texts = new ArrayList<>();
+            if (lines.getFirst().startsWith(BASE)) {
+                String base = lines.getFirst().substring(BASE.length());
+                texts.addAll(texts(base, files).orElseThrow());
+                lines = lines.subList(1, lines.size());
             }
-            String base = lines.getFirst().substring(BASE.length());
-            return RepeatedLines.putBack(lines(base, files).orElseThrow(), lines.subList(1, lines.size()));
+            List<String> before = texts.stream().flatMap(List::stream).toList();
+            texts.add(RepeatedLines.putBack(before, lines));
+            return texts;
         });
     }
 }
