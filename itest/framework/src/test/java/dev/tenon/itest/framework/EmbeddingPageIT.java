@@ -169,10 +169,10 @@ class EmbeddingPageIT {
     @Test
     void fragmentsCompile() throws IOException {
         List<MatchResult> fragments = found(FRAGMENT);
-        assertEquals(2, fragments.size());
+        assertEquals(3, fragments.size());
         StringBuilder methods = new StringBuilder();
         for (int i = 0; i < fragments.size(); i++) {
-            methods.append("void run" + i + "(StandaloneEngine engine, LoadedModel model) {\n")
+            methods.append("void run" + i + "() {\n")
                     .append(fragments.get(i).group(1))
                     .append("}\n");
         }
@@ -180,8 +180,9 @@ class EmbeddingPageIT {
         Files.writeString(
                 file,
                 "import dev.tenon.api.engine.*;\nimport dev.tenon.api.text.*;\n"
-                        + "import dev.tenon.platform.core.*;\nimport java.nio.file.*;\n"
-                        + "class Fragment {\n" + methods + "}\n");
+                        + "import dev.tenon.platform.core.*;\nimport java.nio.file.*;\nimport java.util.*;\n"
+                        + "class Fragment {\nStandaloneEngine engine;\nLoadedModel model;\nSession session;\nPath file;\n"
+                        + methods + "}\n");
         ByteArrayOutputStream messages = new ByteArrayOutputStream();
         int status = ToolProvider.getSystemJavaCompiler()
                 .run(
