@@ -54,7 +54,9 @@ class RulesIT {
                     Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli", "dev.tenon.platform.boot")),
             Map.entry("dev.tenon.platform.tools", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")),
             Map.entry("dev.tenon.platform.bench", Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core")),
-            Map.entry("dev.tenon.platform.server", Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core")),
+            Map.entry(
+                    "dev.tenon.platform.server",
+                    Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.grammar")),
             Map.entry("dev.tenon.platform.contracts", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")));
 
     private static final Set<String> MAY_PRINT =

@@ -179,10 +179,105 @@ class OtherEndpointsTests {
                  "tools":[{"type":"function","function":{"name":"time","parameters":{"type":"object","properties":{}}}}],
                  "max_tokens":4}""");
         assertTrue(answer.at("/usage/prompt_tokens").asInt() > 100);
+    }
+
+    private static final String TOOLS = """
+            {"messages":[{"role":"user","content":"When is it noon in Rome?"}],"temperature":1,"max_tokens":200,
+             "tools":[{"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{},
+                        "additionalProperties":false}}},
+                      {"type":"function","function":{"name":"time","parameters":{"type":"object","properties":
+                       {"zone":{"type":"string","enum":["UTC","CET"]},"hour":{"type":"integer","minimum":0,"maximum":23}},
+                        "required":["zone","hour"],"additionalProperties":false}}}]%s}""";
+
+    private static void assertTimeCall(JsonNode function) {
+        assertEquals("time", function.get("name").asText());
+        JsonNode arguments = ServerFixture.json(function.get("arguments").asText());
+        assertTrue(List.of("UTC", "CET").contains(arguments.get("zone").asText()), arguments::toString);
+        assertTrue(arguments.get("hour").asInt(-1) >= 0 && arguments.get("hour").asInt() < 24, arguments::toString);
+        assertEquals(2, arguments.size());
+    }
+
+    /// The model knows nothing of tools, so it is the grammar that makes the call.
+    @Test
+    void aForcedCallAlwaysParses() throws Exception {
+        String named = TOOLS.formatted(",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"time\"}}%s");
+        for (int seed = 0; seed < 5; seed++) {
+            JsonNode choice = server.answer("/v1/chat/completions", named.formatted(",\"seed\":" + seed))
+                    .at("/choices/0");
+            assertEquals("tool_calls", choice.get("finish_reason").asText());
+            assertTrue(choice.at("/message/content").isNull(), choice::toString);
+            assertTimeCall(choice.at("/message/tool_calls/0/function"));
+        }
+        List<JsonNode> events = server.events("/v1/chat/completions", named.formatted(",\"stream\":true"));
+        String arguments = events.stream()
+                .map(e ->
+                        e.at("/choices/0/delta/tool_calls/0/function/arguments").asText())
+                .collect(Collectors.joining());
+        assertTimeCall(((com.fasterxml.jackson.databind.node.ObjectNode) ServerFixture.json("{\"name\":\"time\"}"))
+                .put("arguments", arguments));
+        assertEquals(
+                1,
+                events.stream()
+                        .filter(e -> e.at("/choices/0/delta/tool_calls/0/function/name")
+                                .isTextual())
+                        .count());
+        JsonNode any = server.answer("/v1/chat/completions", TOOLS.formatted(",\"tool_choice\":\"required\""));
+        assertEquals("tool_calls", any.at("/choices/0/finish_reason").asText());
         assertEquals(
                 "tool_choice",
-                server.error(400, "/v1/chat/completions", """
-                                {"messages":[{"role":"user","content":"When?"}],"tool_choice":"required",
-                                 "tools":[{"type":"function","function":{"name":"time"}}]}""").get("param").asText());
+                server.error(
+                                400,
+                                "/v1/chat/completions",
+                                TOOLS.formatted(
+                                        ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"x\"}}"))
+                        .get("param")
+                        .asText());
+    }
+
+    @Test
+    void aForcedCallOfResponsesAndMessages() throws Exception {
+        JsonNode response = server.answer("/v1/responses", """
+                {"input":"When?","tool_choice":"required","max_output_tokens":100,
+                 "tools":[{"type":"function","name":"now","parameters":{"type":"object","properties":{},"additionalProperties":false}}]}""");
+        assertEquals("function_call", response.at("/output/0/type").asText());
+        assertEquals("now", response.at("/output/0/name").asText());
+        assertEquals("completed", response.get("status").asText());
+        JsonNode message = server.answer("/v1/messages", """
+                {"messages":[{"role":"user","content":"When?"}],"tool_choice":{"type":"tool","name":"now"},"max_tokens":100,
+                 "tools":[{"name":"now","input_schema":{"type":"object","properties":{},"additionalProperties":false}}]}""");
+        assertEquals("tool_use", message.at("/content/0/type").asText());
+        assertEquals("tool_use", message.get("stop_reason").asText());
+    }
+
+    @Test
+    void aFormatIsEnforcedOrRefused() throws Exception {
+        String body = "{\"messages\":[{\"role\":\"user\",\"content\":\"A fox.\"}],\"max_tokens\":200%s}";
+        String schema =
+                "{\"type\":\"object\",\"properties\":{\"age\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":9}},"
+                        + "\"required\":[\"age\"],\"additionalProperties\":false}";
+        for (String field : List.of(
+                "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\",\"schema\":" + schema
+                        + "}}",
+                "\"json_schema\":" + schema)) {
+            JsonNode choice = server.answer("/v1/chat/completions", body.formatted("," + field))
+                    .at("/choices/0");
+            JsonNode age =
+                    ServerFixture.json(choice.at("/message/content").asText()).get("age");
+            assertTrue(age.asInt() >= 1 && age.asInt() <= 9, choice::toString);
+            assertEquals("stop", choice.get("finish_reason").asText());
+        }
+        JsonNode gbnf = server.answer(
+                "/v1/completions", "{\"prompt\":\"Is it? \",\"grammar\":\"root ::= \\\"yes\\\" | \\\"no\\\"\"}");
+        assertTrue(List.of("yes", "no").contains(gbnf.at("/choices/0/text").asText()), gbnf::toString);
+        String unknown =
+                "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"schema\":{\"type\":\"array\",\"uniqueItems\":true}}}";
+        JsonNode refused = server.error(400, "/v1/chat/completions", body.formatted("," + unknown));
+        assertEquals("response_format", refused.get("param").asText());
+        assertTrue(refused.get("message").asText().contains("uniqueItems"), refused::toString);
+        assertEquals(
+                "grammar",
+                server.error(400, "/v1/chat/completions", body.formatted(",\"grammar\":\"root ::= (\""))
+                        .get("param")
+                        .asText());
     }
 }

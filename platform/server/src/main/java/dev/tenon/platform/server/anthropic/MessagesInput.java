@@ -2,6 +2,7 @@ package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.platform.server.chat.ChatInput;
+import dev.tenon.platform.server.chat.Enforced;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
@@ -47,7 +48,15 @@ final class MessagesInput {
             variables.put("enable_thinking", !thinking.requiredText("type").equals("disabled"));
         }
         boolean continued = messages.getLast().get("role").equals("assistant");
-        return new ChatInput(messages, tools(body), variables, continued);
+        List<Map<String, Object>> tools = tools(body);
+        Body choice = body.object("tool_choice");
+        boolean called = choice != null && List.of("any", "tool").contains(choice.text("type"));
+        if (called && (tools.isEmpty() || continued)) {
+            throw RequestException.invalid("tool_choice", "A call needs tools, and a last message of the user.");
+        }
+        String name = called && choice.text("type").equals("tool") ? choice.requiredText("name") : null;
+        Enforced enforced = called ? new Enforced.Calls(name) : Enforced.nothing();
+        return new ChatInput(messages, tools, variables, enforced, continued);
     }
 
     private static void add(List<Map<String, Object>> messages, Body message) {
@@ -139,14 +148,11 @@ final class MessagesInput {
         }
         Body choice = body.object("tool_choice");
         String type = choice == null ? "auto" : choice.requiredText("type");
+        if (!List.of("auto", "any", "tool", "none").contains(type)) {
+            throw choice.wrong("type", "auto, any, tool or none");
+        }
         if (type.equals("none")) {
             return List.of();
-        }
-        if (!type.equals("auto")) {
-            throw RequestException.tooMuch(
-                    "tool_choice",
-                    "unsupported_parameter",
-                    "A call cannot be enforced yet; tool_choice is auto or none.");
         }
         JsonNode single = choice == null ? null : choice.node().get("disable_parallel_tool_use");
         if (single != null && single.asBoolean()) {

@@ -18,6 +18,8 @@ public final class ReplyParser {
     private final boolean tools;
     private final ReplySink sink;
     private final StringBuilder pending = new StringBuilder();
+    /// What comes after the reasoning.
+    private final State begin;
     private State state;
     private CallReader call;
     private int calls;
@@ -42,12 +44,22 @@ public final class ReplyParser {
     /// @param format how the model writes
     /// @param prompt the prompt, whose end tells whether the reply begins with reasoning
     /// @param tools whether there are tools, so that calls are looked for
+    /// @param enforced whether the reply can only be a call
     /// @param sink takes the parts
-    public ReplyParser(ReplyFormat format, String prompt, boolean tools, ReplySink sink) {
+    public ReplyParser(ReplyFormat format, String prompt, boolean tools, boolean enforced, ReplySink sink) {
         this.format = format;
         this.tools = tools;
         this.sink = sink;
-        this.state = prompt.stripTrailing().endsWith(THINK) ? State.REASONING : State.START;
+        // A grammar writes no control tokens, so the mark before a list of calls is missing.
+        this.begin = enforced && format.calls() == ReplyFormat.Calls.LISTED ? State.LIST : State.BEFORE_ANSWER;
+        this.state = thinks(prompt) ? State.REASONING : begin == State.LIST ? State.LIST : State.START;
+    }
+
+    /// {@return whether a reply begins inside its reasoning}
+    ///
+    /// @param prompt the prompt
+    public static boolean thinks(String prompt) {
+        return prompt.stripTrailing().endsWith(THINK);
     }
 
     /// {@return how many calls there were}
@@ -134,7 +146,7 @@ public final class ReplyParser {
             sink.reasoning(text);
         }
         pending.delete(0, end + THOUGHT.length());
-        state = State.BEFORE_ANSWER;
+        state = begin;
         return true;
     }
 

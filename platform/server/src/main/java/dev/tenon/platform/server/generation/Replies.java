@@ -6,9 +6,12 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.grammar.Grammar;
 import dev.tenon.platform.server.chat.ChatInput;
 import dev.tenon.platform.server.chat.ChatPrompt;
+import dev.tenon.platform.server.chat.Enforced;
 import dev.tenon.platform.server.chat.ReplyFormat;
+import dev.tenon.platform.server.chat.ReplyGrammar;
 import dev.tenon.platform.server.chat.ReplyListener;
 import dev.tenon.platform.server.chat.ReplyParser;
 import dev.tenon.platform.server.fields.SamplingFields;
@@ -22,6 +25,7 @@ import java.util.function.IntFunction;
 /// Answers conversations and continues texts: from a request to its replies. Safe for any thread.
 public final class Replies {
     private final Generations generations;
+    private final ReplyGrammar grammars = new ReplyGrammar();
 
     /// @param generations runs them
     public Replies(Generations generations) {
@@ -55,9 +59,12 @@ public final class Replies {
             ReplyFormat format = ReplyFormat.of(model);
             ChatPrompt prompt = ChatPrompt.of(model, format, input);
             boolean tools = !input.tools().isEmpty();
-            return run(exchange, served, model, prompt.tokens(), settings, index -> {
+            boolean called = input.enforced() instanceof Enforced.Calls;
+            Grammar grammar =
+                    grammars.of(input.enforced(), input.tools(), format.calls(), ReplyParser.thinks(prompt.text()));
+            return run(exchange, served, lease, prompt.tokens(), grammar, settings, index -> {
                 ChoiceOutput output = outputs.apply(index);
-                return new Parsed(new ReplyParser(format, prompt.text(), tools, output), output);
+                return new Parsed(new ReplyParser(format, prompt.text(), tools, called, output), output);
             });
         }
     }
@@ -66,8 +73,9 @@ public final class Replies {
     ///
     /// @param exchange whose request it is
     /// @param served the model
-    /// @param model the model, loaded
+    /// @param lease the model, loaded
     /// @param tokens the text
+    /// @param enforced what the continuation has to be
     /// @param settings what is asked of the replies
     /// @param outputs takes each reply, by its index, as content alone
     /// @return the sum of counts
@@ -75,12 +83,14 @@ public final class Replies {
     public Counts complete(
             Exchange exchange,
             ServedModel served,
-            LoadedModel model,
+            ServedModel.Lease lease,
             int[] tokens,
+            Enforced enforced,
             ReplySettings settings,
             IntFunction<ChoiceOutput> outputs)
             throws InterruptedException {
-        return run(exchange, served, model, tokens, settings, index -> new Parsed(null, outputs.apply(index)));
+        Grammar grammar = grammars.of(enforced, List.of(), ReplyFormat.Calls.TAGGED, false);
+        return run(exchange, served, lease, tokens, grammar, settings, index -> new Parsed(null, outputs.apply(index)));
     }
 
     /// Refuses a model that does not generate text.
@@ -112,11 +122,13 @@ public final class Replies {
     private Counts run(
             Exchange exchange,
             ServedModel served,
-            LoadedModel model,
+            ServedModel.Lease lease,
             int[] tokens,
+            Grammar grammar,
             ReplySettings settings,
             IntFunction<Parsed> outputs)
             throws InterruptedException {
+        LoadedModel model = lease.model();
         SamplingParams sampling =
                 SamplingFields.read(settings.body(), served.spec().sampling(), model);
         List<Choice> choices = new ArrayList<>();
@@ -140,6 +152,7 @@ public final class Replies {
                     .logProbabilities(settings.logProbabilities())
                     .priority(settings.priority())
                     .group(exchange.group())
+                    .constraint(grammar == null ? null : grammar.constraint(lease.vocabulary()))
                     .build();
             choices.add(new Choice(request, listener, usage -> end(usage, parsed, listener, settings.stop())));
         }

@@ -3,6 +3,7 @@ package dev.tenon.platform.server.models;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import dev.tenon.platform.server.queue.Admission;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,6 +28,9 @@ final class HostedModel implements ServedModel {
     /// Guarded by this, as are those below; changed with [#loading] held, too.
     private LoadedModel model;
     private int leases;
+    /// Held while [#vocabulary] is prepared, and guards it.
+    private final Object preparing = new Object();
+    private TokenVocabulary vocabulary;
     private Duration keepAlive;
     private long lastUse = System.nanoTime();
 
@@ -111,6 +115,16 @@ final class HostedModel implements ServedModel {
         @Override
         public LoadedModel model() {
             return used;
+        }
+
+        @Override
+        public TokenVocabulary vocabulary() {
+            synchronized (preparing) {
+                if (vocabulary == null || vocabulary.tokenizer() != used.tokenizer()) {
+                    vocabulary = new TokenVocabulary(used.tokenizer());
+                }
+                return vocabulary;
+            }
         }
 
         @Override

@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.models;
 
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import dev.tenon.platform.server.queue.Admission;
 import java.time.Duration;
 import java.time.Instant;
@@ -42,6 +43,9 @@ public interface ServedModel {
     interface Lease extends AutoCloseable {
         /// {@return the model}
         LoadedModel model();
+
+        /// {@return its tokens, prepared for grammars when they are first needed}
+        TokenVocabulary vocabulary();
 
         /// Releases it. Calling it twice does nothing.
         @Override

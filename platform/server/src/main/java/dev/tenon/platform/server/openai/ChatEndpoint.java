@@ -3,6 +3,7 @@ package dev.tenon.platform.server.openai;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.platform.server.chat.ChatInput;
+import dev.tenon.platform.server.chat.Enforced;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.fields.SamplingFields;
@@ -26,7 +27,7 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
                     "model messages tools tool_choice parallel_tool_calls stream stream_options max_tokens"
-                            + " max_completion_tokens n stop logprobs top_logprobs response_format modalities"
+                            + " max_completion_tokens n stop logprobs top_logprobs response_format json_schema grammar modalities"
                             + " reasoning_effort chat_template_kwargs add_generation_prompt continue_final_message",
                     "user safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention metadata store"
                             + " service_tier verbosity cache_prompt",
@@ -131,7 +132,6 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
         requireText(body);
         List<Map<String, Object>> messages = Messages.read(body);
         List<Map<String, Object>> tools = Messages.tools(body);
-        String choice = toolChoice(body, tools);
         boolean continued = body.flag("continue_final_message", false);
         if (continued && body.flag("add_generation_prompt", false)) {
             throw RequestException.invalid(
@@ -140,7 +140,12 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
         if (continued && !"assistant".equals(messages.getLast().get("role"))) {
             throw RequestException.invalid("continue_final_message", "The last message is not the assistant's.");
         }
-        return new ChatInput(messages, choice.equals("none") ? List.of() : tools, variables(body), continued);
+        Enforced enforced = EnforcedFields.calls(body, tools, EnforcedFields.format(body));
+        if (continued && !(enforced instanceof Enforced.Free)) {
+            throw RequestException.invalid(
+                    "continue_final_message", "A message that is continued cannot have a format, or be a call.");
+        }
+        return new ChatInput(messages, EnforcedFields.callable(body, tools), variables(body), enforced, continued);
     }
 
     private static void requireText(Body body) {
@@ -148,29 +153,6 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
         if (!modalities.isEmpty() && !modalities.equals(List.of("text"))) {
             throw RequestException.tooMuch("modalities", "unsupported_parameter", "modalities can only be text.");
         }
-        Body format = body.object("response_format");
-        String type = format == null ? "text" : format.requiredText("type");
-        if (!type.equals("text")) {
-            throw RequestException.tooMuch(
-                    "response_format",
-                    "unsupported_parameter",
-                    "response_format '" + Exchange.printable(type) + "' cannot be enforced yet; expected text.");
-        }
-    }
-
-    private static String toolChoice(Body body, List<Map<String, Object>> tools) {
-        if (!body.has("tool_choice")) {
-            return "auto";
-        }
-        String choice = body.node().get("tool_choice").isTextual() ? body.text("tool_choice") : "";
-        if (choice.equals("none") || choice.equals("auto")) {
-            return choice;
-        }
-        if (tools.isEmpty()) {
-            throw RequestException.invalid("tool_choice", "tool_choice needs tools.");
-        }
-        throw RequestException.tooMuch(
-                "tool_choice", "unsupported_parameter", "A call cannot be enforced yet; tool_choice is none or auto.");
     }
 
     /// Variables of the template; those that the server sets cannot be given.

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.platform.server.chat.Enforced;
 import dev.tenon.platform.server.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -26,7 +27,7 @@ import java.util.Map;
 public record CompletionsEndpoint(Replies replies) implements Endpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
-                    "model prompt suffix echo stream stream_options max_tokens n best_of stop logprobs",
+                    "model prompt suffix echo stream stream_options max_tokens n best_of stop logprobs response_format json_schema grammar",
                     "user cache_prompt",
                     Map.of("id_slot", "Leave it out: computed prompts are found by themselves."))
             .and(SamplingFields.TABLE);
@@ -64,6 +65,7 @@ public record CompletionsEndpoint(Replies replies) implements Endpoint {
                 logProbabilities,
                 body.flag("ignore_eos", false),
                 SamplingFields.priority(body));
+        Enforced enforced = EnforcedFields.format(body);
         exchange.interruptWhenClientLeaves();
         ObjectNode head = Wire.head(
                 Wire.id("cmpl-"),
@@ -79,7 +81,7 @@ public record CompletionsEndpoint(Replies replies) implements Endpoint {
             for (int[] prompt : prompts(body, model)) {
                 int first = all.size();
                 String before = echo ? model.tokenizer().decode(prompt) : "";
-                counts = counts.plus(replies.complete(exchange, served, model, prompt, settings, index -> {
+                counts = counts.plus(replies.complete(exchange, served, lease, prompt, enforced, settings, index -> {
                     TextChoice choice = new TextChoice(
                             first + index, before, head, events, model.tokenizer(), logProbabilities >= 0);
                     all.add(choice);

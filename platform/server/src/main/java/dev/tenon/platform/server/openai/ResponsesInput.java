@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.openai;
 
 import dev.tenon.platform.server.chat.ChatInput;
+import dev.tenon.platform.server.chat.Enforced;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
@@ -48,7 +49,16 @@ final class ResponsesInput {
             variables.put("reasoning_effort", effort);
             variables.put("enable_thinking", !effort.equals("none"));
         }
-        return new ChatInput(messages, tools(body), variables, false);
+        List<Map<String, Object>> tools = tools(body);
+        Body text = body.object("text");
+        Body format = text == null ? null : text.object("format");
+        Enforced enforced = format == null ? Enforced.nothing() : EnforcedFields.format(format, "text.format", "");
+        return new ChatInput(
+                messages,
+                EnforcedFields.callable(body, tools),
+                variables,
+                EnforcedFields.calls(body, tools, enforced),
+                false);
     }
 
     private static void requirePlain(Body body) {
@@ -58,12 +68,6 @@ final class ResponsesInput {
         if (body.whole("top_logprobs", 0, 20, 0) != 0) {
             throw RequestException.tooMuch(
                     "top_logprobs", "unsupported_parameter", "Log-probabilities come from chat/completions.");
-        }
-        Body text = body.object("text");
-        Body format = text == null ? null : text.object("format");
-        if (format != null && !format.requiredText("type").equals("text")) {
-            throw RequestException.tooMuch(
-                    "text.format", "unsupported_parameter", "A format cannot be enforced yet; expected text.");
         }
     }
 
@@ -126,19 +130,6 @@ final class ResponsesInput {
                         tool.path() + "type", "unsupported_parameter", "Tools are of type function.");
             }
             tools.add(Messages.tool(tool.requiredText("name"), tool.text("description"), tool.object("parameters")));
-        }
-        String choice =
-                body.has("tool_choice") && body.node().get("tool_choice").isTextual()
-                        ? body.text("tool_choice")
-                        : body.has("tool_choice") ? "" : "auto";
-        if (choice.equals("none")) {
-            return List.of();
-        }
-        if (!choice.equals("auto")) {
-            throw RequestException.tooMuch(
-                    "tool_choice",
-                    "unsupported_parameter",
-                    "A call cannot be enforced yet; tool_choice is none or auto.");
         }
         return tools;
     }

@@ -40,7 +40,7 @@ class ReplyParserTests {
                 add("arguments " + index, json);
             }
         };
-        ReplyParser parser = new ReplyParser(new ReplyFormat(calls, true), prompt, tools, sink);
+        ReplyParser parser = new ReplyParser(new ReplyFormat(calls, true), prompt, tools, false, sink);
         for (int i = 0; i < reply.length(); i += piece) {
             parser.text(reply.substring(i, Math.min(reply.length(), i + piece)));
         }
