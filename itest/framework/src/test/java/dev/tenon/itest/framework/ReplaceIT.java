@@ -229,7 +229,7 @@ class ReplaceIT {
                                     backend,
                                     folder.resolve("wrong-backend.jar"),
                                     "0.2.3",
-                                    "dev.tenon.backend.cpu.vector.op.RmsNormMath",
+                                    "dev.tenon.backend.cpu.vector.math.RmsNormMath",
                                     "groups"),
                             "dev.tenon.backend.cpu.vector 0.2.3 failed its self-check: .*logits of a tiny model.*"),
                     Map.entry(

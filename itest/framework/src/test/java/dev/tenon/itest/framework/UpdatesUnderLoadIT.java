@@ -208,7 +208,7 @@ class UpdatesUnderLoadIT {
                         Jars.ours("backend-cpu-vector"),
                         folder.resolve("broken-backend.jar"),
                         "2.0.0",
-                        "dev.tenon.backend.cpu.vector.op.RmsNormMath",
+                        "dev.tenon.backend.cpu.vector.math.RmsNormMath",
                         "groups");
             // It passes its self-check and starts, but computes something else for the loaded model.
             case MODELS -> Jars.rotatingNeighbours(folder.resolve("broken-models.jar"), "2.0.0");

@@ -1,10 +1,10 @@
 package dev.tenon.backend.cpu.vector.expert;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.backend.cpu.vector.math.GateMath;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.GateTile;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
-import dev.tenon.backend.cpu.vector.op.GateMath;
 import dev.tenon.backend.cpu.vector.op.StepContext;
 
 /// Products with the matrices of the chosen experts, one or two with an activation between them, and the same

@@ -1,12 +1,12 @@
 package dev.tenon.backend.cpu.vector.expert;
 
+import dev.tenon.backend.cpu.vector.math.RowNorm;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
 import dev.tenon.backend.cpu.vector.op.CpuNorm;
 import dev.tenon.backend.cpu.vector.op.Packing;
 import dev.tenon.backend.cpu.vector.op.RouterRows;
-import dev.tenon.backend.cpu.vector.op.RowNorm;
 import dev.tenon.backend.cpu.vector.op.StepContext;
 
 /// Norm, the router's logits and its choice.

@@ -1,9 +1,9 @@
 package dev.tenon.backend.cpu.vector.expert;
 
+import dev.tenon.backend.cpu.vector.math.GateMath;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.GateTile;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
-import dev.tenon.backend.cpu.vector.op.GateMath;
 import dev.tenon.backend.cpu.vector.op.Packing;
 import dev.tenon.backend.cpu.vector.op.StepContext;
 

@@ -86,7 +86,7 @@ public record CpuElementwise(Function function, Activations a, Activations b, Ac
     ///
     /// @param x argument
     /// @param cap the cap
-    static float softCap(float x, float cap) {
+    public static float softCap(float x, float cap) {
         return (float) (cap * Math.tanh((double) x / cap));
     }
 

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.op;
 
+import dev.tenon.backend.cpu.vector.math.ElementDispatch;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
 /// A projection, and the sum with a residual if there is one.

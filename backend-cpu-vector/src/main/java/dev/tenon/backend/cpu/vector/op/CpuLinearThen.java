@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.op;
 
+import dev.tenon.backend.cpu.vector.math.RowNorm;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import java.util.List;
 

@@ -1,5 +1,7 @@
 package dev.tenon.backend.cpu.vector.op;
 
+import dev.tenon.backend.cpu.vector.math.GateMath;
+import dev.tenon.backend.cpu.vector.math.RowNorm;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.GateTile;
 

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.op;
 
+import dev.tenon.backend.cpu.vector.math.RowNorm;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
 /// Norm, projections, and what happens to their heads: everything before attention.

@@ -2,6 +2,8 @@ package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RopeParams;
+import dev.tenon.backend.cpu.vector.math.RopeTable;
+import dev.tenon.backend.cpu.vector.math.RowNorm;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
 /// Norm of each head, rotation by the token's position, and a scale by it: each where wanted.

@@ -14,7 +14,7 @@ import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 /// step is larger than all before it.
 public final class StepContext {
     /// Tokens of one sequence that attention takes together, at most.
-    static final int BLOCK_TOKENS = 16;
+    public static final int BLOCK_TOKENS = 16;
     /// Tokens from which on threads take whole panels of rows, where there is one for each of them.
     private static final int PANEL_TOKENS = 12;
 
@@ -152,36 +152,36 @@ public final class StepContext {
     }
 
     /// {@return number of attention blocks: tokens of one sequence, at most [#BLOCK_TOKENS]}
-    int blockCount() {
+    public int blockCount() {
         return blockCount;
     }
 
     /// {@return whether all tokens of each sequence are in one block}
-    boolean oneBlockEach() {
+    public boolean oneBlockEach() {
         return oneBlockEach;
     }
 
     /// {@return where threads leave parts of a head's attention}
-    AttentionSplit split() {
+    public AttentionSplit split() {
         return split;
     }
 
     /// {@return first token of a block; that of the block after it ends it}
     ///
     /// @param block index
-    int blockStart(int block) {
+    public int blockStart(int block) {
         return blockStart[block];
     }
 
     /// {@return number of sequences that have tokens in the step}
-    int runCount() {
+    public int runCount() {
         return runCount;
     }
 
     /// {@return first token of such a sequence; that of the one after it ends it}
     ///
     /// @param run index
-    int runStart(int run) {
+    public int runStart(int run) {
         return runStart[run];
     }
 
@@ -274,7 +274,7 @@ public final class StepContext {
     /// {@return attention memory of a thread}
     ///
     /// @param thread index
-    Tiles tiles(int thread) {
+    public Tiles tiles(int thread) {
         return memory[thread].tiles();
     }
 
@@ -288,7 +288,7 @@ public final class StepContext {
     /// {@return what a thread works at in ops with a state}
     ///
     /// @param thread index
-    StateWork work(int thread) {
+    public StateWork work(int thread) {
         return memory[thread].work();
     }
 

@@ -13,13 +13,13 @@ import dev.tenon.backend.cpu.vector.expert.ExpertMatrix;
 import dev.tenon.backend.cpu.vector.expert.ExpertMemory;
 import dev.tenon.backend.cpu.vector.expert.SharedDown;
 import dev.tenon.backend.cpu.vector.expert.SharedUp;
+import dev.tenon.backend.cpu.vector.math.GateMath;
+import dev.tenon.backend.cpu.vector.math.RowNorm;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.op.CpuRows;
-import dev.tenon.backend.cpu.vector.op.GateMath;
 import dev.tenon.backend.cpu.vector.op.Packing;
 import dev.tenon.backend.cpu.vector.op.RouterRows;
-import dev.tenon.backend.cpu.vector.op.RowNorm;
 import java.util.ArrayList;
 import java.util.List;
 

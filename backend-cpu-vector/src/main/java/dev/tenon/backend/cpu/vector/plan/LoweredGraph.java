@@ -5,10 +5,10 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.backend.cpu.vector.expert.ExpertMemory;
+import dev.tenon.backend.cpu.vector.math.ElementDispatch;
+import dev.tenon.backend.cpu.vector.math.RopeTable;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
-import dev.tenon.backend.cpu.vector.op.ElementDispatch;
-import dev.tenon.backend.cpu.vector.op.RopeTable;
 import java.util.List;
 import java.util.Map;
 

@@ -2,8 +2,8 @@ package dev.tenon.backend.cpu.vector.plan;
 
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.backend.cpu.vector.math.RopeTable;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
-import dev.tenon.backend.cpu.vector.op.RopeTable;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

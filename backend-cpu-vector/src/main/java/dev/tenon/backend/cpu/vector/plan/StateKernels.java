@@ -4,11 +4,11 @@ import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.backend.cpu.vector.kv.CpuStates;
 import dev.tenon.backend.cpu.vector.memory.Activations;
-import dev.tenon.backend.cpu.vector.op.CpuDeltaRule;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
-import dev.tenon.backend.cpu.vector.op.CpuSelectiveScan;
-import dev.tenon.backend.cpu.vector.op.CpuShortConvolution;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
+import dev.tenon.backend.cpu.vector.sequence.CpuDeltaRule;
+import dev.tenon.backend.cpu.vector.sequence.CpuSelectiveScan;
+import dev.tenon.backend.cpu.vector.sequence.CpuShortConvolution;
 import java.util.List;
 
 /// Makes the kernels of ops with a state.

@@ -20,7 +20,7 @@ import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
-import dev.tenon.backend.cpu.vector.op.ElementDispatch;
+import dev.tenon.backend.cpu.vector.math.ElementDispatch;
 import dev.tenon.backend.cpu.vector.warmup.WarmAttention;
 import dev.tenon.backend.cpu.vector.warmup.WarmElementMath;
 import dev.tenon.backend.cpu.vector.warmup.WarmStateMath;

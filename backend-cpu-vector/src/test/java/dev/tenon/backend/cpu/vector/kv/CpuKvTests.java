@@ -9,7 +9,7 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
-import dev.tenon.backend.cpu.vector.op.AttentionMemory;
+import dev.tenon.backend.cpu.vector.sequence.AttentionMemory;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

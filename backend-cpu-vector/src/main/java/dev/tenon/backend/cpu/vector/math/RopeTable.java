@@ -1,4 +1,4 @@
-package dev.tenon.backend.cpu.vector.op;
+package dev.tenon.backend.cpu.vector.math;
 
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.RopeParams;
@@ -53,7 +53,7 @@ public final class RopeTable {
     /// @param xOffset where the head starts
     /// @param out target
     /// @param outOffset where the head starts
-    void head(int token, RopeParams params, float[] x, int xOffset, float[] out, int outOffset) {
+    public void head(int token, RopeParams params, float[] x, int xOffset, float[] out, int outOffset) {
         boolean interleaved = params.pairing() == RopeParams.Pairing.INTERLEAVED;
         int step = interleaved ? 2 : 1;
         int other = interleaved ? 1 : pairs;

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cpu.vector.op;
+package dev.tenon.backend.cpu.vector.math;
 
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.kernel.cpu.ElementKernel;
@@ -28,7 +28,7 @@ public record ElementDispatch(ElementMath math, ElementKernel kernel) {
     /// @param to column after the last
     /// @param gate `[rows, width]`
     /// @param up `[rows, width]`, the same width
-    void gate(Activation activation, int rows, int from, int to, Activations gate, Activations up) {
+    public void gate(Activation activation, int rows, int from, int to, Activations gate, Activations up) {
         if (kernelGates(activation)) {
             int width = gate.width;
             kernel.gate(
@@ -48,7 +48,7 @@ public record ElementDispatch(ElementMath math, ElementKernel kernel) {
     /// @param to index after the last
     /// @param gate arguments and results
     /// @param up factors
-    void gate(Activation activation, int from, int to, HostFloats gate, HostFloats up) {
+    public void gate(Activation activation, int from, int to, HostFloats gate, HostFloats up) {
         if (kernelGates(activation)) {
             int n = to - from;
             kernel.gate(activation, 1, n, gate.view(), from, up.view(), from, n, gate.view(), from, n);
@@ -65,7 +65,7 @@ public record ElementDispatch(ElementMath math, ElementKernel kernel) {
     /// @param to column after the last
     /// @param tile `[rows, to - from]`; clobbered
     /// @param out `[rows, width]`
-    void gate(Activation activation, int rows, int from, int to, GateTile tile, Activations out) {
+    public void gate(Activation activation, int rows, int from, int to, GateTile tile, Activations out) {
         int n = to - from;
         if (kernelGates(activation)) {
             kernel.gate(
@@ -85,7 +85,7 @@ public record ElementDispatch(ElementMath math, ElementKernel kernel) {
     /// @param to column after the last
     /// @param x `[rows, width]`
     /// @param out `[rows, width]`, the same width
-    void add(int rows, int from, int to, Activations x, Activations out) {
+    public void add(int rows, int from, int to, Activations x, Activations out) {
         if (kernel != null) {
             kernel.add(rows, to - from, x.view(), from, out.view(), from, out.width);
             return;
@@ -111,7 +111,7 @@ public record ElementDispatch(ElementMath math, ElementKernel kernel) {
     /// @param weight `[group]`
     /// @param eps added to the mean square
     /// @param out target
-    void norm(int groups, Activations x, int at, HostFloats weight, float eps, Activations out) {
+    public void norm(int groups, Activations x, int at, HostFloats weight, float eps, Activations out) {
         if (kernel != null) {
             kernel.norm(groups, x.view(), at, weight.view(), eps, out.view(), at);
             return;

@@ -1,8 +1,10 @@
-package dev.tenon.backend.cpu.vector.op;
+package dev.tenon.backend.cpu.vector.sequence;
 
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.backend.cpu.vector.kv.CpuStates;
 import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.op.CpuKernel;
+import dev.tenon.backend.cpu.vector.op.StepContext;
 
 /// A causal convolution of each channel. Threads take ranges of channels of a sequence.
 ///

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cpu.vector.op;
+package dev.tenon.backend.cpu.vector.math;
 
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
@@ -30,7 +30,7 @@ public record GateMath(ElementDispatch elements, CoreOp op, boolean gated) {
     /// @param to column after the last
     /// @param gate `[rows, width]`
     /// @param up `[rows, width]`; clobbered
-    void columns(int rows, int from, int to, Activations gate, Activations up) {
+    public void columns(int rows, int from, int to, Activations gate, Activations up) {
         for (int t = 0; t < rows; t++) {
             int row = t * gate.width;
             if (!gated) {
@@ -51,7 +51,7 @@ public record GateMath(ElementDispatch elements, CoreOp op, boolean gated) {
     /// @param to column after the last
     /// @param tile `[rows, to - from]`; clobbered
     /// @param out `[rows, width]`
-    void tile(int rows, int from, int to, GateTile tile, Activations out) {
+    public void tile(int rows, int from, int to, GateTile tile, Activations out) {
         clamp(tile.gate().array(), tile.up().array(), 0, rows * (to - from));
         elements.gate(activation(), rows, from, to, tile, out);
     }

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cpu.vector.op;
+package dev.tenon.backend.cpu.vector.sequence;
 
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
@@ -6,6 +6,8 @@ import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
 import dev.tenon.backend.cpu.vector.kv.CpuStates;
 import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.op.CpuKernel;
+import dev.tenon.backend.cpu.vector.op.StepContext;
 
 /// The gated delta rule. Threads take parts of a value head's state, for all tokens of a sequence.
 ///

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cpu.vector.op;
+package dev.tenon.backend.cpu.vector.sequence;
 
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
@@ -8,6 +8,7 @@ import dev.tenon.backend.cpu.vector.kv.AttentionSplit;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.kv.Tiles;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
+import dev.tenon.backend.cpu.vector.op.StepContext;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.ToIntFunction;

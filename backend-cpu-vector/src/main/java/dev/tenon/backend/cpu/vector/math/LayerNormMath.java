@@ -1,4 +1,4 @@
-package dev.tenon.backend.cpu.vector.op;
+package dev.tenon.backend.cpu.vector.math;
 
 import dev.tenon.backend.cpu.vector.memory.Activations;
 

@@ -1,4 +1,4 @@
-package dev.tenon.backend.cpu.vector.op;
+package dev.tenon.backend.cpu.vector.sequence;
 
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
@@ -6,6 +6,9 @@ import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.kv.Tiles;
 import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.op.CpuElementwise;
+import dev.tenon.backend.cpu.vector.op.CpuKernel;
+import dev.tenon.backend.cpu.vector.op.StepContext;
 
 /// Appends keys and values to the cache, unless another op of its layer did, then attends, page by page.
 ///
