@@ -14,6 +14,7 @@ public final class GrammarMasks {
     private static final int MOST_KEPT = 128;
 
     private final Automaton automaton;
+    private final PlainReach.Finder reaches;
     private final TokenVocabulary vocabulary;
     /// Guards the automaton, which other vocabularies may share, and the masks.
     private final ReentrantLock lock;
@@ -35,6 +36,7 @@ public final class GrammarMasks {
     /// @param vocabulary the model's tokens
     public GrammarMasks(Automaton automaton, ReentrantLock lock, TokenVocabulary vocabulary) {
         this.automaton = automaton;
+        this.reaches = new PlainReach.Finder(automaton);
         this.lock = lock;
         this.vocabulary = vocabulary;
     }
@@ -121,7 +123,7 @@ public final class GrammarMasks {
 
     private long[] make(State state) {
         long[] mask = new long[vocabulary.words()];
-        PlainReach reach = PlainReach.of(automaton, state);
+        PlainReach reach = reaches.of(state);
         TokenTrie rest;
         if (reach.exact()) {
             rest = vocabulary.notPlain;

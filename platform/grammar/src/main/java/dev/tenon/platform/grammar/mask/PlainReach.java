@@ -4,6 +4,7 @@ import dev.tenon.platform.grammar.automaton.Automaton;
 import dev.tenon.platform.grammar.automaton.State;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /// How far any plain text of a JSON string, whatever its characters, may continue a text.
 ///
@@ -26,60 +27,81 @@ record PlainReach(int characters, boolean exact) {
         new Lead(0xF1, 0xF3, 0x80, 0xBF, 3), new Lead(0xF4, 0xF4, 0x80, 0x8F, 3),
     };
 
-    /// {@return the reach of a state}
-    static PlainReach of(Automaton automaton, State state) {
-        Set<State> seen = new HashSet<>(Set.of(state));
-        Set<State> level = Set.of(state);
-        for (int characters = 0; characters <= PlainTokens.LONGEST; characters++) {
-            Level next = next(automaton, level);
-            if (next.died) {
-                return characters == 0 ? NONE : new PlainReach(characters, next.states.isEmpty());
+    /// Finds reaches in one automaton.
+    static final class Finder {
+        private final Automaton automaton;
+        /// The classes of each lead's first byte, of its second one and of those after that.
+        private final int[][] first = new int[LEADS.length][];
+
+        private final int[][] second = new int[LEADS.length][];
+        private final int[] later;
+
+        Finder(Automaton automaton) {
+            this.automaton = automaton;
+            for (int i = 0; i < LEADS.length; i++) {
+                first[i] = classes(LEADS[i].from(), LEADS[i].to());
+                second[i] = classes(LEADS[i].second(), LEADS[i].secondTo());
             }
-            if (!seen.addAll(next.states)) {
-                return UNLIMITED;
-            }
-            if (seen.size() > MOST_STATES) {
-                return characters == 0 ? NONE : new PlainReach(characters, false);
-            }
-            level = next.states;
+            later = classes(0x80, 0xBF);
         }
-        return new PlainReach(PlainTokens.LONGEST, false);
-    }
 
-    /// What one more character leads to.
-    private static final class Level {
-        final Set<State> states = new HashSet<>();
-        boolean died;
+        private int[] classes(int from, int to) {
+            return IntStream.rangeClosed(from, to)
+                    .map(automaton::classOf)
+                    .distinct()
+                    .toArray();
+        }
 
-        void step(Automaton automaton, Set<State> from, int low, int high, Set<State> to) {
-            boolean[] done = new boolean[automaton.classCount()];
-            for (int value = low; value <= high; value++) {
-                int c = automaton.classOf(value);
-                if (!done[c]) {
-                    done[c] = true;
-                    for (State each : from) {
-                        State next = automaton.next(each, c);
-                        died |= next == null;
-                        if (next != null) {
-                            to.add(next);
-                        }
+        /// {@return the reach of a state}
+        PlainReach of(State state) {
+            Set<State> seen = new HashSet<>(Set.of(state));
+            Set<State> level = Set.of(state);
+            for (int characters = 0; characters <= PlainTokens.LONGEST; characters++) {
+                Set<State> next = new HashSet<>();
+                if (!next(level, next)) {
+                    return characters == 0 ? NONE : new PlainReach(characters, next.isEmpty());
+                }
+                if (!seen.addAll(next)) {
+                    return UNLIMITED;
+                }
+                if (seen.size() > MOST_STATES) {
+                    return characters == 0 ? NONE : new PlainReach(characters, false);
+                }
+                level = next;
+            }
+            return new PlainReach(PlainTokens.LONGEST, false);
+        }
+
+        /// Finds the states after one more character.
+        ///
+        /// @return whether every character may follow in every state
+        private boolean next(Set<State> from, Set<State> to) {
+            boolean every = true;
+            for (int i = 0; i < LEADS.length; i++) {
+                int more = LEADS[i].more();
+                Set<State> reached = more == 0 ? to : new HashSet<>();
+                every &= step(from, first[i], reached);
+                for (int j = 1; j <= more; j++) {
+                    Set<State> into = j == more ? to : new HashSet<>();
+                    every &= step(reached, j == 1 ? second[i] : later, into);
+                    reached = into;
+                }
+            }
+            return every;
+        }
+
+        private boolean step(Set<State> from, int[] classes, Set<State> to) {
+            boolean every = true;
+            for (State each : from) {
+                for (int c : classes) {
+                    State next = automaton.next(each, c);
+                    every &= next != null;
+                    if (next != null) {
+                        to.add(next);
                     }
                 }
             }
+            return every;
         }
-    }
-
-    private static Level next(Automaton automaton, Set<State> from) {
-        Level level = new Level();
-        for (Lead lead : LEADS) {
-            Set<State> reached = new HashSet<>();
-            level.step(automaton, from, lead.from(), lead.to(), lead.more() == 0 ? level.states : reached);
-            for (int i = 1; i <= lead.more(); i++) {
-                Set<State> into = i == lead.more() ? level.states : new HashSet<>();
-                level.step(automaton, reached, i == 1 ? lead.second() : 0x80, i == 1 ? lead.secondTo() : 0xBF, into);
-                reached = into;
-            }
-        }
-        return level;
     }
 }
