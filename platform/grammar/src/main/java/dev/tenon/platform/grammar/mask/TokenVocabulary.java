@@ -3,10 +3,11 @@ package dev.tenon.platform.grammar.mask;
 import dev.tenon.api.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
-/// The tokens of a tokenizer, prepared for masks: made once for each tokenizer, in about a second
-/// per million tokens. Control tokens and those without text are in no mask, but for the tokens
-/// that end a generation, where the text may end. Immutable and safe for any thread.
+/// The tokens of a tokenizer, prepared for masks: made once for each tokenizer. Control tokens and those
+/// without text are in no mask, but for the tokens that end a generation, where the text may end.
+/// Immutable and safe for any thread.
 public final class TokenVocabulary {
     private final Tokenizer tokenizer;
     private final int words;
@@ -40,9 +41,7 @@ public final class TokenVocabulary {
                 lengths[id] = PlainTokens.length(bytes);
             }
         }
-        ends = java.util.stream.IntStream.range(0, size)
-                .filter(tokenizer::isEndOfGeneration)
-                .toArray();
+        ends = IntStream.range(0, size).filter(tokenizer::isEndOfGeneration).toArray();
         all = new TokenTrie(entries);
         notPlain = without(entries, lengths, PlainTokens.LONGEST + 1);
         notShort = without(entries, lengths, SHORT);
