@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class GraphListingTests {
     private final GraphBuilder b = new GraphBuilder("listed");
 
-    private Value layer(Value x, int layer, int cache, int window) {
+    private Value layer(Value x, Value keys, int layer, int cache, int window) {
         String blk = "blk." + layer + ".";
         RopeParams rope = RopeParams.builder(4, Pairing.HALF_SPLIT, 500)
                 .ropeDim(2)
@@ -28,15 +28,16 @@ class GraphListingTests {
         q = b.rope(blk + "q_rope", q, rope);
         AttentionParams params =
                 AttentionParams.builder(1, 1, 0.5f).slidingWindow(window).build();
-        return b.add(blk + "residual", x, b.attention(blk + "attn", q, x, x, cache, params));
+        return b.add(blk + "residual", x, b.attention(blk + "attn", q, keys, keys, cache, params));
     }
 
     @Test
     void layersThatDoTheSameAreListedOnce() {
         Value x = b.embedding("embd", new Weight("token_embd.weight", 4, 9));
-        x = layer(x, 0, 0, 0);
-        x = layer(x, 1, 1, 0);
-        x = layer(x, 2, 1, 16);
+        x = layer(x, x, 0, 0, 0);
+        Value keys = x;
+        x = layer(x, keys, 1, 1, 0);
+        x = layer(x, keys, 2, 1, 16);
         Value rows = b.selectRows("rows", x);
         b.output("hidden", rows);
         Graph graph = b.build(b.scale("logits", rows, 0.25f));
@@ -52,7 +53,7 @@ class GraphListingTests {
                     attn_q = linear x, attn_q.weight [4, 4], attn_q.bias [4, 1]
                     q_rope = rope attn_q, HALF_SPLIT, base 500.0, 2 of heads of 4, Yarn[factor=8.0, \
                 originalContextLength=64, betaFast=32.0, betaSlow=1.0], attention factor 1.5
-                    attn = attention q_rope, x, x, layer 1, heads 1/1, scale 0.5, window 16
+                    attn = attention q_rope, blk.0.residual, blk.0.residual, layer 1, heads 1/1, scale 0.5, window 16
                     residual = add x, attn
                 rows = select_rows blk.2.residual
                 logits = scale rows, factor 0.25
