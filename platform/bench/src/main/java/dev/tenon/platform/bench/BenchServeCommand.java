@@ -152,7 +152,6 @@ final class BenchServeCommand implements Callable<Integer> {
                                 result.requests().size(),
                                 why)));
             }
-            output.end();
         } catch (ConnectException e) {
             throw new TenonException(
                     ErrorCode.DOWNLOAD, url + " refused the connection. Is a server running there?", e);
@@ -166,7 +165,7 @@ final class BenchServeCommand implements Callable<Integer> {
     private LoadResult measure(LoadClient client, String name, int level, int count) throws InterruptedException {
         Prompts prompts = new Prompts(words, common);
         AtomicInteger next = new AtomicInteger();
-        AtomicInteger done = new AtomicInteger();
+        long[] done = new long[1]; // guarded by the bar
         List<Future<List<RequestTimes>>> threads = new ArrayList<>();
         List<RequestTimes> all = new ArrayList<>();
         long begin = System.nanoTime();
@@ -177,14 +176,15 @@ final class BenchServeCommand implements Callable<Integer> {
                     List<RequestTimes> own = new ArrayList<>();
                     for (int k = next.getAndIncrement(); k < count; k = next.getAndIncrement()) {
                         own.add(client.send(name, prompts.prompt(k), tokens));
-                        done.incrementAndGet();
+                        synchronized (bar) {
+                            bar.to(++done[0]);
+                        }
                     }
                     return own;
                 }));
             }
             for (Future<List<RequestTimes>> thread : threads) {
                 all.addAll(thread.get());
-                bar.to(done.get());
             }
         } catch (ExecutionException e) {
             throw new IllegalStateException("a client ended early", e.getCause());

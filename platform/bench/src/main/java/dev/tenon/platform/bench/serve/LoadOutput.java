@@ -58,11 +58,6 @@ public final class LoadOutput {
         out.flush();
     }
 
-    /// Ends the output.
-    public void end() {
-        out.flush();
-    }
-
     private static String cell(Number value) {
         return value instanceof Integer
                 ? value.toString()
