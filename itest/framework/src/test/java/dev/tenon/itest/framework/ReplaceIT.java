@@ -348,9 +348,10 @@ class ReplaceIT {
                 }
             });
             assertEquals(undisturbed.tokens(), text.tokens());
-            // Placed on the old version again by the next step, by the replacement that failed, or by both.
+            // Placed on the old version again by the next step, by the replacement that failed, or by both; a step
+            // tells the last of the moves before it, and this thread may read tokens after the steps have ended.
             int moves = text.moves().size();
-            assertTrue(moves == 2 || moves == 3, text.moves().toString());
+            assertTrue(moves >= 1 && moves <= 3, text.moves().toString());
             assertEquals(
                     MODELS + " 0.1.0 was replaced by " + MODELS + " 0.4.1 (cpu-vector)",
                     text.moves().getLast());
