@@ -114,7 +114,7 @@ final class BenchServeCommand implements Callable<Integer> {
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "600",
-            description = "Longest time until an answer begins (default: ${DEFAULT-VALUE}).")
+            description = "Longest time until an answer begins or goes on (default: ${DEFAULT-VALUE}).")
     @Range(min = 1, max = 1_000_000)
     private int seconds;
 
@@ -135,7 +135,8 @@ final class BenchServeCommand implements Callable<Integer> {
         }
         List<Integer> levels = levels();
         boolean failed = false;
-        try (LoadClient client = new LoadClient(url, key(), Duration.ofSeconds(seconds))) {
+        LoadClient client = new LoadClient(url, key(), Duration.ofSeconds(seconds));
+        try {
             String name = model == null ? client.firstModel() : model;
             client.send(name, new Prompts(words, 0).prompt(Integer.MAX_VALUE), tokens); // compiles and connects
             LoadOutput output = new LoadOutput(format, bench.console.out());
@@ -170,7 +171,7 @@ final class BenchServeCommand implements Callable<Integer> {
         List<RequestTimes> all = new ArrayList<>();
         long begin = System.nanoTime();
         try (Progress bar = bench.console.progress(level + " clients", count, "requests");
-                ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+                ExecutorService executor = Executors.newFixedThreadPool(level)) {
             for (int i = 0; i < level; i++) {
                 threads.add(executor.submit(() -> {
                     List<RequestTimes> own = new ArrayList<>();

@@ -8,47 +8,51 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.net.HttpURLConnection;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 
 /// Sends streamed chat requests to an endpoint of OpenAI's kind, and notes when their text comes. Safe for many
-/// threads; each request blocks its own.
-public final class LoadClient implements AutoCloseable {
+/// threads; each request blocks its own, which reads the socket itself: with a server on the same processors, what the
+/// client takes is missing there.
+public final class LoadClient {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String DATA = "data:";
     private static final int LONGEST_REASON = 120;
 
-    private final HttpClient http =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static final int OK = 200;
+
     private final URI base;
     private final Optional<String> key;
-    private final Duration timeout;
+    private final int millis;
 
     /// @param base address of the API, such as `http://127.0.0.1:8080/v1`
     /// @param key what is sent as bearer token
-    /// @param timeout longest time until an answer begins
+    /// @param timeout longest time until an answer begins, and between two pieces of it
     public LoadClient(URI base, Optional<String> key, Duration timeout) {
         this.base = base;
         this.key = key;
-        this.timeout = timeout;
+        this.millis = Math.toIntExact(timeout.toMillis());
     }
 
     /// {@return the name of the first model that the server lists}
     ///
     /// @throws IOException if it lists none, or does not answer
-    public String firstModel() throws IOException, InterruptedException {
-        HttpResponse<String> answer = http.send(request("/models").GET().build(), HttpResponse.BodyHandlers.ofString());
-        JsonNode id = answer.statusCode() == 200
-                ? JSON.readTree(answer.body()).path("data").path(0).path("id")
-                : JSON.missingNode();
+    public String firstModel() throws IOException {
+        HttpURLConnection answer = connection("/models");
+        int status = answer.getResponseCode();
+        JsonNode id = JSON.missingNode();
+        if (status == OK) {
+            try (InputStream in = answer.getInputStream()) {
+                id = JSON.readTree(in).path("data").path(0).path("id");
+            }
+        }
         if (!id.isTextual()) {
-            throw new IOException("it lists no models (status " + answer.statusCode() + ")");
+            throw new IOException("it lists no models (status " + status + ")");
         }
         return id.asText();
     }
@@ -57,7 +61,7 @@ public final class LoadClient implements AutoCloseable {
     ///
     /// @param prompt the user's message
     /// @param maxTokens tokens of the answer
-    public RequestTimes send(String model, String prompt, int maxTokens) throws InterruptedException {
+    public RequestTimes send(String model, String prompt, int maxTokens) {
         ObjectNode body = JSON.createObjectNode();
         body.put("model", model)
                 .put("stream", true)
@@ -66,29 +70,39 @@ public final class LoadClient implements AutoCloseable {
         body.put("ignore_eos", true);
         body.putObject("stream_options").put("include_usage", true);
         body.putArray("messages").addObject().put("role", "user").put("content", prompt);
-        HttpRequest request = request("/chat/completions")
-                .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
-                .build();
+        byte[] bytes = body.toString().getBytes(StandardCharsets.UTF_8);
         long begin = System.nanoTime();
         try {
-            HttpResponse<InputStream> answer = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
+            HttpURLConnection answer = connection("/chat/completions");
+            answer.setDoOutput(true);
+            answer.setFixedLengthStreamingMode(bytes.length); // or it would send again what failed
+            answer.setRequestProperty("Content-Type", "application/json");
+            try (OutputStream out = answer.getOutputStream()) {
+                out.write(bytes);
+            }
+            int status = answer.getResponseCode();
+            if (status != OK) {
+                answer.disconnect();
+                return RequestTimes.failed("status " + status);
+            }
             try (BufferedReader lines =
-                    new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
-                return answer.statusCode() == 200
-                        ? read(lines, begin)
-                        : RequestTimes.failed("status " + answer.statusCode());
+                    new BufferedReader(new InputStreamReader(answer.getInputStream(), StandardCharsets.UTF_8))) {
+                return read(lines, begin);
             }
         } catch (IOException e) {
             return RequestTimes.failed(shortened(e.getMessage() == null ? e.toString() : e.getMessage()));
         }
     }
 
-    private HttpRequest.Builder request(String path) {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create(base + path)).timeout(timeout);
-        key.ifPresent(value -> request.header("Authorization", "Bearer " + value));
-        return request;
+    private HttpURLConnection connection(String path) throws IOException {
+        HttpURLConnection connection =
+                (HttpURLConnection) URI.create(base + path).toURL().openConnection();
+        connection.setConnectTimeout(millis);
+        connection.setReadTimeout(millis);
+        connection.setInstanceFollowRedirects(false);
+        connection.setUseCaches(false);
+        key.ifPresent(value -> connection.setRequestProperty("Authorization", "Bearer " + value));
+        return connection;
     }
 
     private static RequestTimes read(BufferedReader lines, long begin) throws IOException {
@@ -148,10 +162,5 @@ public final class LoadClient implements AutoCloseable {
     private static String shortened(String text) {
         String line = text.lines().findFirst().orElse("");
         return line.length() <= LONGEST_REASON ? line : line.substring(0, LONGEST_REASON) + "…";
-    }
-
-    @Override
-    public void close() {
-        http.shutdownNow();
     }
 }
