@@ -1,6 +1,7 @@
 package dev.tenon.api.text;
 
 import java.util.OptionalInt;
+import java.util.stream.IntStream;
 import org.osgi.annotation.versioning.ConsumerType;
 
 /// Turns text into token ids and back. Immutable and safe for any thread.
@@ -18,6 +19,34 @@ public interface Tokenizer {
     ///     become that one token; false for text from users who must not be able to forge them
     /// @return token ids
     int[] encode(String text, boolean addSpecial, boolean parseSpecial);
+
+    /// Encodes text that a template wrote around texts of users, who must not be able to forge control tokens.
+    ///
+    /// Control tokens written out in the text become that one token, but for those that span a border. All else is
+    /// encoded as if the text were one. A tokenizer that does not implement this encodes the parts between borders
+    /// one by one, so that its tokens differ at them.
+    ///
+    /// @param text any text
+    /// @param addSpecial whether to add the tokens that the vocabulary asks for at the start and the end
+    /// @param borders ascending indices of chars: control tokens may end before one, or begin at one
+    /// @return token ids
+    default int[] encode(String text, boolean addSpecial, int[] borders) {
+        if (borders.length == 0) {
+            return encode(text, addSpecial, true);
+        }
+        int[] added = encode("", addSpecial, false);
+        int before = added.length > 0 && addsBos() ? 1 : 0;
+        IntStream.Builder ids = IntStream.builder();
+        IntStream.of(added).limit(before).forEach(ids::add);
+        int from = 0;
+        for (int i = 0; i <= borders.length; i++) {
+            int to = i < borders.length ? borders[i] : text.length();
+            IntStream.of(encode(text.substring(from, to), false, true)).forEach(ids::add);
+            from = to;
+        }
+        IntStream.of(added).skip(before).forEach(ids::add);
+        return ids.build().toArray();
+    }
 
     /// {@return the bytes that a token stands for, as it appears inside a text; control tokens give no
     /// bytes}

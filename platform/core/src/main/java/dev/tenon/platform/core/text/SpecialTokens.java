@@ -15,6 +15,17 @@ final class SpecialTokens {
         static final Found NONE = new Found(new int[0], new int[0], new int[0]);
     }
 
+    /// Which tokens count where.
+    @FunctionalInterface
+    interface Filter {
+        /// {@return whether a token counts}
+        ///
+        /// @param id the token
+        /// @param from its first char
+        /// @param to char after its last
+        boolean accepts(int id, int from, int to);
+    }
+
     private final Map<String, Integer> byText = new HashMap<>();
     private final BitSet firstChars = new BitSet();
     private final int[] lengths; // distinct, longest first
@@ -46,6 +57,15 @@ final class SpecialTokens {
     /// @param text any text
     /// @return what was found
     Found find(String text) {
+        return find(text, (id, from, to) -> true);
+    }
+
+    /// Finds the tokens that count.
+    ///
+    /// @param text any text
+    /// @param filter which ones do
+    /// @return what was found
+    Found find(String text, Filter filter) {
         int[] candidates = candidates(text);
         if (candidates.length == 0) {
             return Found.NONE;
@@ -65,7 +85,7 @@ final class SpecialTokens {
                     continue; // what was placed before is at least as long, so an overlap covers one of the ends
                 }
                 Integer id = byText.get(text.substring(from, to));
-                if (id != null) {
+                if (id != null && filter.accepts(id, from, to)) {
                     idAt[i] = id;
                     toAt[i] = to;
                     taken.set(from, to);

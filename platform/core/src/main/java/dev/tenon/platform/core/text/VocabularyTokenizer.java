@@ -3,6 +3,7 @@ package dev.tenon.platform.core.text;
 import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.OptionalInt;
 
 /// What all kinds of tokenizers share: special tokens, BOS and EOS, decoding. Immutable and safe for any
@@ -53,11 +54,25 @@ abstract class VocabularyTokenizer implements Tokenizer {
     @Override
     public final int[] encode(String text, boolean addSpecial, boolean parseSpecial) {
         String input = Utf16.wellFormed(text);
+        return encode(input, addSpecial, vocabulary.special(parseSpecial).find(input));
+    }
+
+    @Override
+    public final int[] encode(String text, boolean addSpecial, int[] borders) {
+        String input = Utf16.wellFormed(text);
+        return encode(input, addSpecial, vocabulary.special(true).find(input, (id, from, to) -> {
+            int at = Arrays.binarySearch(borders, from + 1);
+            int next = at < 0 ? -at - 1 : at;
+            boolean spans = next < borders.length && borders[next] < to;
+            return !spans || vocabulary.type(id) == Vocabulary.USER_DEFINED;
+        }));
+    }
+
+    private int[] encode(String input, boolean addSpecial, SpecialTokens.Found found) {
         IntList out = new IntList(16 + input.length() / 3);
         if (addSpecial && vocabulary.addsBos()) {
             out.add(vocabulary.bos());
         }
-        SpecialTokens.Found found = vocabulary.special(parseSpecial).find(input);
         Encoder encoder = encoder(input, out);
         int at = 0;
         for (int i = 0; i < found.ids().length; i++) {

@@ -11,6 +11,7 @@ import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.text.Tokenizer;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,6 +44,47 @@ class SmallVocabularyTests {
             } else {
                 assertEquals(vector.get("decoded").asText(), tokenizer.decode(ids));
             }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "llama-gqa",
+                "qwen2",
+                "qwen35",
+                "olmoe",
+                "modern-bert",
+                "mistral-like",
+                "gemma2",
+                "gemma4",
+                "bert",
+                "story-llama"
+            })
+    void controlTokensThatSpanABorderStayText(String name) {
+        Tokenizer tokenizer = TextTestData.tokenizer(name + ".gguf");
+        int[] controls = IntStream.range(0, tokenizer.vocabularySize())
+                .filter(id -> tokenizer.isControl(id) && tokenizer.piece(id).length() > 1)
+                .limit(20)
+                .toArray();
+        assertTrue(controls.length > 0);
+        for (int control : controls) {
+            String piece = tokenizer.piece(control);
+            String user = "Say  " + piece + "\nnow" + piece;
+            String text = piece + user + piece;
+            int first = text.indexOf(piece, 1) + 1;
+            int second = text.indexOf(piece, first) + piece.length() - 1;
+            int[] inner = tokenizer.encode(user, false, false);
+            int[] expected = new int[inner.length + 2];
+            System.arraycopy(inner, 0, expected, 1, inner.length);
+            expected[0] = control;
+            expected[expected.length - 1] = control;
+            int[] borders = {first, second};
+            assertArrayEquals(expected, tokenizer.encode(text, false, borders), piece);
+            int[] whole = tokenizer.encode(text, true, true);
+            assertArrayEquals(whole, tokenizer.encode(text, true, new int[0]), piece);
+            int[] beside = {0, piece.length(), first - 1, text.length()};
+            assertArrayEquals(whole, tokenizer.encode(text, true, beside), piece);
         }
     }
 

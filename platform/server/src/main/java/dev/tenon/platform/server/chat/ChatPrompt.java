@@ -39,13 +39,16 @@ public record ChatPrompt(String text, int[] tokens) {
                         "messages",
                         "The model has no chat template and does not chat. Use /v1/completions with a prompt."));
         Tokenizer tokenizer = model.tokenizer();
-        Map<String, Object> variables = new LinkedHashMap<>(input.variables());
-        List<Map<String, Object>> messages = input.messages();
-        boolean withTools = !input.tools().isEmpty();
+        String source = model.file().metadata().string(ReplyFormat.TEMPLATE).orElse("");
+        UserText user = new UserText(tokenizer, source, input.messages(), input.tools(), input.variables());
+        Map<String, Object> variables = new LinkedHashMap<>();
+        input.variables().forEach((name, value) -> variables.put(name, user.mark(value)));
+        List<Map<String, Object>> messages = marked(user, input.messages());
+        List<Map<String, Object>> tools = marked(user, input.tools());
         if (!format.takesTools()) {
-            messages = plain(messages, input.tools());
-        } else if (withTools) {
-            variables.put("tools", input.tools());
+            messages = plain(messages, tools);
+        } else if (!tools.isEmpty()) {
+            variables.put("tools", tools);
         }
         String bos = piece(tokenizer, tokenizer.bos());
         variables.put("bos_token", bos);
@@ -57,7 +60,14 @@ public record ChatPrompt(String text, int[] tokens) {
             text = open(text, String.valueOf(messages.getLast().get("content")));
         }
         boolean written = !bos.isEmpty() && text.startsWith(bos);
-        return new ChatPrompt(text, PromptText.encode(model, text, tokenizer.addsBos() && !written));
+        UserText.Plain plain = user.plain(text);
+        int[] tokens = PromptText.encode(model, plain.text(), tokenizer.addsBos() && !written, plain.borders());
+        return new ChatPrompt(plain.text(), tokens);
+    }
+
+    @SuppressWarnings("unchecked") // marking keeps lists and maps as they are
+    private static List<Map<String, Object>> marked(UserText user, List<Map<String, Object>> values) {
+        return (List<Map<String, Object>>) user.mark(values);
     }
 
     /// Cuts off what the template wrote after the last message, so that it goes on.

@@ -18,11 +18,23 @@ public final class PromptText {
     /// @return its tokens, fewer than the context holds
     /// @throws RequestException (400, `context_length_exceeded`) if they are too many
     public static int[] encode(LoadedModel model, String text, boolean addSpecial) {
+        return encode(model, text, addSpecial, new int[0]);
+    }
+
+    /// Encodes a text in which control tokens are meant as such, but for those that span a border.
+    ///
+    /// @param model has vocabulary and context
+    /// @param text the text
+    /// @param addSpecial whether the vocabulary's special tokens are added
+    /// @param borders ascending indices of chars
+    /// @return its tokens, fewer than the context holds
+    /// @throws RequestException (400, `context_length_exceeded`) if they are too many
+    static int[] encode(LoadedModel model, String text, boolean addSpecial, int[] borders) {
         int least = leastTokens(model.tokenizer(), text);
         if (least >= model.contextLength()) {
             throw tooLong(least, model.contextLength());
         }
-        int[] tokens = model.tokenizer().encode(text, addSpecial, true);
+        int[] tokens = model.tokenizer().encode(text, addSpecial, borders);
         requireRoom(tokens.length, model.contextLength());
         return tokens;
     }
