@@ -31,11 +31,14 @@ import picocli.CommandLine.ParentCommand;
         sortOptions = false,
         description = {
             "Writes a model with the shape of a real one and random weights, to measure speed without a download.",
-            "Shapes: command-r7b, gemma-2-2b, gemma-2-9b, gemma-3-270m, gemma-3-1b, gemma-3-4b, gemma-3-12b, "
-                    + "gemma-3-27b, gemma-4-e2b, gemma-4-e4b, gpt-oss-20b, gpt-oss-120b, granite-3.3-2b, "
-                    + "granite-3.3-8b, llama-3.2-1b, llama-3.2-3b, llama-3-8b, mistral-7b-v0.3, olmo-2-1b, "
-                    + "olmo-2-7b, olmoe-1b-7b, phi-3-mini-4k, phi-4, phi-4-mini, qwen2.5-0.5b, qwen2.5-1.5b, qwen2.5-3b, qwen2.5-7b, qwen2.5-14b, "
-                    + "qwen2.5-32b, qwen3-0.6b, qwen3-1.7b, qwen3-4b, qwen3-8b, qwen3-14b, qwen3-30b-a3b, smollm3-3b."
+            "Shapes: command-r7b, deepseek-v2-lite, gemma-2-2b, gemma-2-9b, gemma-3-270m, "
+                    + "gemma-3-1b, gemma-3-4b, gemma-3-12b, gemma-3-27b, gemma-4-e2b, gemma-4-e4b, "
+                    + "glm-4.5-air, gpt-oss-20b, gpt-oss-120b, granite-3.3-2b, granite-3.3-8b, lfm2-1.2b, "
+                    + "lfm2-8b-a1b, llama-3.2-1b, llama-3.2-3b, llama-3-8b, mistral-7b-v0.3, "
+                    + "nemotron-3-nano-30b-a3b, olmo-2-1b, olmo-2-7b, olmoe-1b-7b, phi-3-mini-4k, phi-4, "
+                    + "phi-4-mini, qwen2.5-0.5b, qwen2.5-1.5b, qwen2.5-3b, qwen2.5-7b, qwen2.5-14b, "
+                    + "qwen2.5-32b, qwen3-0.6b, qwen3-1.7b, qwen3-4b, qwen3-8b, qwen3-14b, qwen3-30b-a3b, "
+                    + "smollm3-3b."
         },
         footerHeading = "%nExamples:%n",
         footer = {

@@ -3,24 +3,22 @@ package dev.tenon.platform.tools.gguf;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.platform.tools.gguf.SynthTensors.Tensor;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.LongStream;
 
 /// The tensors and keys of the small Gemma 4 models, whose layers differ: heads of two lengths, layers without keys and
 /// values, a second table of embeddings.
 final class Gemma4Tensors {
     private static final String PATTERN = "attention.sliding_window_pattern";
     private static final String WINDOW_HEAD = "attention.key_length_swa";
-    private static final String SHARED = "attention.shared_kv_layers";
+    static final String SHARED = "attention.shared_kv_layers";
     private static final String WIDTHS = "feed_forward_length";
     private static final String INPUTS = "embedding_length_per_layer_input";
 
     private final SynthShape shape;
-    private final List<Tensor> all = new ArrayList<>();
+    private final TensorList all = new TensorList();
 
     private Gemma4Tensors(SynthShape shape) {
         this.shape = shape;
@@ -69,49 +67,41 @@ final class Gemma4Tensors {
 
     private List<Tensor> run() {
         long embedding = shape.embedding();
-        long input = number(INPUTS);
+        long input = TensorList.number(shape, INPUTS);
         long inputs = input * shape.layers();
-        add("per_layer_token_embd.weight", inputs, shape.vocabulary());
-        add("per_layer_model_proj.weight", embedding, inputs);
-        add("per_layer_proj_norm.weight", input);
+        all.add("per_layer_token_embd.weight", inputs, shape.vocabulary());
+        all.add("per_layer_model_proj.weight", embedding, inputs);
+        all.add("per_layer_proj_norm.weight", input);
         boolean[] windows = (boolean[]) shape.keys().get(PATTERN).value();
         long[] widths = (long[]) shape.keys().get(WIDTHS).value();
         for (int layer = 0; layer < shape.layers(); layer++) {
             String blk = "blk." + layer + ".";
-            long head = windows[layer] ? number(WINDOW_HEAD) : shape.headLength();
-            attention(blk, head, layer < shape.layers() - number(SHARED));
-            add(blk + "ffn_norm.weight", embedding);
-            add(blk + "ffn_gate.weight", embedding, widths[layer]);
-            add(blk + "ffn_up.weight", embedding, widths[layer]);
-            add(blk + "ffn_down.weight", widths[layer], embedding);
-            add(blk + "post_ffw_norm.weight", embedding);
-            add(blk + "inp_gate.weight", embedding, input);
-            add(blk + "proj.weight", input, embedding);
-            add(blk + "post_norm.weight", embedding);
-            add(blk + "layer_output_scale.weight", 1);
+            long head = windows[layer] ? TensorList.number(shape, WINDOW_HEAD) : shape.headLength();
+            attention(blk, head, layer < shape.layers() - TensorList.number(shape, SHARED));
+            all.add(blk + "ffn_norm.weight", embedding);
+            all.add(blk + "ffn_gate.weight", embedding, widths[layer]);
+            all.add(blk + "ffn_up.weight", embedding, widths[layer]);
+            all.add(blk + "ffn_down.weight", widths[layer], embedding);
+            all.add(blk + "post_ffw_norm.weight", embedding);
+            all.add(blk + "inp_gate.weight", embedding, input);
+            all.add(blk + "proj.weight", input, embedding);
+            all.add(blk + "post_norm.weight", embedding);
+            all.add(blk + "layer_output_scale.weight", 1);
         }
-        return all;
+        return all.tensors();
     }
 
     private void attention(String blk, long head, boolean own) {
         long embedding = shape.embedding();
-        add(blk + "attn_norm.weight", embedding);
-        add(blk + "attn_q.weight", embedding, shape.heads() * head);
-        add(blk + "attn_q_norm.weight", head);
+        all.add(blk + "attn_norm.weight", embedding);
+        all.add(blk + "attn_q.weight", embedding, shape.heads() * head);
+        all.add(blk + "attn_q_norm.weight", head);
         if (own) {
-            add(blk + "attn_k.weight", embedding, shape.headsKv() * head);
-            add(blk + "attn_k_norm.weight", head);
-            add(blk + "attn_v.weight", embedding, shape.headsKv() * head);
+            all.add(blk + "attn_k.weight", embedding, shape.headsKv() * head);
+            all.add(blk + "attn_k_norm.weight", head);
+            all.add(blk + "attn_v.weight", embedding, shape.headsKv() * head);
         }
-        add(blk + "attn_output.weight", shape.heads() * head, embedding);
-        add(blk + "post_attention_norm.weight", embedding);
-    }
-
-    private long number(String key) {
-        return ((Number) shape.keys().get(key).value()).longValue();
-    }
-
-    private void add(String name, long... lengths) {
-        all.add(new Tensor(name, LongStream.of(lengths).boxed().toList()));
+        all.add(blk + "attn_output.weight", shape.heads() * head, embedding);
+        all.add(blk + "post_attention_norm.weight", embedding);
     }
 }

@@ -95,6 +95,8 @@ public final class Synth {
             if (tensor.name().startsWith("rope_")) {
                 float[] factors = tensor.name().equals("rope_freqs.weight") ? ropeFactors(shape) : longFactors(tensor);
                 data = (target, first, rows) -> encoder.quantize(factors, 0, target, 0, factors.length);
+            } else if (tensor.name().endsWith(".ssm_a")) {
+                data = decays(tensor, shape, encoder);
             } else if (tensor.shape().size() == 1) {
                 data = vector(tensor, shape, encoder);
             } else if (pooled) {
@@ -200,6 +202,17 @@ public final class Synth {
                 values[i] = mean + 0.02f * gauss.next();
             }
             encoder.quantize(values, 0, target, 0, n);
+        };
+    }
+
+    /// Negative numbers: a state that does not decay grows without bound.
+    private static GgufWriter.TensorWriter decays(SynthTensors.Tensor tensor, SynthShape shape, Quantizer encoder) {
+        return (target, first, rows) -> {
+            float[] values = new float[Math.toIntExact(rows)];
+            for (int i = 0; i < values.length; i++) {
+                values[i] = -0.5f - Math.abs(new Gauss(seed(shape, tensor, first + i)).next());
+            }
+            encoder.quantize(values, 0, target, 0, values.length);
         };
     }
 

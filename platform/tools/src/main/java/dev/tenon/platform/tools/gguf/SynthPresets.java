@@ -4,6 +4,7 @@ import dev.tenon.api.gguf.GgufValue;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /// The shapes of published models, by name.
@@ -19,6 +20,8 @@ final class SynthPresets {
         qwen(all);
         gemma(all);
         experts(all);
+        sharedExperts(all);
+        hybrids(all);
         others(all);
         return all;
     }
@@ -87,6 +90,40 @@ final class SynthPresets {
                 .with("rope.scaling.original_context_length", GgufValue.ofUint32(4096));
         oss.experts(32, 4).put(all, "gpt-oss-20b", 24, 2880, 64, 8, 64, 2880, false);
         oss.experts(128, 4).put(all, "gpt-oss-120b", 36, 2880, 64, 8, 64, 2880, false);
+    }
+
+    private static void sharedExperts(Map<String, SynthShape> all) {
+        new Row("deepseek2", 102400, 163840, 10000f, 1e-6f)
+                .experts(64, 6)
+                .with(SharedExpertTensors.keys(1, 10944, 2))
+                .with(SharedExpertTensors.latentKeys(512, 128, 64, 128))
+                .with("rope.scaling.type", GgufValue.of("yarn"))
+                .with("rope.scaling.factor", GgufValue.of(40f))
+                .with("rope.scaling.original_context_length", GgufValue.ofUint32(4096))
+                .with("rope.scaling.yarn_log_multiplier", GgufValue.of(0.0707f))
+                .put(all, "deepseek-v2-lite", 27, 2048, 16, 1, 192, 1408, false);
+        new Row("glm4moe", 151552, 131072, 1e6f, 1e-5f)
+                .experts(128, 8)
+                .with(SharedExpertTensors.keys(1, 10944, 1))
+                .with("rope.dimension_count", GgufValue.ofUint32(64))
+                .put(all, "glm-4.5-air", 46, 4096, 96, 8, 128, 1408, false);
+    }
+
+    private static void hybrids(Map<String, SynthShape> all) {
+        new Row("lfm2", 65536, 128000, 1e6f, 1e-5f)
+                .with(Lfm2Tensors.keys(16, Set.of(2, 5, 8, 10, 12, 14), 8))
+                .put(all, "lfm2-1.2b", 16, 2048, 32, 8, 64, 8192, true);
+        new Row("lfm2moe", 65536, 128000, 1e6f, 1e-5f)
+                .experts(32, 4)
+                .with(Lfm2Tensors.keys(24, Set.of(2, 6, 10, 14, 18, 21), 8))
+                .with(Lfm2Tensors.expertKeys(2, 7168))
+                .put(all, "lfm2-8b-a1b", 24, 2048, 32, 8, 64, 1792, true);
+        String layers = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME";
+        new Row("nemotron_h_moe", 131072, 262144, 10000f, 1e-5f)
+                .experts(128, 6)
+                .with(NemotronTensors.keys(layers, 2, 1856, 3712))
+                .with(NemotronTensors.mambaKeys(64, 64, 8, 128))
+                .put(all, "nemotron-3-nano-30b-a3b", layers.length(), 2688, 32, 2, 128, 1856, false);
     }
 
     private static void others(Map<String, SynthShape> all) {

@@ -3,6 +3,7 @@ package dev.tenon.platform.tools.gguf;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufValue;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -231,7 +232,7 @@ public record SynthShape(
             return this;
         }
 
-        /// {@return the shape}
+        /// {@return the shape; of one whose layers differ, the first ones}
         ///
         /// @throws TenonException (`STATE-002`) if the numbers do not match
         public SynthShape build() {
@@ -253,7 +254,29 @@ public record SynthShape(
                     base.ropeFactors,
                     tied,
                     seed,
-                    base.keys);
+                    keys());
+        }
+
+        private Map<String, GgufValue> keys() {
+            Map<String, GgufValue> keys = new LinkedHashMap<>(base.keys);
+            keys.replaceAll((key, value) -> switch (value.value()) {
+                case boolean[] each -> new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
+                case long[] each -> new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
+                // The last layers share, which are the first to go.
+                case Number last
+                when key.equals(Gemma4Tensors.SHARED) ->
+                    GgufValue.ofUint32(Math.max(0, last.longValue() - (base.layers - cut())));
+                default -> value;
+            });
+            return keys;
+        }
+
+        private int cut() {
+            if (layers > base.layers) {
+                throw argument("The layers of " + base.name + " differ, and there are " + base.layers + " of them; not "
+                        + layers + ".");
+            }
+            return layers;
         }
     }
 

@@ -3,7 +3,9 @@ package dev.tenon.platform.tools.gguf;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.LongStream;
 
 /// The tensors of a model of each architecture, by the names of GGUF.
@@ -11,12 +13,17 @@ final class SynthTensors {
     /// The architectures whose tensors are known.
     static final Set<String> ARCHITECTURES = Set.of(
             "cohere2",
+            "deepseek2",
             "gemma2",
             "gemma3",
             "gemma4",
+            "glm4moe",
             "gpt-oss",
             "granite",
+            "lfm2",
+            "lfm2moe",
             "llama",
+            "nemotron_h_moe",
             "olmo2",
             "olmoe",
             "phi3",
@@ -33,6 +40,14 @@ final class SynthTensors {
     /// Norms of queries and keys over all heads together.
     private static final Set<String> ROW_NORMS = Set.of("olmo2", "olmoe");
     private static final Set<String> QKV_BIASES = Set.of("gpt-oss", "qwen2");
+    /// Those of models whose layers differ.
+    private static final Map<String, Function<SynthShape, List<Tensor>>> OWN = Map.of(
+            "deepseek2", SharedExpertTensors::of,
+            "gemma4", Gemma4Tensors::of,
+            "glm4moe", SharedExpertTensors::of,
+            "lfm2", Lfm2Tensors::of,
+            "lfm2moe", Lfm2Tensors::of,
+            "nemotron_h_moe", NemotronTensors::of);
 
     private final SynthShape shape;
     private final String architecture;
@@ -72,7 +87,9 @@ final class SynthTensors {
         if (!shape.tied()) {
             add("output.weight", embedding, shape.vocabulary());
         }
-        add("output_norm.weight", embedding);
+        if (!architecture.startsWith("lfm2")) {
+            add("output_norm.weight", embedding);
+        }
         if (shape.ropeFactors()) {
             add("rope_freqs.weight", shape.headLength() / 2);
         }
@@ -83,21 +100,24 @@ final class SynthTensors {
             add("rope_factors_short.weight", pairs);
         }
         add("token_embd.weight", embedding, shape.vocabulary());
-        if (architecture.equals("gemma4")) {
-            all.addAll(Gemma4Tensors.of(shape));
-        }
-        for (int layer = 0; layer < shape.layers() && !architecture.equals("gemma4"); layer++) {
-            String prefix = "blk." + layer + ".";
-            attention(prefix);
-            if (shape.experts() > 0) {
-                experts(prefix);
-            } else {
-                feedForward(prefix);
-            }
-        }
+        all.addAll(OWN.getOrDefault(architecture, SynthTensors::layers).apply(shape));
         all.sort(Comparator.comparingInt((Tensor tensor) -> QuantMix.layer(tensor.name()))
                 .thenComparing(Tensor::name));
         return all;
+    }
+
+    private static List<Tensor> layers(SynthShape same) {
+        SynthTensors layers = new SynthTensors(same);
+        for (int layer = 0; layer < same.layers(); layer++) {
+            String prefix = "blk." + layer + ".";
+            layers.attention(prefix);
+            if (same.experts() > 0) {
+                layers.experts(prefix);
+            } else {
+                layers.feedForward(prefix);
+            }
+        }
+        return layers.all;
     }
 
     private void attention(String prefix) {

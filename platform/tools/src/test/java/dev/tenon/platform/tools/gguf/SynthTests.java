@@ -57,6 +57,11 @@ class SynthTests {
         assertWeights(1_484_916_736L, "olmo-2-1b");
         assertWeights(7_298_617_344L, "olmo-2-7b");
         assertWeights(20_914_757_184L, "gpt-oss-20b");
+        assertWeights(15_706_484_224L, "deepseek-v2-lite");
+        assertWeights(1_170_340_608L, "lfm2-1.2b");
+        assertWeights(8_339_929_856L + 22 * 32, "lfm2-8b-a1b");
+        assertWeights(106_852_251_264L, "glm-4.5-air");
+        assertWeights(31_577_940_288L, "nemotron-3-nano-30b-a3b");
     }
 
     @Test
@@ -67,6 +72,17 @@ class SynthTests {
         assertBytes(1.103e9, "qwen3-1.7b", "Q4_K_M");
         assertBytes(4.21e9, "olmoe-1b-7b", "Q4_K_M");
         assertBytes(12.1e9, "gpt-oss-20b", "MXFP4_MOE");
+    }
+
+    @Test
+    void fewerLayersOfAModelWhoseLayersDifferAreItsFirst() {
+        SynthShape cut = SynthShape.preset("gemma-4-e2b").toBuilder().layers(20).build();
+        assertEquals(5L, ((Number) cut.keys().get(Gemma4Tensors.SHARED).value()).longValue());
+        assertEquals(
+                20,
+                ((boolean[]) cut.keys().get("attention.sliding_window_pattern").value()).length);
+        SynthShape.Builder more = SynthShape.preset("lfm2-1.2b").toBuilder().layers(17);
+        assertThrows(TenonException.class, more::build);
     }
 
     @Test
