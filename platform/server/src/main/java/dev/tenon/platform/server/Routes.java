@@ -8,8 +8,11 @@ import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.http.Route;
+import dev.tenon.platform.server.llamacpp.LoadEndpoint;
 import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelCatalog;
+import dev.tenon.platform.server.models.ModelManager;
+import dev.tenon.platform.server.ollama.OllamaRoutes;
 import dev.tenon.platform.server.openai.ChatEndpoint;
 import dev.tenon.platform.server.openai.CompletionsEndpoint;
 import dev.tenon.platform.server.openai.EmbeddingsEndpoint;
@@ -29,11 +32,17 @@ final class Routes {
 
     /// {@return all routes}
     ///
+    /// @param manager changes the models
     /// @param catalog the models
     /// @param generations runs generations
     /// @param metrics what `/metrics` tells
     /// @param ready whether the server takes work
-    static List<Route> all(ModelCatalog catalog, Generations generations, Metrics metrics, BooleanSupplier ready) {
+    static List<Route> all(
+            ModelManager manager,
+            ModelCatalog catalog,
+            Generations generations,
+            Metrics metrics,
+            BooleanSupplier ready) {
         Replies replies = new Replies(generations);
         List<Route> routes = new ArrayList<>();
         Endpoint alive = exchange -> exchange.json(Json.object().put("status", "ok"));
@@ -63,6 +72,9 @@ final class Routes {
         versioned(routes, POST, "/embeddings", new EmbeddingsEndpoint(generations));
         versioned(routes, POST, "/messages", new MessagesEndpoint(replies));
         versioned(routes, POST, "/messages/count_tokens", new CountTokensEndpoint(replies));
+        versioned(routes, POST, "/models/load", new LoadEndpoint(manager, true));
+        versioned(routes, POST, "/models/unload", new LoadEndpoint(manager, false));
+        routes.addAll(OllamaRoutes.all(manager, replies));
         return List.copyOf(routes);
     }
 

@@ -6,6 +6,7 @@ import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.http.HttpLimits;
 import dev.tenon.platform.server.models.ModelLimits;
 import dev.tenon.platform.server.models.ModelSpec;
+import dev.tenon.platform.server.models.ModelStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,7 +24,8 @@ public final class ServerBuilder {
 
     final Engine engine;
     final List<ModelSpec> pinned = new ArrayList<>();
-    Supplier<List<ModelSpec>> folder = List::of;
+    ModelStore store = List::of;
+    Boolean manage;
     String host = "127.0.0.1";
     int port = PORT;
     boolean open;
@@ -72,7 +74,26 @@ public final class ServerBuilder {
     /// @param source asked at each look; must be quick
     /// @return this
     public ServerBuilder models(Supplier<List<ModelSpec>> source) {
-        folder = source;
+        return store(source::get);
+    }
+
+    /// Sets where further models are found, which are loaded when they are asked for, and may be changed by requests.
+    ///
+    /// @param models has them
+    /// @return this
+    public ServerBuilder store(ModelStore models) {
+        store = models;
+        return this;
+    }
+
+    /// Sets whether requests may load, unload, pull, create, copy and delete models; by default where the server
+    /// listens
+    /// at loopback, or has keys.
+    ///
+    /// @param allowed whether
+    /// @return this
+    public ServerBuilder manage(boolean allowed) {
+        manage = allowed;
         return this;
     }
 
@@ -186,7 +207,7 @@ public final class ServerBuilder {
         return this;
     }
 
-    /// Sets how much memory the files of loaded models may have; no limit by default.
+    /// Sets how much memory loaded models may take, with weights, KV cache and work memory; no limit by default.
     ///
     /// @param bytes how much; 0 for no limit
     /// @return this

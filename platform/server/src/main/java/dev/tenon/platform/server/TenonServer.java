@@ -9,6 +9,7 @@ import dev.tenon.platform.server.http.HttpServer;
 import dev.tenon.platform.server.http.HttpSetup;
 import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelHost;
+import dev.tenon.platform.server.models.ModelManager;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -41,9 +42,13 @@ public final class TenonServer implements AutoCloseable {
         this.models = models;
         this.generations = generations;
         InetSocketAddress where = address(options);
+        boolean manage = options.manage == null
+                ? where.getAddress().isLoopbackAddress() || !options.keys.isEmpty()
+                : options.manage;
+        ModelManager manager = new ModelManager(models, options.store, manage);
         this.http = HttpServer.start(new HttpSetup(
                 where,
-                Routes.all(models, generations, metrics, () -> ready),
+                Routes.all(manager, models, generations, metrics, () -> ready),
                 options.keys,
                 HostCheck.of(where.getAddress(), options.hosts),
                 options.origins,
@@ -70,7 +75,7 @@ public final class TenonServer implements AutoCloseable {
     /// Begins to listen, then loads the models that are always loaded.
     static TenonServer start(ServerBuilder options) {
         Metrics metrics = new Metrics(options.metricsPrefix);
-        ModelHost models = new ModelHost(options.engine, options.modelLimits(), options.pinned, options.folder);
+        ModelHost models = new ModelHost(options.engine, options.modelLimits(), options.pinned, options.store);
         Generations generations = new Generations(models, metrics);
         TenonServer server = new TenonServer(models, generations, options, metrics);
         try {

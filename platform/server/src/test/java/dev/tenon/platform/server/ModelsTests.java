@@ -8,8 +8,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.server.models.ModelSpec;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -57,15 +62,121 @@ class ModelsTests {
         }
     }
 
+    /// {@return the memory that the story model takes, in bytes}
+    private static long taken() throws Exception {
+        try (ServerFixture server = new ServerFixture()) {
+            long bytes = model(server, "story").get("memory").asLong();
+            assertTrue(bytes > Files.size(ServerFixture.MODEL), "weights, cache and work memory: " + bytes);
+            return bytes;
+        }
+    }
+
+    private static JsonNode model(ServerFixture server, String name) throws Exception {
+        return ServerFixture.json(server.get("/v1/models/" + name).body());
+    }
+
     @Test
     void whatWasNotAskedForTheLongestMakesRoom() throws Exception {
-        long size = Files.size(ServerFixture.MODEL);
+        long taken = taken();
         try (ServerFixture server =
-                new ServerFixture(b -> b.models(ModelsTests::two).modelMemory(2 * size))) {
+                new ServerFixture(b -> b.models(ModelsTests::two).modelMemory(2 * taken))) {
             server.answer("/v1/chat/completions", ASK.formatted("one"));
             assertEquals(List.of("story", "one"), loaded(server));
             server.answer("/v1/chat/completions", ASK.formatted("two"));
             assertEquals(List.of("story", "two"), loaded(server));
+        }
+    }
+
+    @Test
+    void aModelThatCannotFitIsRefusedWithNumbers() throws Exception {
+        long taken = taken();
+        try (ServerFixture server =
+                new ServerFixture(b -> b.models(ModelsTests::two).modelMemory(2 * taken - 1))) {
+            String message = server.error(500, "/v1/chat/completions", ASK.formatted("one"))
+                    .get("message")
+                    .asText();
+            String mebibytes = ((taken + (1 << 20) - 1) >> 20) + " MiB";
+            assertTrue(message.startsWith("one needs " + mebibytes), message);
+            assertTrue(message.contains("models that stay loaded take " + mebibytes + " of "), message);
+            assertEquals(List.of("story"), loaded(server));
+            assertEquals(1, server.engine.models().size(), "what did not fit was closed");
+        }
+    }
+
+    @Test
+    void aModelThatAnswersIsNotUnloadedForAnotherOne() throws Exception {
+        long taken = taken();
+        try (ServerFixture server =
+                new ServerFixture(b -> b.models(ModelsTests::two).modelMemory(2 * taken))) {
+            HttpResponse<InputStream> running = server.client.send(
+                    server.request(
+                                    "/v1/chat/completions",
+                                    "{\"model\":\"one\",\"messages\":[{\"role\":\"user\",\"content\":\"A tale.\"}],"
+                                            + "\"stream\":true,\"ignore_eos\":true}")
+                            .build(),
+                    HttpResponse.BodyHandlers.ofInputStream());
+            try (InputStream body = running.body()) {
+                assertTrue(body.read() >= 0, "it answers");
+                assertTrue(server.post("/models/unload", "{\"model\":\"one\"}")
+                        .body()
+                        .contains("\"loaded\":true"));
+                HttpResponse<String> refused = server.post("/v1/chat/completions", ASK.formatted("two"));
+                if (refused.statusCode() == 200) {
+                    assertTrue(body.readAllBytes().length > 0, "the first one had ended meanwhile");
+                } else {
+                    assertEquals(503, refused.statusCode(), refused::body);
+                    assertTrue(refused.body().contains("two needs "), refused::body);
+                    assertTrue(refused.headers().firstValue("Retry-After").isPresent());
+                }
+            }
+            while (loaded(server).contains("one")) {
+                Thread.sleep(20); // it was to be unloaded with the end of its request
+            }
+        }
+    }
+
+    @Test
+    void modelsAreLoadedAndUnloadedByRequests() throws Exception {
+        try (ServerFixture server = new ServerFixture(b -> b.models(ModelsTests::two))) {
+            server.answer("/models/load", "{\"model\":\"two\",\"keep_alive\":-1}");
+            assertEquals(List.of("story", "two"), loaded(server));
+            assertFalse(model(server, "two").has("expires_at"));
+            server.answer("/models/load", "{\"model\":\"one\",\"keep_alive\":\"1h\"}");
+            assertTrue(model(server, "one").get("expires_at").asLong()
+                    > Instant.now().getEpochSecond() + 3500);
+            for (String name : List.of("one", "two", "story")) {
+                assertFalse(server.answer("/models/unload", "{\"model\":\"" + name + "\"}")
+                        .get("loaded")
+                        .asBoolean());
+            }
+            assertEquals(List.of(), loaded(server));
+            server.answer("/v1/chat/completions", ASK.formatted("story"));
+            assertEquals(List.of("story"), loaded(server));
+            assertEquals(
+                    "keep_alive",
+                    server.error(400, "/models/load", "{\"model\":\"one\",\"keep_alive\":\"soon\"}")
+                            .get("param")
+                            .asText());
+            assertEquals(
+                    404, server.post("/models/load", "{\"model\":\"three\"}").statusCode());
+        }
+    }
+
+    @Test
+    void modelsAreNotChangedByRequestsWhereThatIsSwitchedOff() throws Exception {
+        try (ServerFixture server =
+                new ServerFixture(b -> b.models(ModelsTests::two).manage(false))) {
+            for (String path : List.of("/models/load", "/models/unload", "/api/pull")) {
+                assertEquals(403, server.post(path, "{\"model\":\"one\"}").statusCode(), path);
+            }
+        }
+        try (ServerFixture server =
+                new ServerFixture(b -> b.host("0.0.0.0").withoutKey(true).models(ModelsTests::two))) {
+            HttpRequest.Builder request = HttpRequest.newBuilder(
+                            URI.create("http://127.0.0.1:" + server.server.port() + "/models/load"))
+                    .header("Content-Type", "application/json")
+                    .POST(HttpRequest.BodyPublishers.ofString("{\"model\":\"one\"}"));
+            assertEquals(403, server.send(request).statusCode(), "others reach it, and there is no key");
         }
     }
 

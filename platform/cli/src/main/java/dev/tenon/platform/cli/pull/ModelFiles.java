@@ -4,6 +4,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -59,8 +60,7 @@ public final class ModelFiles {
     ///
     /// @param text what the user gave
     public boolean names(String text) {
-        return HubReference.isReference(text)
-                || HubReference.looksLike(text)
+        return isOnHub(text)
                 || text.matches("(?i)\\S+\\.gguf")
                 || there(text).filter(Files::isRegularFile).isPresent();
     }
@@ -69,8 +69,14 @@ public final class ModelFiles {
     ///
     /// @param name what the user gave
     public boolean isMissing(String name) {
-        return (HubReference.isReference(name) || HubReference.looksLike(name))
-                && there(name).isEmpty();
+        return isOnHub(name) && there(name).isEmpty();
+    }
+
+    /// {@return whether a name has the form of a model on the hub, `owner/repo[:quant]`, which a path may have, too}
+    ///
+    /// @param name what the user gave
+    public static boolean isOnHub(String name) {
+        return HubReference.isReference(name) || HubReference.looksLike(name);
     }
 
     private Optional<Path> there(String name) {
@@ -98,7 +104,7 @@ public final class ModelFiles {
     /// {@return the pulled file that a reference means}
     ///
     /// @param reference repository and quant
-    public Optional<Path> pulled(HubReference reference) {
+    private Optional<Path> pulled(HubReference reference) {
         Path repo = folder.resolve(reference.owner()).resolve(reference.repo());
         List<String> names = list().stream()
                 .filter(file -> file.startsWith(repo))
@@ -128,8 +134,32 @@ public final class ModelFiles {
     Optional<Pulled> model(String name) {
         List<Path> all = list();
         Optional<Path> named = all.stream().filter(file -> matches(file, name)).findFirst();
-        boolean hub = HubReference.isReference(name) || HubReference.looksLike(name);
-        return (named.isPresent() || !hub ? named : pulled(HubReference.parse(name))).map(file -> model(file, all));
+        return (named.isPresent() || !isOnHub(name) ? named : pulled(HubReference.parse(name)))
+                .map(file -> model(file, all));
+    }
+
+    /// Deletes the file of a model with all its parts, what is known of their origin, and the folders that hold nothing
+    /// more.
+    ///
+    /// @param file a file in the folder; of a split model any part
+    /// @throws IOException if one cannot be deleted
+    public void delete(Path file) throws IOException {
+        for (Path part : HubReference.parts(file.getFileName().toString()).stream()
+                .map(file::resolveSibling)
+                .filter(Files::exists)
+                .toList()) {
+            Files.delete(part);
+            Files.deleteIfExists(Origin.beside(part));
+        }
+        for (Path empty = file.getParent();
+                empty.startsWith(folder) && !empty.equals(folder);
+                empty = empty.getParent()) {
+            try {
+                Files.delete(empty);
+            } catch (DirectoryNotEmptyException e) {
+                return; // another model is in it
+            }
+        }
     }
 
     private Pulled model(Path file, List<Path> all) {

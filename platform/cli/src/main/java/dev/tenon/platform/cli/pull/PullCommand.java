@@ -90,8 +90,10 @@ public final class PullCommand implements TenonCommand {
     ///
     /// @param console of that command
     /// @param source `owner/repo[:quant]`
+    /// @throws TenonException (`CLI-001`) if it has another form; (`IO-002`) if it cannot be had
     /// @throws IOException if it cannot be stored
     public static void pull(Console console, String source) throws IOException {
+        HubReference.parse(source);
         PullCommand command = new PullCommand();
         command.console = console;
         command.source = source;

@@ -6,9 +6,6 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
 import java.io.IOException;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;
@@ -57,24 +54,9 @@ public final class RmCommand implements TenonCommand {
             if (!yes && !console.agrees("Delete " + what + "?")) {
                 throw new TenonException(ErrorCode.USAGE, what + " was not deleted. Agree when asked, or give -y.");
             }
-            for (Path file : model.files()) {
-                Files.delete(file);
-                Files.deleteIfExists(Origin.beside(file));
-            }
-            removeEmpty(model.files().getFirst().getParent(), files.folder());
+            files.delete(model.files().getFirst());
             console.out().println(model.name());
         }
         return 0;
-    }
-
-    /// Removes the folders that hold nothing more.
-    private static void removeEmpty(Path from, Path top) throws IOException {
-        for (Path folder = from; folder.startsWith(top) && !folder.equals(top); folder = folder.getParent()) {
-            try {
-                Files.delete(folder);
-            } catch (DirectoryNotEmptyException e) {
-                return; // another model is in it
-            }
-        }
     }
 }

@@ -3,6 +3,8 @@ package dev.tenon.platform.server.command;
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Engines;
@@ -11,8 +13,11 @@ import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.server.ServerBuilder;
 import dev.tenon.platform.server.TenonServer;
 import dev.tenon.platform.server.auth.ApiKeys;
+import dev.tenon.platform.server.folder.FolderStore;
 import dev.tenon.platform.server.http.HttpLimits;
+import dev.tenon.platform.server.models.KeepAlive;
 import dev.tenon.platform.server.models.ModelSpec;
+import dev.tenon.platform.server.models.Preset;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -22,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.Deactivate;
@@ -39,7 +45,7 @@ import picocli.CommandLine.ParentCommand;
         name = "serve",
         sortOptions = false,
         description = {
-            "Answers HTTP requests with models: the wire of OpenAI and Anthropic, at http://127.0.0.1:8080.",
+            "Answers HTTP requests with models: the wires of OpenAI, Anthropic and Ollama, at http://127.0.0.1:8080.",
             "Options go over the settings of the same names, such as serve.port or TENON_SERVE_PORT."
         },
         footerHeading = "%nExamples:%n",
@@ -63,7 +69,7 @@ public final class ServeCommand implements TenonCommand {
 
     @Option(
             names = {"-m", "--model"},
-            paramLabel = "[NAME=]FILE",
+            paramLabel = "[NAME[,NAME]=]FILE",
             description = "Model that is always loaded, and what requests call it; may be repeated (default: the"
                     + " configured one, unless there is --models-dir).")
     private List<String> models = List.of();
@@ -107,7 +113,7 @@ public final class ServeCommand implements TenonCommand {
     @Option(
             names = "--models-memory",
             paramLabel = "MIB",
-            description = "Model files that are loaded at once; 0: no limit (default: 0).")
+            description = "Memory that loaded models take at most; 0: no limit (default: 0).")
     private String memory;
 
     @Option(
@@ -194,9 +200,15 @@ public final class ServeCommand implements TenonCommand {
                 .tls(store.isEmpty() ? null : Path.of(store), value(ServeSettings.TLS_PASSWORD, null));
         String folder = value(ServeSettings.MODELS_DIR, modelsDir);
         if (!folder.isEmpty()) {
-            ModelFolder source = new ModelFolder(Path.of(folder), (name, file) -> spec(name, LoadRequest.of(file)));
+            BiFunction<String, Path, ModelSpec> found = (name, file) -> spec(
+                    List.of(name), LoadRequest.builder(file).backend(backend).build());
+            FolderStore source = new FolderStore(Path.of(folder), found, console);
             source.models(); // a folder that cannot be read is told at once
-            builder.models(source::models);
+            builder.store(source);
+        }
+        String manage = value(ServeSettings.MANAGE, null);
+        if (!manage.equals("auto")) {
+            builder.manage(manage.equals("on"));
         }
         boolean standard = models.isEmpty() && folder.isEmpty();
         Set<String> names = new HashSet<>();
@@ -205,16 +217,25 @@ public final class ServeCommand implements TenonCommand {
             LoadRequest request = LoadRequest.builder(console.model(sign < 0 ? given : given.substring(sign + 1)))
                     .backend(backend)
                     .build();
-            String name = sign > 0 ? given.substring(0, sign) : ModelFolder.name(request);
-            for (int i = 2; !names.add(name); i++) {
-                name = ModelFolder.name(request) + "-" + i;
+            List<String> called = sign > 0 ? List.of(given.substring(0, sign).split(",")) : List.of(name(request));
+            for (int i = 2; !Collections.disjoint(names, called); i++) {
+                called = List.of(name(request) + "-" + i);
             }
-            builder.model(spec(name, request));
+            names.addAll(called);
+            builder.model(spec(called, request));
         }
         return builder;
     }
 
-    private static ModelSpec spec(String name, LoadRequest request) {
+    /// {@return a name for the file of a model, made of its own}
+    private static String name(LoadRequest request) {
+        String name = request.path().getFileName().toString().replaceFirst("(?i)\\.gguf$", "");
+        String plain = name.replaceAll("[^A-Za-z0-9._:/@+-]", "-");
+        return plain.matches("[A-Za-z0-9].*") ? plain : "model-" + plain;
+    }
+
+    /// @param names the name, then further ones
+    private static ModelSpec spec(List<String> names, LoadRequest request) {
         ModelDefaults defaults = ModelDefaults.of(request.path());
         SamplingParams standard = SamplingParams.defaults();
         SamplingParams own = standard.toBuilder()
@@ -224,7 +245,15 @@ public final class ServeCommand implements TenonCommand {
                 .minP(defaults.number("sampling.min-p", standard.minP()))
                 .repeatPenalty(defaults.number("sampling.repeat-penalty", standard.repeatPenalty()))
                 .build();
-        return new ModelSpec(name, List.of(), request, own);
+        Duration kept = defaults.text("keep-alive")
+                .map(text -> KeepAlive.parse(text.strip())
+                        .orElseThrow(() -> new TenonException(
+                                ErrorCode.CONFIG,
+                                "keep-alive beside " + request.path() + " is '" + text
+                                        + "'; expected seconds, or a duration such as 5m.")))
+                .orElse(null);
+        Preset preset = kept == null ? Preset.none() : new Preset(List.of(), Map.of(), kept, List.of());
+        return new ModelSpec(names.getFirst(), names.subList(1, names.size()), request, own, preset);
     }
 
     private String value(Setting setting, String option) {

@@ -31,7 +31,12 @@ public final class ServeSettings implements SettingsSource {
             0,
             0,
             Long.MAX_VALUE >> 20,
-            "MiB of model files that are loaded at once; 0: no limit.");
+            "MiB of memory that loaded models take at most; 0: no limit.");
+    static final Setting MANAGE = Setting.choice(
+            "serve.manage",
+            "auto",
+            List.of("auto", "on", "off"),
+            "Whether requests may load, unload, pull, create, copy and delete models; auto: at loopback, or with keys.");
     static final Setting KEEP_ALIVE = Setting.integer(
             "serve.keep-alive",
             300,
@@ -67,6 +72,7 @@ public final class ServeSettings implements SettingsSource {
             ORIGINS,
             MODELS_DIR,
             MEMORY,
+            MANAGE,
             KEEP_ALIVE,
             PARALLEL,
             CONTEXT,

@@ -14,8 +14,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Response;
 
-/// An answer that is a stream of server-sent events. It begins with the first event, or with a comment line after some
-/// silence; until then the request can still be refused by a status. Safe for any thread.
+/// An answer that is a stream of server-sent events, or of lines of JSON. It begins with the first event, or with a
+/// comment line after some silence, which lines of JSON cannot have; until then the request can still be refused by a
+/// status. Safe for any thread.
 ///
 /// A write blocks while the client does not read, and fails when it has not read for as long as a connection may be
 /// idle.
@@ -24,6 +25,7 @@ public final class EventStream {
 
     private final Response response;
     private final long pingNanos;
+    private final boolean lines;
     private final ScheduledFuture<?> pings;
     private final ReentrantLock lock = new ReentrantLock();
     private volatile boolean begun;
@@ -33,8 +35,10 @@ public final class EventStream {
     /// @param response headers are set, nothing is written
     /// @param clock schedules comment lines
     /// @param pingTime after how long without an event a comment line is sent
-    EventStream(Response response, ScheduledExecutorService clock, Duration pingTime) {
+    /// @param lines whether events are lines of JSON
+    EventStream(Response response, ScheduledExecutorService clock, Duration pingTime, boolean lines) {
         this.response = response;
+        this.lines = lines;
         this.pingNanos = pingTime.toNanos();
         this.pings = clock.scheduleWithFixedDelay(this::pingIfSilent, pingNanos, pingNanos / 2, TimeUnit.NANOSECONDS);
     }
@@ -59,6 +63,12 @@ public final class EventStream {
     /// @throws UncheckedIOException if the client has left, or does not read
     public void send(String name, JsonNode data) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
+        if (lines) {
+            out.writeBytes(Json.bytes(data));
+            out.write('\n');
+            write(out.toByteArray());
+            return;
+        }
         if (name != null) {
             out.writeBytes(("event: " + name + "\n").getBytes(StandardCharsets.UTF_8));
         }
@@ -91,7 +101,7 @@ public final class EventStream {
     }
 
     private void pingIfSilent() {
-        if (System.nanoTime() - written >= pingNanos && !lock.isLocked()) {
+        if (!lines && System.nanoTime() - written >= pingNanos && !lock.isLocked()) {
             written = System.nanoTime();
             Thread.ofVirtual().name("tenon-ping").start(this::ping);
         }

@@ -66,6 +66,13 @@ public final class Exchange {
         return group;
     }
 
+    /// {@return the value of a parameter of the query, or null}
+    ///
+    /// @param name its name
+    public String parameter(String name) {
+        return Request.extractQueryParameters(request).getValue(name);
+    }
+
     /// {@return the value of a header, or null}
     ///
     /// @param name its name
@@ -165,6 +172,11 @@ public final class Exchange {
         write(OK, type, text.getBytes(StandardCharsets.UTF_8));
     }
 
+    /// Answers with status 200 and nothing else.
+    public void empty() {
+        write(OK, "text/plain", new byte[0]);
+    }
+
     private void write(int status, String type, byte[] bytes) {
         response.setStatus(status);
         response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
@@ -178,12 +190,21 @@ public final class Exchange {
 
     /// {@return the answer as a stream of events; the same one each time}
     public EventStream events() {
+        return stream("text/event-stream; charset=utf-8", false);
+    }
+
+    /// {@return the answer as a stream of lines of JSON; the same one each time}
+    public EventStream lines() {
+        return stream("application/x-ndjson", true);
+    }
+
+    private EventStream stream(String type, boolean lines) {
         if (events == null) {
             response.setStatus(OK);
-            response.getHeaders().put(HttpHeader.CONTENT_TYPE, "text/event-stream; charset=utf-8");
+            response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-cache");
             response.getHeaders().put("X-Accel-Buffering", "no");
-            events = new EventStream(response, clock, limits.pingTime());
+            events = new EventStream(response, clock, limits.pingTime(), lines);
         }
         return events;
     }

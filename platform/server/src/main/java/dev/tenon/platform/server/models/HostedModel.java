@@ -6,7 +6,6 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import dev.tenon.platform.server.queue.Admission;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -23,11 +22,18 @@ final class HostedModel implements ServedModel {
     private final Instant created = Instant.now();
     private final Admission admission;
     private final boolean pinned;
+    private final ModelLimits limits;
     /// Held while the model is loaded or closed.
     private final ReentrantLock loading = new ReentrantLock();
     /// Guarded by this, as are those below; changed with [#loading] held, too.
     private LoadedModel model;
     private int leases;
+    /// Whether it is unloaded with the end of its last request.
+    private boolean leaving;
+    /// Whether it is not among the models any more.
+    private boolean retired;
+    /// What it took when it was loaded last; 0 before.
+    private long took;
     /// Held while [#vocabulary] is prepared, and guards it.
     private final Object preparing = new Object();
     private TokenVocabulary vocabulary;
@@ -37,9 +43,10 @@ final class HostedModel implements ServedModel {
     HostedModel(ModelHost host, ModelSpec spec, ModelLimits limits, boolean pinned) {
         this.host = host;
         this.spec = spec;
+        this.limits = limits;
         this.admission = new Admission(limits.parallel(), limits.queue());
         this.pinned = pinned;
-        this.keepAlive = limits.keepAlive();
+        this.keepAlive = standardKeepAlive();
     }
 
     @Override
@@ -57,8 +64,14 @@ final class HostedModel implements ServedModel {
         return admission;
     }
 
-    boolean pinned() {
+    @Override
+    public boolean pinned() {
         return pinned;
+    }
+
+    private Duration standardKeepAlive() {
+        Duration own = spec.preset().keepAlive();
+        return own == null ? limits.keepAlive() : own;
     }
 
     boolean isCalled(String name) {
@@ -84,10 +97,10 @@ final class HostedModel implements ServedModel {
             if (host.closed()) {
                 throw new TenonException(ErrorCode.CLOSED, "The server ends and loads no model any more.");
             }
-            host.makeRoom(this);
-            LoadedModel loaded = host.load(spec);
+            LoadedModel loaded = host.load(this);
             synchronized (this) {
                 model = loaded;
+                took = memory(loaded);
                 return leaseIfLoaded();
             }
         } finally {
@@ -129,12 +142,18 @@ final class HostedModel implements ServedModel {
 
         @Override
         public void close() {
+            boolean last;
             synchronized (HostedModel.this) {
-                if (!closed) {
-                    closed = true;
-                    leases--;
-                    lastUse = System.nanoTime();
+                if (closed) {
+                    return;
                 }
+                closed = true;
+                leases--;
+                lastUse = System.nanoTime();
+                last = leases == 0 && (leaving || retired || !pinned && keepAlive.isZero());
+            }
+            if (last) {
+                unloadIfIdle();
             }
         }
     }
@@ -159,16 +178,56 @@ final class HostedModel implements ServedModel {
     @Override
     public long bytes() {
         try {
-            return Files.size(spec.request().path());
+            return ModelParts.bytes(spec.request().path());
         } catch (IOException e) {
             LOG.debug("The size of {} is unknown", spec.name(), e);
             return 0;
         }
     }
 
+    @Override
+    public synchronized long memoryBytes() {
+        return model == null ? 0 : memory(model);
+    }
+
+    private static long memory(LoadedModel model) {
+        return model.report().memory().allocatedBytes()
+                + model.report().memory().boundBytes();
+    }
+
+    /// {@return memory that it needs: what it took last, or the size of its files, where it was never loaded}
+    long neededBytes() {
+        synchronized (this) {
+            if (took > 0) {
+                return took;
+            }
+        }
+        return bytes();
+    }
+
+    @Override
+    public boolean unload() {
+        synchronized (this) {
+            leaving = model != null;
+            if (leases > 0) {
+                return false;
+            }
+        }
+        return unloadIfIdle() || loaded().isEmpty();
+    }
+
+    /// Unloads it for good, at once or with the end of its last request.
+    void retire() {
+        synchronized (this) {
+            retired = true;
+        }
+        unload();
+    }
+
     void unloadIfExpired() {
         synchronized (this) {
-            if (pinned || keepAlive.isNegative() || System.nanoTime() - lastUse < keepAlive.toNanos()) {
+            boolean over = !pinned && !keepAlive.isNegative() && System.nanoTime() - lastUse >= keepAlive.toNanos();
+            if (!over && !leaving) {
                 return;
             }
         }
@@ -176,9 +235,11 @@ final class HostedModel implements ServedModel {
     }
 
     /// Closes the model, unless it is in use or being loaded.
-    void unloadIfIdle() {
+    ///
+    /// @return whether it was closed
+    boolean unloadIfIdle() {
         if (!loading.tryLock()) {
-            return;
+            return false;
         }
         try {
             LoadedModel unused;
@@ -186,12 +247,15 @@ final class HostedModel implements ServedModel {
                 unused = leases == 0 ? model : null;
                 if (unused != null) {
                     model = null;
+                    leaving = false;
+                    keepAlive = standardKeepAlive();
                 }
             }
             if (unused != null) {
                 LOG.info("Unloading {}", spec.name());
                 unused.close();
             }
+            return unused != null;
         } finally {
             loading.unlock();
         }

@@ -3,51 +3,142 @@ package dev.tenon.platform.server.models;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Loads models when they are asked for, and unloads those that were not for long, or whose memory others need. Safe
-/// for
-/// any thread.
+/// Loads models when they are asked for, and unloads those that were not for long, or whose memory others need; never
+/// one that answers. Safe for any thread.
 public final class ModelHost implements ModelCatalog, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ModelHost.class);
+    private static final String LATEST = ":latest";
 
     private final Engine engine;
     private final ModelLimits limits;
-    private final Supplier<List<ModelSpec>> folder;
+    private final ModelStore store;
+    /// Held while a model is loaded, so that two of them do not count on the same memory.
+    private final ReentrantLock loads = new ReentrantLock();
+    /// Guarded by this, as is the next.
     private final List<HostedModel> models = new ArrayList<>();
+    /// Those that are not there any more, and not unloaded yet.
+    private final List<HostedModel> leaving = new ArrayList<>();
     private boolean closed;
 
     /// Creates a host without loaded models.
     ///
     /// @param engine loads them; not closed
     /// @param limits how they are loaded and kept
-    /// @param pinned models that are never unloaded, the standard one first
-    /// @param folder finds further models, again at each look
-    public ModelHost(Engine engine, ModelLimits limits, List<ModelSpec> pinned, Supplier<List<ModelSpec>> folder) {
+    /// @param pinned models that are loaded at the start and stay loaded, the standard one first
+    /// @param store has further models, asked at each look
+    public ModelHost(Engine engine, ModelLimits limits, List<ModelSpec> pinned, ModelStore store) {
         this.engine = engine;
         this.limits = limits;
-        this.folder = folder;
+        this.store = store;
         pinned.forEach(spec -> models.add(new HostedModel(this, spec, limits, true)));
     }
 
-    /// {@return a description with the server's own values}
-    LoadedModel load(ModelSpec spec) {
+    /// Loads a model after others have made room for it.
+    ///
+    /// @throws OutOfResourcesException if it fits only without models that answer now
+    /// @throws TenonException if it cannot be loaded, or can never fit
+    LoadedModel load(HostedModel wanted) throws InterruptedException {
+        loads.lockInterruptibly();
+        try {
+            makeRoom(wanted, wanted.neededBytes());
+            LOG.info("Loading {}", wanted.spec().name());
+            LoadedModel loaded = loadBesideOthers(wanted);
+            try {
+                makeRoom(
+                        wanted,
+                        loaded.report().memory().allocatedBytes()
+                                + loaded.report().memory().boundBytes());
+                return loaded;
+            } catch (RuntimeException e) {
+                loaded.close();
+                throw e;
+            }
+        } finally {
+            loads.unlock();
+        }
+    }
+
+    /// Loads a model; where the device has no memory left, idle ones are unloaded first.
+    private LoadedModel loadBesideOthers(HostedModel wanted) {
+        ModelSpec spec = wanted.spec();
         LoadRequest.Builder request = spec.request().toBuilder().maxSequences(limits.parallel());
-        if (limits.context() > 0) {
+        if (limits.context() > 0 && spec.request().contextLength() == 0) {
             request.contextLength(limits.context());
         }
         Function<String[], LoadedModel> with =
                 outputs -> engine.load(request.outputs(outputs).build());
-        LOG.info("Loading {}", spec.name());
-        return Outputs.load(spec.request().path(), limits.embeddings(), with);
+        while (true) {
+            try {
+                return Outputs.load(spec.request().path(), limits.embeddings(), with);
+            } catch (OutOfResourcesException e) {
+                if (!unloadOldest(wanted)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /// Unloads what was not asked for the longest, until another model fits the memory.
+    private void makeRoom(HostedModel wanted, long needed) {
+        while (limits.memoryBytes() > 0 && usedBeside(wanted, false) + needed > limits.memoryBytes()) {
+            if (unloadOldest(wanted)) {
+                continue;
+            }
+            if (wanted.pinned()) {
+                return; // who named it wants it, whatever the limit
+            }
+            throw refusal(wanted, needed);
+        }
+    }
+
+    private boolean unloadOldest(HostedModel wanted) {
+        return all().stream()
+                .filter(model ->
+                        model != wanted && !model.pinned() && model.loaded().isPresent())
+                .sorted(Comparator.comparingLong(HostedModel::lastUse))
+                .anyMatch(HostedModel::unloadIfIdle);
+    }
+
+    private long usedBeside(HostedModel wanted, boolean pinnedAlone) {
+        return all().stream()
+                .filter(model -> model != wanted && (model.pinned() || !pinnedAlone))
+                .mapToLong(HostedModel::memoryBytes)
+                .sum();
+    }
+
+    private TenonException refusal(HostedModel wanted, long needed) {
+        long limit = limits.memoryBytes();
+        long used = usedBeside(wanted, false);
+        String text = wanted.spec().name() + " needs " + mebibytes(needed) + " of memory";
+        if (usedBeside(wanted, true) + needed > limit) {
+            return new TenonException(
+                    ErrorCode.MEMORY,
+                    text + "; models that stay loaded take " + mebibytes(usedBeside(wanted, true)) + " of "
+                            + mebibytes(limit) + ". Raise --models-memory, or take a shorter context.");
+        }
+        return new OutOfResourcesException(
+                ErrorCode.MEMORY,
+                text + "; models that answer now take " + mebibytes(used) + " of " + mebibytes(limit)
+                        + ". Ask again when they are done.",
+                needed,
+                used,
+                limit);
+    }
+
+    private static String mebibytes(long bytes) {
+        return ((bytes + (1 << 20) - 1) >> 20) + " MiB";
     }
 
     /// Loads the pinned models.
@@ -66,11 +157,32 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
         return List.copyOf(models);
     }
 
-    private synchronized void look() {
-        for (ModelSpec spec : folder.get()) {
-            if (models.stream().noneMatch(model -> model.isCalled(spec.name()))) {
-                models.add(new HostedModel(this, spec, limits, false));
+    /// {@return the models, and those that are leaving}
+    private synchronized List<HostedModel> all() {
+        List<HostedModel> all = new ArrayList<>(models);
+        all.addAll(leaving);
+        return all;
+    }
+
+    /// Looks which models the store has now. One that is gone, or has changed, is unloaded when it answers no more.
+    public void look() {
+        List<ModelSpec> found = store.models();
+        List<HostedModel> gone;
+        synchronized (this) {
+            gone = models.stream()
+                    .filter(model -> !model.pinned() && !found.contains(model.spec()))
+                    .toList();
+            models.removeAll(gone);
+            leaving.addAll(gone);
+            for (ModelSpec spec : found) {
+                if (models.stream().noneMatch(model -> model.isCalled(spec.name()))) {
+                    models.add(new HostedModel(this, spec, limits, false));
+                }
             }
+        }
+        gone.forEach(HostedModel::retire);
+        synchronized (this) {
+            leaving.removeIf(model -> model.loaded().isEmpty());
         }
     }
 
@@ -87,7 +199,11 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
             return known;
         }
         look();
-        return named(name);
+        return named(name)
+                .or(() -> name.endsWith(LATEST)
+                        ? named(name.substring(0, name.length() - LATEST.length()))
+                        : Optional.empty())
+                .or(() -> ModelSpec.isName(name) ? store.find(name).flatMap(this::named) : Optional.empty());
     }
 
     private Optional<ServedModel> named(String name) {
@@ -99,33 +215,17 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
 
     @Override
     public Optional<ServedModel> standard() {
-        List<ServedModel> all = list();
-        return all.isEmpty() ? Optional.empty() : Optional.of(all.getFirst());
+        if (snapshot().isEmpty()) {
+            look();
+        }
+        return snapshot().stream().map(ServedModel.class::cast).findFirst();
     }
 
     /// Unloads the models that nobody has asked for in a long time.
     public void unloadExpired() {
-        snapshot().forEach(HostedModel::unloadIfExpired);
-    }
-
-    /// Unloads what was not asked for the longest, until another model fits the memory.
-    void makeRoom(HostedModel wanted) {
-        if (limits.memoryBytes() == 0) {
-            return;
-        }
-        List<HostedModel> idle = snapshot().stream()
-                .filter(model -> model != wanted && !model.pinned())
-                .sorted(Comparator.comparingLong(HostedModel::lastUse))
-                .toList();
-        for (HostedModel model : idle) {
-            long used = snapshot().stream()
-                    .filter(each -> each != wanted && each.loaded().isPresent())
-                    .mapToLong(HostedModel::bytes)
-                    .sum();
-            if (used + wanted.bytes() <= limits.memoryBytes()) {
-                return;
-            }
-            model.unloadIfIdle();
+        all().forEach(HostedModel::unloadIfExpired);
+        synchronized (this) {
+            leaving.removeIf(model -> model.loaded().isEmpty());
         }
     }
 
@@ -139,6 +239,6 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
         synchronized (this) {
             closed = true;
         }
-        snapshot().forEach(HostedModel::close);
+        all().forEach(HostedModel::close);
     }
 }

@@ -11,7 +11,9 @@ import java.util.regex.Pattern;
 /// @param aliases further names; unmodifiable
 /// @param request how it is loaded; outputs and sequences are the server's
 /// @param sampling how tokens are sampled where a request says nothing
-public record ModelSpec(String name, List<String> aliases, LoadRequest request, SamplingParams sampling) {
+/// @param preset what else holds where a request says nothing
+public record ModelSpec(
+        String name, List<String> aliases, LoadRequest request, SamplingParams sampling, Preset preset) {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}");
 
     /// Checks the names.
@@ -23,6 +25,16 @@ public record ModelSpec(String name, List<String> aliases, LoadRequest request, 
         aliases.forEach(ModelSpec::requireName);
     }
 
+    /// Creates a model without a preset.
+    ///
+    /// @param name what requests call it
+    /// @param aliases further names
+    /// @param request how it is loaded
+    /// @param sampling how tokens are sampled where a request says nothing
+    public ModelSpec(String name, List<String> aliases, LoadRequest request, SamplingParams sampling) {
+        this(name, aliases, request, sampling, Preset.none());
+    }
+
     /// {@return a model without aliases, with default sampling}
     ///
     /// @param name what requests call it
@@ -31,8 +43,15 @@ public record ModelSpec(String name, List<String> aliases, LoadRequest request, 
         return new ModelSpec(name, List.of(), request, SamplingParams.defaults());
     }
 
+    /// {@return whether a text can be the name of a model}
+    ///
+    /// @param text what somebody gave
+    public static boolean isName(String text) {
+        return NAME.matcher(text).matches() && !text.contains("..");
+    }
+
     private static void requireName(String name) {
-        if (!NAME.matcher(name).matches() || name.contains("..")) {
+        if (!isName(name)) {
             throw new IllegalArgumentException(
                     "'" + name + "' is no name of a model; expected letters, digits and . _ : / @ + -");
         }

@@ -18,17 +18,26 @@ public interface ServedModel {
     /// {@return which of its requests run}
     Admission admission();
 
+    /// {@return whether it is loaded at the start, and stays loaded unless someone unloads it}
+    boolean pinned();
+
     /// Loads the model, unless it is, and keeps it loaded until the lease is closed.
     ///
     /// @return the lease; the caller closes it
     /// @throws dev.tenon.api.error.TenonException if it cannot be loaded
+    /// @throws dev.tenon.api.error.OutOfResourcesException if it fits only without others that answer
     /// @throws InterruptedException if the thread is interrupted while another one loads it
     Lease lease() throws InterruptedException;
 
-    /// Sets how long it stays loaded after its last request, from its next request on.
+    /// Sets how long it stays loaded after its last request, until it is unloaded. A pinned model stays.
     ///
-    /// @param time how long; zero unloads it at once, a negative time never
+    /// @param time how long; zero unloads it with the end of its last request, a negative time never
     void keepAlive(Duration time);
+
+    /// Unloads it, at once or with the end of its last request. The next one loads it again.
+    ///
+    /// @return whether it is not loaded any more
+    boolean unload();
 
     /// {@return the model, if it is loaded now; only for looking at it}
     Optional<LoadedModel> loaded();
@@ -36,8 +45,11 @@ public interface ServedModel {
     /// {@return when it will be unloaded if nobody asks, if it is loaded and that is going to happen}
     Optional<Instant> expires();
 
-    /// {@return size of its file in bytes; 0 if that is unknown}
+    /// {@return size of its files in bytes; 0 if that is unknown}
     long bytes();
+
+    /// {@return memory that it takes while it is loaded: weights, KV cache and work memory; 0 while it is not}
+    long memoryBytes();
 
     /// A loaded model that is in use.
     interface Lease extends AutoCloseable {

@@ -36,7 +36,13 @@ public record ModelsEndpoint(ModelCatalog catalog, Generations generations) impl
                 .put("owned_by", "tenon");
         ArrayNode aliases = entry.putArray("aliases");
         model.spec().aliases().forEach(aliases::add);
-        entry.put("loaded", model.loaded().isPresent());
+        entry.put("loaded", model.loaded().isPresent())
+                .put("pinned", model.pinned())
+                .put("size", model.bytes())
+                .put("memory", model.memoryBytes())
+                .put("running", model.admission().running())
+                .put("waiting", model.admission().queued());
+        model.expires().ifPresent(time -> entry.put("expires_at", time.getEpochSecond()));
         model.loaded().ifPresent(loaded -> entry.put("max_model_len", loaded.contextLength()));
         return entry;
     }

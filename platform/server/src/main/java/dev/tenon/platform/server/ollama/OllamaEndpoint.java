@@ -1,0 +1,23 @@
+package dev.tenon.platform.server.ollama;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.platform.server.fields.Body;
+import dev.tenon.platform.server.http.Endpoint;
+import dev.tenon.platform.server.http.Json;
+import dev.tenon.platform.server.http.RequestException;
+
+/// What all end points of Ollama's wire have: the form of errors, and names of models in either of two fields.
+@FunctionalInterface
+interface OllamaEndpoint extends Endpoint {
+    @Override
+    default ObjectNode error(RequestException error) {
+        return Json.object().put("error", error.getMessage());
+    }
+
+    /// {@return the name of the model of a request}
+    ///
+    /// @param body has it in `model`, or in the older field `name`
+    static String model(Body body) {
+        return body.has("name") && !body.has("model") ? body.text("name") : body.requiredText("model");
+    }
+}

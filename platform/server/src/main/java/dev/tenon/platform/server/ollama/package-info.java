@@ -1,0 +1,2 @@
+/// The end points of Ollama's wire.
+package dev.tenon.platform.server.ollama;

@@ -1,0 +1,222 @@
+package dev.tenon.platform.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.server.auth.ApiKeys;
+import dev.tenon.platform.server.folder.FolderStore;
+import dev.tenon.platform.server.models.ModelSpec;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// A folder of models that requests pull, name and delete. The limit on time ends a hang.
+@Timeout(180)
+class FolderTests {
+    private static final String REFERENCE = "org/tiny-GGUF:Q4_K_M";
+
+    @TempDir
+    Path folder;
+
+    private final AtomicInteger downloads = new AtomicInteger();
+    private final CountDownLatch gate = new CountDownLatch(1);
+    private HttpServer hub;
+
+    @BeforeEach
+    void startHub() throws IOException {
+        hub = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        hub.createContext("/", this::answer);
+        hub.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        hub.start();
+    }
+
+    @AfterEach
+    void stopHub() {
+        gate.countDown();
+        hub.stop(0);
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            byte[] bytes;
+            if (exchange.getRequestURI().getPath().startsWith("/api/models/org/tiny-GGUF")) {
+                bytes = "{\"siblings\":[{\"rfilename\":\"tiny-Q4_K_M.gguf\"}]}".getBytes(StandardCharsets.UTF_8);
+            } else if (exchange.getRequestURI().getPath().endsWith("/resolve/main/tiny-Q4_K_M.gguf")) {
+                downloads.incrementAndGet();
+                bytes = Files.readAllBytes(ServerFixture.MODEL);
+            } else {
+                exchange.sendResponseHeaders(404, -1);
+                return;
+            }
+            exchange.sendResponseHeaders(200, bytes.length);
+            exchange.getResponseBody().write(bytes, 0, bytes.length / 2);
+            if (bytes.length > 1000) {
+                gate.await();
+            }
+            exchange.getResponseBody().write(bytes, bytes.length / 2, bytes.length - bytes.length / 2);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private FolderStore store() {
+        String address = "http://" + hub.getAddress().getHostString() + ":"
+                + hub.getAddress().getPort();
+        Console console = (Console) Proxy.newProxyInstance(
+                Console.class.getClassLoader(), new Class<?>[] {Console.class}, (self, method, arguments) -> {
+                    if (!method.getName().equals("setting")) {
+                        throw new AssertionError(method);
+                    }
+                    return arguments[0].equals("hf.url") ? Optional.of(address) : Optional.empty();
+                });
+        return new FolderStore(
+                folder,
+                (name, file) ->
+                        ModelSpec.of(name, LoadRequest.builder(file).threads(2).build()),
+                console);
+    }
+
+    private ServerFixture server() {
+        return new ServerFixture(b -> b.store(store()));
+    }
+
+    private static List<String> names(ServerFixture server) throws Exception {
+        JsonNode models = ServerFixture.json(server.get("/api/tags").body()).get("models");
+        return StreamSupport.stream(models.spliterator(), false)
+                .map(model -> model.get("name").asText())
+                .toList();
+    }
+
+    private static int delete(ServerFixture server, String name) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(server.uri("/api/delete"))
+                .header("Content-Type", "application/json")
+                .method("DELETE", HttpRequest.BodyPublishers.ofString("{\"model\":\"" + name + "\"}"));
+        return server.send(request).statusCode();
+    }
+
+    @Test
+    void aModelIsPulledOnceForAllWhoAsk() throws Exception {
+        try (ServerFixture server = server()) {
+            String ask = "{\"model\":\"" + REFERENCE + "\"}";
+            CompletableFuture<HttpResponse<String>> first = server.client.sendAsync(
+                    server.request("/api/pull", ask).build(), HttpResponse.BodyHandlers.ofString());
+            CompletableFuture<HttpResponse<String>> second = server.client.sendAsync(
+                    server.request("/api/pull", ask).build(), HttpResponse.BodyHandlers.ofString());
+            while (!server.get("/metrics").body().contains("http_connections 3") || downloads.get() < 1) {
+                Thread.sleep(20); // both are listening
+            }
+            gate.countDown();
+            for (HttpResponse<String> response : List.of(first.get(), second.get())) {
+                assertEquals(200, response.statusCode());
+                List<JsonNode> lines =
+                        response.body().lines().map(ServerFixture::json).toList();
+                assertEquals("success", lines.getLast().get("status").asText(), response::body);
+                JsonNode half = lines.stream()
+                        .filter(line -> line.has("completed"))
+                        .findFirst()
+                        .orElseThrow(() -> new AssertionError(response.body()));
+                assertEquals(Files.size(ServerFixture.MODEL), half.get("total").asLong());
+                assertEquals("pulling tiny-Q4_K_M.gguf", half.get("status").asText());
+            }
+            assertEquals(1, downloads.get());
+            assertEquals(List.of("story", "org/tiny-GGUF/tiny-Q4_K_M"), names(server));
+            for (String name : List.of(REFERENCE, "hf.co/" + REFERENCE, "tiny-Q4_K_M", "tiny-Q4_K_M:latest")) {
+                server.answer("/v1/completions", "{\"model\":\"" + name + "\",\"prompt\":\"Once\",\"max_tokens\":1}");
+            }
+            assertEquals(2, server.engine.models().size());
+            assertEquals(200, delete(server, REFERENCE));
+            assertEquals(List.of("story"), names(server));
+            try (var left = Files.list(folder)) {
+                assertEquals(0, left.count());
+            }
+        }
+    }
+
+    @Test
+    void aPullEndsWhenNobodyListens() throws Exception {
+        try (ServerFixture server = server()) {
+            HttpResponse<java.io.InputStream> response = server.client.send(
+                    server.request("/api/pull", "{\"model\":\"" + REFERENCE + "\"}")
+                            .build(),
+                    HttpResponse.BodyHandlers.ofInputStream());
+            while (downloads.get() == 0) {
+                Thread.sleep(20);
+            }
+            Path lock = folder.resolve("org/tiny-GGUF/tiny-Q4_K_M.gguf.lock");
+            while (!Files.exists(lock)) {
+                Thread.sleep(20);
+            }
+            response.body().close();
+            while (Files.exists(lock)) {
+                Thread.sleep(20);
+            }
+            assertEquals(List.of("story"), names(server));
+        }
+    }
+
+    @Test
+    void whatCannotBePulledIsTold() throws Exception {
+        try (ServerFixture server = server()) {
+            HttpResponse<String> response = server.post("/api/pull", "{\"model\":\"org/none:Q8_0\"}");
+            JsonNode last = ServerFixture.json(response.body().lines().toList().getLast());
+            assertTrue(last.get("error").asText().contains("org/none"), response::body);
+            response = server.post("/api/pull", "{\"model\":\"plain\",\"stream\":false}");
+            assertEquals(500, response.statusCode());
+            assertTrue(response.body().contains("owner/repo[:quant]"), response::body);
+            for (String name : List.of("../../etc/passwd", "http://127.0.0.1/x.gguf", "a b")) {
+                assertEquals(
+                        true,
+                        List.of(400, 500)
+                                .contains(server.post("/api/pull", "{\"model\":\"" + name + "\",\"stream\":false}")
+                                        .statusCode()),
+                        name);
+            }
+            assertEquals(0, downloads.get());
+        }
+    }
+
+    @Test
+    void modelsOfTheCommandLineAndThoseThatAreNotThereAreNotDeleted() throws Exception {
+        try (ServerFixture server = server()) {
+            assertEquals(400, delete(server, "story"));
+            assertEquals(404, delete(server, "none"));
+            assertEquals(404, delete(server, "../story"));
+            assertTrue(Files.exists(ServerFixture.MODEL));
+        }
+    }
+
+    @Test
+    void managementNeedsAKeyWhereThereAreKeys() throws Exception {
+        try (ServerFixture server = new ServerFixture(b -> b.store(store()).keys(ApiKeys.of(List.of("key"))))) {
+            for (String path : List.of("/api/pull", "/models/load", "/models/unload")) {
+                assertEquals(401, server.post(path, "{\"model\":\"story\"}").statusCode(), path);
+            }
+            assertEquals(401, delete(server, "story"));
+            assertFalse(server.get("/api/tags").body().contains("story"));
+        }
+    }
+}
