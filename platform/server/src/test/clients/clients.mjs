@@ -1,10 +1,12 @@
 // Asks a server by the clients that people use; prints "ok NAME" for each thing that works.
 // Arguments: address of the server. It runs a model of stories that is loaded with embeddings, and takes the key "key".
+// It has an empty folder of models.
 import assert from 'node:assert/strict';
 import Anthropic from '@anthropic-ai/sdk';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { embed, generateText, streamText } from 'ai';
+import { Ollama } from 'ollama';
 import OpenAI from 'openai';
 
 const address = process.argv[2];
@@ -146,6 +148,66 @@ await check('anthropic messages', async () => {
   const count = await anthropic.messages.countTokens({ model, messages });
   assert.ok(count.input_tokens > 5);
   await assert.rejects(anthropic.messages.create({ model: 'other', messages, max_tokens: 8 }), Anthropic.NotFoundError);
+});
+
+const ollama = new Ollama({ host: address, headers: { Authorization: 'Bearer ' + apiKey } });
+const greedy = { num_predict: 8, temperature: 0 };
+
+await check('ollama chat', async () => {
+  const answer = await ollama.chat({ model, messages, options: greedy, logprobs: true, top_logprobs: 2 });
+  assert.equal(answer.eval_count, 8);
+  assert.equal(answer.done_reason, 'length');
+  assert.equal(answer.logprobs.length, 8);
+  let text = '';
+  let last;
+  for await (const part of await ollama.chat({ model, messages, tools, options: greedy, stream: true })) {
+    text += part.message.content;
+    last = part;
+  }
+  assert.equal(text, answer.message.content);
+  assert.ok(last.done && last.eval_duration > 1000);
+});
+
+await check('ollama generate', async () => {
+  const answer = await ollama.generate({ model, prompt: 'Once upon a', raw: true, options: greedy });
+  assert.match(answer.response, /^ time/);
+  const format = { type: 'object', properties: { n: { type: 'boolean' } }, required: ['n'], additionalProperties: false };
+  const json = await ollama.generate({ model, prompt: 'Is it?', format });
+  assert.equal(typeof JSON.parse(json.response).n, 'boolean');
+  await assert.rejects(ollama.generate({ model, prompt: 'x', template: '{{ .Prompt }}' }), /template/);
+});
+
+await check('ollama embed', async () => {
+  const answer = await ollama.embed({ model, input: ['a', 'b'] });
+  assert.equal(answer.embeddings[1].length, 512);
+});
+
+await check('ollama models', async () => {
+  const steps = [];
+  for await (const part of await ollama.create({
+    model: 'bard', from: model, system: 'Speak of ships.', parameters: { num_predict: 2 }, stream: true,
+  })) steps.push(part.status);
+  assert.equal(steps.at(-1), 'success');
+  await ollama.copy({ source: 'bard', destination: 'skald' });
+  const names = (await ollama.list()).models.map(each => each.name);
+  assert.deepEqual(names, [model, 'bard', 'skald']);
+  const show = await ollama.show({ model: 'skald' });
+  assert.equal(show.system, 'Speak of ships.');
+  assert.equal((await ollama.chat({ model: 'skald', messages, keep_alive: '10m' })).eval_count, 2);
+  const running = (await ollama.ps()).models.map(each => each.name);
+  assert.deepEqual(running, [model, 'skald']);
+  await ollama.delete({ model: 'bard' });
+  await ollama.delete({ model: 'skald' });
+  assert.equal((await ollama.list()).models.length, 1);
+  await assert.rejects(ollama.show({ model: 'skald' }), /not found/);
+  await assert.rejects(ollama.pull({ model: 'no-repository' }), /owner\/repo/);
+});
+
+await check('ollama abort', async () => {
+  const stream = await ollama.chat({ model, messages, options: { temperature: 0, num_predict: 400 }, stream: true });
+  await assert.rejects(async () => {
+    for await (const part of stream) stream.abort();
+  });
 });
 
 process.exit(failed ? 1 : 0);

@@ -13,6 +13,7 @@ import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.ollama.OllamaRoutes;
+import dev.tenon.platform.server.ollama.RootEndpoint;
 import dev.tenon.platform.server.openai.ChatEndpoint;
 import dev.tenon.platform.server.openai.CompletionsEndpoint;
 import dev.tenon.platform.server.openai.EmbeddingsEndpoint;
@@ -74,6 +75,7 @@ final class Routes {
         versioned(routes, POST, "/messages/count_tokens", new CountTokensEndpoint(replies));
         versioned(routes, POST, "/models/load", new LoadEndpoint(manager, true));
         versioned(routes, POST, "/models/unload", new LoadEndpoint(manager, false));
+        routes.add(Route.open("/", new RootEndpoint(null)));
         routes.addAll(OllamaRoutes.all(manager, replies));
         return List.copyOf(routes);
     }

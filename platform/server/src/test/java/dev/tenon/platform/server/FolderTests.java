@@ -209,6 +209,99 @@ class FolderTests {
         }
     }
 
+    private JsonNode show(ServerFixture server, String name) throws Exception {
+        return server.answer("/api/show", "{\"model\":\"" + name + "\"}");
+    }
+
+    @Test
+    void whatIsCreatedAndCopiedIsThereAfterARestart() throws Exception {
+        Path file = folder.resolve("tale.gguf");
+        Files.copy(ServerFixture.MODEL, file);
+        String create = """
+                {"model":"bard:v1","from":"tale","stream":false,"system":"Speak of ships.","license":"None.",
+                 "parameters":{"temperature":0,"num_predict":3,"num_ctx":256,"stop":["\\n\\n"],"seed":7},
+                 "messages":[{"role":"user","content":"Hi."},{"role":"assistant","content":"Ahoy."}]}""";
+        String chat = "{\"model\":\"%s\",\"stream\":false,\"messages\":[{\"role\":\"user\",\"content\":\"A tale.\"}]}";
+        int plain;
+        try (ServerFixture server = server()) {
+            assertEquals(
+                    "success",
+                    server.answer("/api/create", create).get("status").asText());
+            plain = server.answer("/api/chat", chat.formatted("tale"))
+                    .get("prompt_eval_count")
+                    .asInt();
+            assertEquals(
+                    200,
+                    server.post("/api/copy", "{\"source\":\"bard:v1\",\"destination\":\"a/b/skald\"}")
+                            .statusCode());
+        }
+        try (ServerFixture server = server()) {
+            assertEquals(List.of("story", "tale", "a/b/skald", "bard:v1"), names(server));
+            for (String name : List.of("bard:v1", "a/b/skald")) {
+                JsonNode show = show(server, name);
+                assertEquals("Speak of ships.", show.get("system").asText());
+                assertEquals("None.", show.get("license").asText());
+                assertTrue(show.get("parameters").asText().contains("num_ctx 256"), show::toString);
+                assertEquals(2, show.get("messages").size());
+                JsonNode answer = server.answer("/api/chat", chat.formatted(name));
+                assertEquals(3, answer.get("eval_count").asInt());
+                assertTrue(answer.get("prompt_eval_count").asInt() > plain + 5, answer::toString);
+                assertEquals(
+                        answer.at("/message/content"),
+                        server.answer("/api/chat", chat.formatted(name)).at("/message/content"));
+            }
+            assertEquals(
+                    256,
+                    ServerFixture.json(server.get("/v1/models/bard:v1").body())
+                            .get("max_model_len")
+                            .asInt());
+            String openai = "{\"model\":\"bard:v1\",\"messages\":[{\"role\":\"user\",\"content\":\"A tale.\"}]}";
+            assertEquals(
+                    3,
+                    server.answer("/v1/chat/completions", openai)
+                            .at("/usage/completion_tokens")
+                            .asInt());
+            assertEquals(400, delete(server, "tale"), "its file belongs to others, too");
+            assertTrue(Files.exists(file));
+            assertEquals(200, delete(server, "bard:v1"));
+            assertEquals(200, delete(server, "a/b/skald"));
+            assertEquals(200, delete(server, "tale"));
+            assertFalse(Files.exists(file));
+            assertEquals(List.of("story"), names(server));
+        }
+    }
+
+    @Test
+    void whatCannotBeCreatedIsRefused() throws Exception {
+        Files.copy(ServerFixture.MODEL, folder.resolve("tale.gguf"));
+        try (ServerFixture server = server()) {
+            for (String rest : List.of(
+                    "\"from\":\"tale\",\"template\":\"{{ .Prompt }}\"",
+                    "\"from\":\"tale\",\"parameters\":{\"colour\":1}",
+                    "\"from\":\"tale\",\"parameters\":{\"temperature\":-1}",
+                    "\"from\":\"tale\",\"adapters\":{}",
+                    "\"system\":\"x\"")) {
+                HttpResponse<String> response = server.post("/api/create", "{\"model\":\"x\"," + rest + "}");
+                assertEquals(400, response.statusCode(), rest);
+                assertTrue(ServerFixture.json(response.body()).get("error").isTextual());
+            }
+            assertEquals(
+                    404,
+                    server.post("/api/create", "{\"model\":\"x\",\"from\":\"../tale\"}")
+                            .statusCode());
+            for (String name : List.of("tale", "story", "../x", "a b")) {
+                assertEquals(
+                        400,
+                        server.post("/api/copy", "{\"source\":\"tale\",\"destination\":\"" + name + "\"}")
+                                .statusCode(),
+                        name);
+            }
+            assertEquals(List.of("story", "tale"), names(server));
+            Files.writeString(folder.resolve("broken.model"), "{");
+            assertEquals(List.of("story", "tale"), names(server), "one that cannot be read hides no other");
+        }
+    }
+
     @Test
     void managementNeedsAKeyWhereThereAreKeys() throws Exception {
         try (ServerFixture server = new ServerFixture(b -> b.store(store()).keys(ApiKeys.of(List.of("key"))))) {

@@ -3,7 +3,10 @@ package dev.tenon.platform.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.platform.server.auth.ApiKeys;
+import dev.tenon.platform.server.folder.FolderStore;
+import dev.tenon.platform.server.models.ModelSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,7 +35,13 @@ class RealClientsTests {
         assumeTrue(
                 run(INSTALL_MINUTES, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts") == 0,
                 "Skipped: npm is missing, or cannot install the clients.");
-        try (ServerFixture server = new ServerFixture(b -> b.embeddings(true).keys(ApiKeys.of(List.of("key"))))) {
+        FolderStore store = new FolderStore(
+                Files.createDirectory(folder.resolve("models")),
+                (name, file) ->
+                        ModelSpec.of(name, LoadRequest.builder(file).threads(2).build()),
+                null); // nothing is downloaded
+        try (ServerFixture server = new ServerFixture(
+                b -> b.embeddings(true).keys(ApiKeys.of(List.of("key"))).store(store))) {
             int status = run(RUN_MINUTES, "node", "clients.mjs", server.server.address());
             assertEquals(0, status, this::text);
         }

@@ -4,6 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.tenon.platform.server.anthropic.MessagesEndpoint;
 import dev.tenon.platform.server.fields.FieldTable;
+import dev.tenon.platform.server.llamacpp.LoadEndpoint;
+import dev.tenon.platform.server.ollama.CopyEndpoint;
+import dev.tenon.platform.server.ollama.CreateEndpoint;
+import dev.tenon.platform.server.ollama.DeleteEndpoint;
+import dev.tenon.platform.server.ollama.EmbedEndpoint;
+import dev.tenon.platform.server.ollama.GenerateEndpoint;
+import dev.tenon.platform.server.ollama.Options;
+import dev.tenon.platform.server.ollama.PullEndpoint;
+import dev.tenon.platform.server.ollama.ShowEndpoint;
 import dev.tenon.platform.server.openai.ChatEndpoint;
 import dev.tenon.platform.server.openai.CompletionsEndpoint;
 import dev.tenon.platform.server.openai.EmbeddingsEndpoint;
@@ -20,7 +29,7 @@ import org.junit.jupiter.api.Test;
 
 /// The page about the server names the fields that the code knows, in the right column.
 class ServerPageTests {
-    private static final Pattern FIELD = Pattern.compile("`([a-z_]+)`");
+    private static final Pattern FIELD = Pattern.compile("`([a-z_0-9]+)`");
 
     @Test
     void eachFieldStandsInItsColumn() throws Exception {
@@ -29,6 +38,17 @@ class ServerPageTests {
         assertAlone("responses", ResponsesEndpoint.FIELDS);
         assertAlone("messages", MessagesEndpoint.FIELDS);
         assertAlone("embeddings", EmbeddingsEndpoint.FIELDS);
+        assertAlone("api/generate", GenerateEndpoint.FIELDS);
+        assertAlone("api/chat", dev.tenon.platform.server.ollama.ChatEndpoint.FIELDS);
+        assertAlone("options", Options.FIELDS);
+        assertAlone("api/embed", EmbedEndpoint.FIELDS);
+        assertAlone("api/embeddings", EmbedEndpoint.OLDER_FIELDS);
+        assertAlone("api/show", ShowEndpoint.FIELDS);
+        assertAlone("api/pull", PullEndpoint.FIELDS);
+        assertAlone("api/create", CreateEndpoint.FIELDS);
+        assertAlone("api/copy", CopyEndpoint.FIELDS);
+        assertAlone("api/delete", DeleteEndpoint.FIELDS);
+        assertAlone("models/load", LoadEndpoint.FIELDS);
     }
 
     private static void assertRow(String name, FieldTable table) throws Exception {

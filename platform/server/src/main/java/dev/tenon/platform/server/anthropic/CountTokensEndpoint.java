@@ -2,7 +2,6 @@ package dev.tenon.platform.server.anthropic;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.platform.server.chat.ChatPrompt;
-import dev.tenon.platform.server.chat.ReplyFormat;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Exchange;
@@ -20,7 +19,7 @@ public record CountTokensEndpoint(Replies replies) implements AnthropicEndpoint 
         ServedModel served = replies.generations().model(body.text("model"));
         try (ServedModel.Lease lease = served.lease()) {
             LoadedModel model = lease.model();
-            ChatPrompt prompt = ChatPrompt.of(model, ReplyFormat.of(model), MessagesInput.read(body));
+            ChatPrompt prompt = Replies.prompt(served, model, MessagesInput.read(body));
             exchange.json(Json.object().put("input_tokens", prompt.tokens().length));
         }
     }

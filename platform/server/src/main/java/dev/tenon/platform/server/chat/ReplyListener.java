@@ -81,6 +81,11 @@ public final class ReplyListener implements GenerationListener {
         }
     }
 
+    /// {@return the tokenizer of the model that replies}
+    public Tokenizer tokenizer() {
+        return tokenizer;
+    }
+
     /// {@return which text ended the reply, or null if none did}
     ///
     /// @param stop the texts that end it

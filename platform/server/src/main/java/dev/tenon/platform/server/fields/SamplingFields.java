@@ -68,6 +68,13 @@ public final class SamplingFields {
                 .build();
     }
 
+    /// Refuses values that requests cannot have, but for biases.
+    ///
+    /// @param body fields of sampling
+    public static void requireValues(Body body) {
+        read(body, SamplingParams.defaults(), null);
+    }
+
     private static Map<Integer, Float> biases(Body body, LoadedModel model) {
         Map<Integer, Float> biases = new TreeMap<>();
         if (!body.has("logit_bias")) {

@@ -54,19 +54,56 @@ public final class Replies {
             IntFunction<ChoiceOutput> outputs)
             throws InterruptedException {
         try (ServedModel.Lease lease = served.lease()) {
-            LoadedModel model = lease.model();
-            requireText(model);
-            ReplyFormat format = ReplyFormat.of(model);
-            ChatPrompt prompt = ChatPrompt.of(model, format, input);
-            boolean tools = !input.tools().isEmpty();
-            boolean called = input.enforced() instanceof Enforced.Calls;
-            Grammar grammar =
-                    grammars.of(input.enforced(), input.tools(), format.calls(), ReplyParser.thinks(prompt.text()));
-            return run(exchange, served, lease, prompt.tokens(), grammar, settings, index -> {
-                ChoiceOutput output = outputs.apply(index);
-                return new Parsed(new ReplyParser(format, prompt.text(), tools, called, output), output);
-            });
+            ChatPrompt prompt = prompt(served, lease.model(), input);
+            return answer(exchange, served, lease, input, prompt, settings, outputs);
         }
+    }
+
+    /// {@return the prompt of a conversation, after what the model's preset says}
+    ///
+    /// @param served which model answers
+    /// @param model the model, loaded
+    /// @param input the conversation
+    public static ChatPrompt prompt(ServedModel served, LoadedModel model, ChatInput input) {
+        requireText(model);
+        ChatInput whole = new ChatInput(
+                served.spec().preset().before(input.messages()),
+                input.tools(),
+                input.variables(),
+                input.enforced(),
+                input.continued());
+        return ChatPrompt.of(model, ReplyFormat.of(model), whole);
+    }
+
+    /// Answers a conversation whose prompt is made.
+    ///
+    /// @param exchange whose request it is
+    /// @param served which model answers
+    /// @param lease the model, loaded
+    /// @param input the conversation
+    /// @param prompt its prompt
+    /// @param settings what is asked of the replies
+    /// @param outputs takes each reply, by its index
+    /// @return the sum of counts
+    /// @throws InterruptedException if the client left
+    public Counts answer(
+            Exchange exchange,
+            ServedModel served,
+            ServedModel.Lease lease,
+            ChatInput input,
+            ChatPrompt prompt,
+            ReplySettings settings,
+            IntFunction<ChoiceOutput> outputs)
+            throws InterruptedException {
+        ReplyFormat format = ReplyFormat.of(lease.model());
+        boolean tools = !input.tools().isEmpty();
+        boolean called = input.enforced() instanceof Enforced.Calls;
+        Grammar grammar =
+                grammars.of(input.enforced(), input.tools(), format.calls(), ReplyParser.thinks(prompt.text()));
+        return run(exchange, served, lease, prompt.tokens(), grammar, settings, index -> {
+            ChoiceOutput output = outputs.apply(index);
+            return new Parsed(new ReplyParser(format, prompt.text(), tools, called, output), output);
+        });
     }
 
     /// Continues a text.
@@ -125,9 +162,10 @@ public final class Replies {
             ServedModel.Lease lease,
             int[] tokens,
             Grammar grammar,
-            ReplySettings settings,
+            ReplySettings asked,
             IntFunction<Parsed> outputs)
             throws InterruptedException {
+        ReplySettings settings = asked.after(served.spec().preset());
         LoadedModel model = lease.model();
         SamplingParams sampling =
                 SamplingFields.read(settings.body(), served.spec().sampling(), model);

@@ -1,6 +1,10 @@
 package dev.tenon.platform.server.generation;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.platform.server.fields.Body;
+import dev.tenon.platform.server.fields.SamplingFields;
+import dev.tenon.platform.server.http.Json;
+import dev.tenon.platform.server.models.Preset;
 import java.util.List;
 
 /// What a request asks of its replies, besides the prompt.
@@ -19,4 +23,30 @@ public record ReplySettings(
         List<String> stop,
         int logProbabilities,
         boolean ignoreEnd,
-        int priority) {}
+        int priority) {
+    /// {@return what holds where the model's preset says what these leave open}
+    ///
+    /// @param preset what the model says
+    ReplySettings after(Preset preset) {
+        if (preset.options().isEmpty()) {
+            return this;
+        }
+        ObjectNode fields = Json.object();
+        for (String name : SamplingFields.TABLE.used()) {
+            boolean ownPenalty = name.equals("repeat_penalty") && body.has("repetition_penalty");
+            if (body.has(name)) {
+                fields.set(name, body.node().get(name));
+            } else if (preset.options().containsKey(name) && !ownPenalty) {
+                fields.set(name, Json.tree(preset.options().get(name)));
+            }
+        }
+        return new ReplySettings(
+                new Body(fields, body.path()),
+                choices,
+                maxTokens < 0 ? preset.maxTokens() : maxTokens,
+                stop.isEmpty() ? preset.stop() : stop,
+                logProbabilities,
+                ignoreEnd,
+                priority);
+    }
+}

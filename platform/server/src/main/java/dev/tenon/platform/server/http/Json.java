@@ -110,6 +110,13 @@ public final class Json {
         return MAPPER.convertValue(node, Object.class);
     }
 
+    /// {@return the tree of a value}
+    ///
+    /// @param value maps, lists, strings, numbers, booleans and null
+    public static JsonNode tree(Object value) {
+        return MAPPER.valueToTree(value);
+    }
+
     private static String where(JsonProcessingException e) {
         String place = e.getLocation() == null
                 ? ""

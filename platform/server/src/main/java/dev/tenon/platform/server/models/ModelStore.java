@@ -52,7 +52,7 @@ public interface ModelStore {
 
     private static TenonException unchangeable() {
         return new TenonException(
-                ErrorCode.CONFIG, "The server has no folder of models to change. Name one with --models-dir.");
+                ErrorCode.ARGUMENT, "The server has no folder of models to change. Name one with --models-dir.");
     }
 
     /// Hears how far a download is.

@@ -6,7 +6,6 @@ import dev.tenon.platform.server.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.http.EventStream;
 import dev.tenon.platform.server.http.Json;
-import dev.tenon.platform.server.models.ServedModel;
 import java.util.List;
 
 /// One of the replies of a stream of chat/completions.
@@ -14,24 +13,16 @@ final class ChatChunks implements ChoiceOutput {
     private final int index;
     private final ObjectNode head;
     private final EventStream events;
-    private final ServedModel served;
     private final boolean logProbabilities;
     private final boolean manyCalls;
     private ReplyListener listener;
     private boolean begun;
 
     /// @param head what all chunks have
-    ChatChunks(
-            int index,
-            ObjectNode head,
-            EventStream events,
-            ServedModel served,
-            boolean logProbabilities,
-            boolean manyCalls) {
+    ChatChunks(int index, ObjectNode head, EventStream events, boolean logProbabilities, boolean manyCalls) {
         this.index = index;
         this.head = head;
         this.events = events;
-        this.served = served;
         this.logProbabilities = logProbabilities;
         this.manyCalls = manyCalls;
     }
@@ -98,9 +89,7 @@ final class ChatChunks implements ChoiceOutput {
         ObjectNode choice = chunk.putArray("choices").addObject().put("index", index);
         choice.set("delta", delta);
         if (logProbabilities && !tokens.isEmpty()) {
-            choice.set(
-                    "logprobs",
-                    Wire.logProbabilities(served.loaded().orElseThrow().tokenizer(), tokens));
+            choice.set("logprobs", Wire.logProbabilities(listener.tokenizer(), tokens));
         } else {
             choice.putNull("logprobs");
         }

@@ -70,7 +70,7 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
         if (!stream) {
             List<ChatReply> choices = new ArrayList<>();
             Replies.Counts counts = replies.answer(exchange, served, input, settings, index -> {
-                ChatReply reply = new ChatReply(index, served, settings.logProbabilities() >= 0, manyCalls);
+                ChatReply reply = new ChatReply(index, settings.logProbabilities() >= 0, manyCalls);
                 choices.add(reply);
                 return reply;
             });
@@ -91,7 +91,7 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
                 served,
                 input,
                 settings,
-                index -> new ChatChunks(index, head, events, served, settings.logProbabilities() >= 0, manyCalls));
+                index -> new ChatChunks(index, head, events, settings.logProbabilities() >= 0, manyCalls));
         if (usage) {
             ObjectNode last = Wire.head(id, "chat.completion.chunk", created, name);
             last.putArray("choices");

@@ -6,22 +6,19 @@ import dev.tenon.platform.server.chat.CollectedReply;
 import dev.tenon.platform.server.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.http.Json;
-import dev.tenon.platform.server.models.ServedModel;
 import java.util.List;
 
 /// One of the replies of a plain answer of chat/completions.
 final class ChatReply implements ChoiceOutput {
     private final int index;
-    private final ServedModel served;
     private final boolean logProbabilities;
     private final boolean manyCalls;
     private final CollectedReply reply = new CollectedReply();
     private ReplyListener listener;
     private Ending ending;
 
-    ChatReply(int index, ServedModel served, boolean logProbabilities, boolean manyCalls) {
+    ChatReply(int index, boolean logProbabilities, boolean manyCalls) {
         this.index = index;
-        this.served = served;
         this.logProbabilities = logProbabilities;
         this.manyCalls = manyCalls;
     }
@@ -82,9 +79,7 @@ final class ChatReply implements ChoiceOutput {
             }
         }
         if (logProbabilities) {
-            choice.set(
-                    "logprobs",
-                    Wire.logProbabilities(served.loaded().orElseThrow().tokenizer(), listener.takeTokens()));
+            choice.set("logprobs", Wire.logProbabilities(listener.tokenizer(), listener.takeTokens()));
         } else {
             choice.putNull("logprobs");
         }

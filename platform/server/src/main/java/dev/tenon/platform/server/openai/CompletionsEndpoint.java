@@ -9,6 +9,7 @@ import dev.tenon.platform.server.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.fields.SamplingFields;
+import dev.tenon.platform.server.generation.InfillTokens;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.generation.ReplySettings;
 import dev.tenon.platform.server.http.Endpoint;

@@ -3,18 +3,16 @@ package dev.tenon.platform.server.openai;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.api.graph.Graph;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
+import dev.tenon.platform.server.generation.Embeddings;
 import dev.tenon.platform.server.generation.Generations;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ServedModel;
-import dev.tenon.platform.server.queue.Admission;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -45,23 +43,12 @@ public record EmbeddingsEndpoint(Generations generations) implements Endpoint {
         int count;
         try (ServedModel.Lease lease = served.lease()) {
             LoadedModel model = lease.model();
-            if (!model.outputs().containsKey(Graph.HIDDEN) && !model.outputs().containsKey(Graph.EMBEDDING)) {
-                throw RequestException.unsupported(
-                        "model", "This model was loaded to generate text. Serve it with --embeddings.");
-            }
+            Embeddings.requireVectors(model);
             List<int[]> texts = texts(body, model);
-            EmbeddingRequest.Builder request = EmbeddingRequest.builder();
-            texts.forEach(request::text);
             count = texts.stream().mapToInt(text -> text.length).sum();
-            try (Admission.Place place = generations.enter(exchange, served, 0)) {
-                vectors = model.embed(request.build());
-            }
+            vectors = Embeddings.of(generations, exchange, served, model, texts);
         }
-        long wanted = body.whole("dimensions", 1, Integer.MAX_VALUE, vectors.getFirst().length);
-        if (wanted != vectors.getFirst().length) {
-            throw RequestException.invalid(
-                    "dimensions", "The model's vectors have " + vectors.getFirst().length + " dimensions.");
-        }
+        Embeddings.requireDimensions(body, vectors);
         exchange.note("model=" + served.spec().name() + " texts=" + vectors.size() + " prompt=" + count);
         ObjectNode answer = Json.object().put("object", "list");
         ArrayNode data = answer.putArray("data");

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /// The fields that say what a reply has to be. What cannot be enforced is refused.
-final class EnforcedFields {
+public final class EnforcedFields {
     private static final String ANY_OBJECT = "{\"type\":\"object\"}";
 
     private EnforcedFields() {}
@@ -18,7 +18,7 @@ final class EnforcedFields {
     /// {@return what `response_format`, `json_schema` and `grammar` ask for}
     ///
     /// @param body the request
-    static Enforced format(Body body) {
+    public static Enforced format(Body body) {
         List<Enforced> all = new ArrayList<>();
         Body format = body.object("response_format");
         if (format != null) {

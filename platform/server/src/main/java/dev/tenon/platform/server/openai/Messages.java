@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 
 /// Reads the messages and tools of chat/completions into the form that templates take.
-final class Messages {
+public final class Messages {
     static final int MOST_TOOLS = 128;
 
     private static final int MOST_MESSAGES = 4096;
@@ -30,7 +30,7 @@ final class Messages {
     /// {@return the messages}
     ///
     /// @param body the request
-    static List<Map<String, Object>> read(Body body) {
+    public static List<Map<String, Object>> read(Body body) {
         body.require("messages");
         List<Map<String, Object>> messages = new ArrayList<>();
         for (Body message : body.objects("messages", MOST_MESSAGES)) {
@@ -122,7 +122,7 @@ final class Messages {
     /// {@return the tools, as OpenAI describes them}
     ///
     /// @param body the request
-    static List<Map<String, Object>> tools(Body body) {
+    public static List<Map<String, Object>> tools(Body body) {
         List<Map<String, Object>> tools = new ArrayList<>();
         for (Body tool : body.objects("tools", MOST_TOOLS)) {
             String type = tool.requiredText("type");

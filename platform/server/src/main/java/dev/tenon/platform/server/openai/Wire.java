@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.UUID;
 
 /// Parts that answers of several end points have.
-final class Wire {
+public final class Wire {
     private Wire() {}
 
     /// {@return a new id}
@@ -56,7 +56,10 @@ final class Wire {
     }
 
     /// {@return log-probabilities of tokens, as chat/completions has them}
-    static ObjectNode logProbabilities(Tokenizer tokenizer, List<GeneratedToken> tokens) {
+    ///
+    /// @param tokenizer of the model
+    /// @param tokens the tokens
+    public static ObjectNode logProbabilities(Tokenizer tokenizer, List<GeneratedToken> tokens) {
         ObjectNode node = Json.object();
         ArrayNode content = node.putArray("content");
         for (GeneratedToken token : tokens) {
@@ -79,13 +82,18 @@ final class Wire {
     }
 
     /// {@return the text of a token; of a control token its name}
-    static String text(Tokenizer tokenizer, int id) {
+    ///
+    /// @param tokenizer of the model
+    /// @param id the token
+    public static String text(Tokenizer tokenizer, int id) {
         byte[] bytes = tokenizer.bytes(id);
         return bytes.length == 0 ? tokenizer.piece(id) : new String(bytes, StandardCharsets.UTF_8);
     }
 
     /// {@return a number that JSON can write: what is impossible becomes very improbable, as OpenAI does it}
-    static float finite(float logProbability) {
+    ///
+    /// @param logProbability a log-probability
+    public static float finite(float logProbability) {
         return Float.isFinite(logProbability) ? logProbability : -9999;
     }
 }

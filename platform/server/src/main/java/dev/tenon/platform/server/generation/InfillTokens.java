@@ -1,4 +1,4 @@
-package dev.tenon.platform.server.openai;
+package dev.tenon.platform.server.generation;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.gguf.GgufMetadata;
@@ -13,12 +13,12 @@ import java.util.stream.IntStream;
 /// @param prefix before the beginning
 /// @param suffix before the end
 /// @param middle before what is missing
-record InfillTokens(int prefix, int suffix, int middle) {
+public record InfillTokens(int prefix, int suffix, int middle) {
     /// {@return the tokens of a model}
     ///
     /// @param model has the vocabulary
     /// @throws RequestException (501) if it has none
-    static InfillTokens of(LoadedModel model) {
+    public static InfillTokens of(LoadedModel model) {
         return new InfillTokens(
                 find(
                         model,
@@ -54,7 +54,7 @@ record InfillTokens(int prefix, int suffix, int middle) {
     /// @param model has vocabulary and context
     /// @param before the beginning
     /// @param after the end
-    int[] prompt(LoadedModel model, String before, String after) {
+    public int[] prompt(LoadedModel model, String before, String after) {
         int[] first = model.tokenizer().encode(before, false, false);
         int[] last = model.tokenizer().encode(after, false, false);
         IntStream.Builder all = IntStream.builder();

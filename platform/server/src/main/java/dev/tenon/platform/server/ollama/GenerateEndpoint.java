@@ -1,0 +1,166 @@
+package dev.tenon.platform.server.ollama;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.server.chat.ChatInput;
+import dev.tenon.platform.server.chat.ChatPrompt;
+import dev.tenon.platform.server.chat.Enforced;
+import dev.tenon.platform.server.chat.PromptText;
+import dev.tenon.platform.server.fields.Body;
+import dev.tenon.platform.server.fields.FieldTable;
+import dev.tenon.platform.server.fields.KeepAliveField;
+import dev.tenon.platform.server.generation.InfillTokens;
+import dev.tenon.platform.server.generation.Replies;
+import dev.tenon.platform.server.generation.ReplySettings;
+import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.http.Json;
+import dev.tenon.platform.server.http.RequestException;
+import dev.tenon.platform.server.models.ModelManager;
+import dev.tenon.platform.server.models.ServedModel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/// `POST /api/generate`: answers a prompt; one that is raw, has a suffix, or is for a model without a chat template is
+/// continued.
+///
+/// @param manager has the models
+/// @param replies answers and continues
+public record GenerateEndpoint(ModelManager manager, Replies replies) implements OllamaEndpoint {
+    /// The fields of a request.
+    public static final FieldTable FIELDS = FieldTable.of(
+            "model prompt suffix system raw images format options context think stream keep_alive logprobs"
+                    + " top_logprobs",
+            "truncate shift",
+            Map.of(
+                    "template", "The model's own template is used; raw leaves it out.",
+                    "width", "There are no images.",
+                    "height", "There are no images.",
+                    "steps", "There are no images."));
+
+    private static final int MOST_CONTEXT = 1 << 24;
+
+    @Override
+    public void handle(Exchange exchange) throws InterruptedException {
+        Body body = Body.of(exchange.body());
+        if (body.node().path("template").asText("").isEmpty()) {
+            body.node().remove("template"); // clients send an empty one
+        }
+        FIELDS.check(body.node());
+        ChatMessages.requireNoImages(body);
+        String name = body.requiredText("model");
+        ServedModel served = manager.require(name);
+        String prompt = body.has("prompt") ? body.text("prompt") : "";
+        Options options = Options.of(body);
+        ReplySettings settings = options.settings(body);
+        Enforced enforced = ReplyFields.format(body);
+        ChatInput input =
+                new ChatInput(messages(body, prompt), List.of(), ReplyFields.thinking(body, served), enforced, false);
+        requireConsistent(body);
+        Duration keepAlive = KeepAliveField.read(body);
+        boolean stream = body.flag("stream", true);
+        exchange.interruptWhenClientLeaves();
+        OllamaReply reply = new OllamaReply(exchange, name, false, stream, settings.logProbabilities() >= 0);
+        if (prompt.isEmpty() && !body.has("suffix")) {
+            reply.finish(ChatEndpoint.loadOrUnload(manager, served, keepAlive));
+            return;
+        }
+        manager.keepAlive(served, keepAlive);
+        Replies.Counts counts;
+        ArrayNode context = null;
+        try (ServedModel.Lease lease = served.lease()) {
+            reply.loaded();
+            LoadedModel model = lease.model();
+            Replies.requireText(model);
+            options.requireContext(model);
+            int[] plain = plain(body, model, prompt);
+            if (plain != null) {
+                counts = replies.complete(exchange, served, lease, plain, enforced, settings, index -> reply);
+            } else {
+                ChatPrompt whole = after(body, model, Replies.prompt(served, model, input));
+                counts = replies.answer(exchange, served, lease, input, whole, settings, index -> reply);
+                context = context(model, whole.tokens(), reply.text());
+            }
+        }
+        reply.finish(counts, context);
+    }
+
+    private static void requireConsistent(Body body) {
+        boolean raw = body.flag("raw", false);
+        for (String field : List.of("system", "context")) {
+            if (body.has(field) && (raw || body.has("suffix"))) {
+                throw RequestException.invalid(
+                        field, field + " needs the model's template, which a raw prompt or one with a suffix has not.");
+            }
+        }
+    }
+
+    private static List<Map<String, Object>> messages(Body body, String prompt) {
+        List<Map<String, Object>> messages = new ArrayList<>();
+        if (body.has("system") && !body.text("system").isEmpty()) {
+            messages.add(message("system", body.text("system")));
+        }
+        messages.add(message("user", prompt));
+        return messages;
+    }
+
+    private static Map<String, Object> message(String role, String content) {
+        Map<String, Object> message = new LinkedHashMap<>();
+        message.put("role", role);
+        message.put("content", content);
+        return message;
+    }
+
+    /// The tokens of a prompt that is continued; null for one that is answered.
+    private static int[] plain(Body body, LoadedModel model, String prompt) {
+        if (body.has("suffix")) {
+            return InfillTokens.of(model).prompt(model, prompt, body.text("suffix"));
+        }
+        boolean raw = body.flag("raw", false);
+        if (!raw && model.chatTemplate().isPresent()) {
+            return null;
+        }
+        if (!raw && (body.has("system") || body.has("context"))) {
+            throw RequestException.invalid(
+                    "system", "The model has no chat template, and takes neither system nor context.");
+        }
+        return PromptText.encode(model, prompt, true);
+    }
+
+    /// A prompt after the tokens of `context`.
+    private static ChatPrompt after(Body body, LoadedModel model, ChatPrompt prompt) {
+        ArrayNode context = body.array("context", MOST_CONTEXT);
+        if (context.isEmpty()) {
+            return prompt;
+        }
+        IntStream.Builder all = IntStream.builder();
+        for (JsonNode id : context) {
+            boolean fits = id.canConvertToInt() && id.asInt() >= 0;
+            if (!fits || id.asInt() >= model.config().vocabularySize()) {
+                throw body.wrong("context", "token ids of the model");
+            }
+            all.add(id.asInt());
+        }
+        int[] next = prompt.tokens();
+        Tokenizer tokenizer = model.tokenizer();
+        boolean bos = next.length > 0 && tokenizer.bos().orElse(-1) == next[0];
+        IntStream.of(next).skip(bos ? 1 : 0).forEach(all::add);
+        int[] tokens = all.build().toArray();
+        PromptText.requireRoom(tokens.length, model.contextLength());
+        return new ChatPrompt(prompt.text(), tokens);
+    }
+
+    /// The tokens of a prompt and its reply. The reply's are those of its text: what the model thought is left out.
+    private static ArrayNode context(LoadedModel model, int[] prompt, String reply) {
+        ArrayNode context = Json.array();
+        IntStream.of(prompt).forEach(context::add);
+        IntStream.of(model.tokenizer().encode(reply, false, false)).forEach(context::add);
+        model.tokenizer().eos().ifPresent(context::add);
+        return context;
+    }
+}
