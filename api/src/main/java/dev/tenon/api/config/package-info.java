@@ -1,6 +1,6 @@
 /// Settings that a bundle declares, so that the platform can list, check and hand them over without
 /// knowing them.
-@Version("1.0.0")
+@Version("1.1.0")
 @Export
 package dev.tenon.api.config;
 

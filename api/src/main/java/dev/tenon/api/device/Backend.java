@@ -1,5 +1,6 @@
 package dev.tenon.api.device;
 
+import dev.tenon.api.config.Knob;
 import dev.tenon.api.config.Setting;
 import java.util.List;
 import org.osgi.annotation.versioning.ConsumerType;
@@ -30,6 +31,12 @@ public interface Backend {
     /// refuses others in a request, and hands over each one's checked value, or its default unless
     /// that is empty}
     default List<Setting> settings() {
+        return List.of();
+    }
+
+    /// {@return those among [#settings()] whose best value depends on machine and model, with the
+    /// values to try on this machine}
+    default List<Knob> knobs() {
         return List.of();
     }
 

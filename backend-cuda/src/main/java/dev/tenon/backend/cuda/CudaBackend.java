@@ -4,6 +4,7 @@ import aQute.bnd.annotation.Cardinality;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceConsumer;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.config.Knob;
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
@@ -17,6 +18,7 @@ import dev.tenon.backend.cuda.ffm.FfmBinding;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.binding.CudaBinding;
 import dev.tenon.kernels.nvidia.binding.CudaBindingProvider;
+import dev.tenon.kernels.nvidia.plan.PlanSettings;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
@@ -68,6 +70,11 @@ public final class CudaBackend implements Backend {
     @Override
     public List<Setting> settings() {
         return CudaSettings.ALL;
+    }
+
+    @Override
+    public List<Knob> knobs() {
+        return PlanSettings.KNOBS;
     }
 
     /// Above the CPU backend.

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.config.Knob;
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
@@ -49,6 +50,11 @@ public final class CpuVectorBackend implements Backend {
     }
 
     @Override
+    public List<Knob> knobs() {
+        return CpuSettings.knobs(CpuFacts.processors());
+    }
+
+    @Override
     public int rank() {
         return 100;
     }
@@ -83,7 +89,8 @@ public final class CpuVectorBackend implements Backend {
         boolean vector = probe().issues().isEmpty();
         int threads = options.threads() > 0 ? options.threads() : CpuFacts.processors();
         CpuPinning pinning = CpuPinning.of(options.settings(), threads).orElse(null);
-        return new CpuDevice(info(vector, pinning), new CpuThreads(threads, pinning), new KernelSet(vector));
+        return new CpuDevice(
+                info(vector, pinning), CpuThreads.of(threads, pinning, options.settings()), new KernelSet(vector));
     }
 
     private static DeviceInfo info(boolean vector, CpuPinning pinning) {

@@ -4,6 +4,7 @@ import aQute.bnd.annotation.Cardinality;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceConsumer;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.config.Knob;
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
@@ -21,6 +22,7 @@ import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
 import dev.tenon.backend.nv.tegra.sys.Syscalls;
 import dev.tenon.kernels.nvidia.compile.PtxCompiler;
+import dev.tenon.kernels.nvidia.plan.PlanSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -109,6 +111,11 @@ public final class NvTegraBackend implements Backend {
     public List<Setting> settings() {
         return Stream.concat(TegraSettings.ALL.stream(), others.stream().flatMap(other -> other.settings().stream()))
                 .toList();
+    }
+
+    @Override
+    public List<Knob> knobs() {
+        return PlanSettings.KNOBS;
     }
 
     /// Whoever wants it names it, because it has never run on a board, and because an emulated one is

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.op;
 
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
@@ -8,11 +9,20 @@ import dev.tenon.backend.cpu.vector.kv.Tiles;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.GateTile;
 import dev.tenon.backend.cpu.vector.threads.CpuThreads;
+import java.util.List;
 
 /// What the kernels of a plan share during a step: the input, where sequences begin and end, and the
 /// threads' scratch memory. Filled for each step by [#begin(StepInput)]; allocates only when a
 /// step is larger than all before it.
 public final class StepContext {
+    /// The setting of how many claims of matrix rows each thread makes, about.
+    public static final Setting CLAIMS = Setting.choice(
+            "threads.claims",
+            "8",
+            List.of("8", "16", "32"),
+            "In how many claims a thread takes its share of a matrix: more of them wait less for a slow thread at the"
+                    + " end, and begin more often with waiting for memory.");
+
     /// Tokens of one sequence that attention takes together, at most.
     public static final int BLOCK_TOKENS = 16;
     /// Tokens from which on threads take whole panels of rows, where there is one for each of them.
@@ -38,6 +48,7 @@ public final class StepContext {
     private static final int MOST_LATE_ROWS = 256;
 
     private final CpuThreads team;
+    private final int claims;
     private final ThreadMemory[] memory;
     private final AttentionSplit split;
     private StepInput input;
@@ -51,10 +62,12 @@ public final class StepContext {
     /// Creates the context of a plan.
     ///
     /// @param team the threads
+    /// @param claims how many claims of a matrix each thread makes, as [#CLAIMS]
     /// @param memory memory of each thread
     /// @param split where threads leave parts of a head's attention
-    public StepContext(CpuThreads team, ThreadMemory[] memory, AttentionSplit split) {
+    public StepContext(CpuThreads team, int claims, ThreadMemory[] memory, AttentionSplit split) {
         this.team = team;
+        this.claims = claims;
         this.memory = memory;
         this.split = split;
     }
@@ -255,7 +268,7 @@ public final class StepContext {
     /// @param rows all rows
     /// @param tokens how many each row is multiplied with
     private int rowGrain(int rows, int tokens) {
-        int share = rows / (8 * team.size());
+        int share = rows / (claims * team.size());
         if (tokens >= MANY_TOKENS) {
             share = Math.min(share, MANY_TOKENS_ROWS);
         }

@@ -89,8 +89,9 @@ record PlanBuilder(
         if (lowered.experts().any()) {
             lowered.experts().use(memory, options.maxBatchTokens(), threads.size());
         }
-        StepContext context =
-                new StepContext(threads, threadMemory, AttentionMemory.split(layers, cache.pageCount(), memory));
+        int claims = Integer.parseInt(StepContext.CLAIMS.in(options.settings()));
+        StepContext context = new StepContext(
+                threads, claims, threadMemory, AttentionMemory.split(layers, cache.pageCount(), memory));
         memory.bind(binder.boundBytes());
         List<LoweredGraph.Entry> entries = lowered.kernels();
         List<PlanReport.Kernel> reports = new ArrayList<>();

@@ -1,7 +1,10 @@
 package dev.tenon.backend.cpu.vector.threads;
 
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
@@ -16,6 +19,14 @@ import java.util.function.IntSupplier;
 /// runs, but for what the first parking inside one takes. Jobs of several callers run one after the other.
 /// Whoever created the team closes it.
 public final class CpuThreads implements AutoCloseable {
+    /// The setting of how long a waiting thread spins.
+    public static final Setting SPIN = Setting.integer(
+            "threads.spin-us",
+            0,
+            0,
+            1_000_000,
+            "Microseconds that a waiting thread spins before it parks; 0: 500, or 40 with more threads than processors.");
+
     /// How long a waiting thread spins before it parks: several times what waking it takes. With less,
     /// a thread that was late once makes the others park, which are late then, and so on.
     private static final long SPIN_NANOS = 500_000;
@@ -91,11 +102,22 @@ public final class CpuThreads implements AutoCloseable {
     /// @param size threads, the caller included; at least 1
     /// @param pinning binds them to processors; null leaves that to the system
     public CpuThreads(int size, CpuPinning pinning) {
-        this(
-                size,
-                pinning,
-                size > Runtime.getRuntime().availableProcessors() ? CROWDED_SPIN_NANOS : SPIN_NANOS,
-                CurrentProcessor::index);
+        this(size, pinning, spinNanos(size), CurrentProcessor::index);
+    }
+
+    private static long spinNanos(int size) {
+        return size > Runtime.getRuntime().availableProcessors() ? CROWDED_SPIN_NANOS : SPIN_NANOS;
+    }
+
+    /// {@return a team that spins for as long as settings say}
+    ///
+    /// @param size threads, the caller included; at least 1
+    /// @param pinning binds them to processors; null leaves that to the system
+    /// @param settings the backend's settings
+    /// @throws dev.tenon.api.error.TenonException (`CFG-001`) if the value is not allowed
+    public static CpuThreads of(int size, CpuPinning pinning, Map<String, String> settings) {
+        long nanos = TimeUnit.MICROSECONDS.toNanos(Long.parseLong(SPIN.in(settings)));
+        return new CpuThreads(size, pinning, nanos == 0 ? spinNanos(size) : nanos, CurrentProcessor::index);
     }
 
     /// Starts the workers.

@@ -15,11 +15,13 @@ class RowClaimTests {
     @ValueSource(ints = {1, 2, 3, 5})
     void everyRowIsTakenOnce(int threads) {
         try (CpuThreads team = new CpuThreads(threads)) {
-            StepContext c = new StepContext(team, new ThreadMemory[0], null);
-            for (int rows : new int[] {1, 16, 31, 64, 100, 127, 512, 1000, 2048, 3072, 8192, 151936}) {
-                for (int tokens : new int[] {1, 11, 12, 31, 32, 512}) {
-                    for (int panel : new int[] {32, 64}) {
-                        check(team, c, rows, tokens, panel);
+            for (int claims : new int[] {8, 16, 32}) {
+                StepContext c = new StepContext(team, claims, new ThreadMemory[0], null);
+                for (int rows : new int[] {1, 16, 31, 64, 100, 127, 512, 1000, 2048, 3072, 8192, 151936}) {
+                    for (int tokens : new int[] {1, 11, 12, 31, 32, 512}) {
+                        for (int panel : new int[] {32, 64}) {
+                            check(team, c, rows, tokens, panel);
+                        }
                     }
                 }
             }

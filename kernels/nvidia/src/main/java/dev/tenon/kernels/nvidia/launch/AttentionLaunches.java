@@ -30,6 +30,7 @@ import java.util.Optional;
 /// @param pages the page tables
 /// @param maxPages entries of a page table
 /// @param maxContext positions that a sequence can have
+/// @param mostSplits most pieces of a sequence's positions, up to 64
 /// @param f16Out whether everything that reads the result takes float16 in steps of many rows
 public record AttentionLaunches(
         CoreOp.Attention op,
@@ -47,6 +48,7 @@ public record AttentionLaunches(
         BufferSpec pages,
         int maxPages,
         long maxContext,
+        int mostSplits,
         boolean f16Out) {
     /// Longest head that there is a kernel for.
     public static final int LONGEST_HEAD = 576;
@@ -286,7 +288,7 @@ public record AttentionLaunches(
                 ? multiprocessors / blocks
                 : (2L * multiprocessors + blocks - 1) / blocks;
         long pagesAtMost = (maxContext + KvBuffer.TOKENS - 1) / KvBuffer.TOKENS;
-        return (int) Math.max(1, Math.min(MAX_SPLITS, Math.min(wanted, pagesAtMost)));
+        return (int) Math.max(1, Math.min(Math.min(mostSplits, MAX_SPLITS), Math.min(wanted, pagesAtMost)));
     }
 
     private boolean scalar() {

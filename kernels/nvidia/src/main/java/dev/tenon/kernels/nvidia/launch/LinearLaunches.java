@@ -23,7 +23,6 @@ public final class LinearLaunches {
     static final int MATMUL_BYTES = 33792;
 
     static final int MATMUL_ROW_BYTES = 384;
-    private static final int MOST_SPLITS = 8;
     static final int TILE_ROWS = 128;
     static final int BLOCK = 256;
 
@@ -34,14 +33,17 @@ public final class LinearLaunches {
 
     private final MvSchedule schedule;
     private final boolean tensorCores;
+    private final int mostSplits;
     private final Map<String, CudaMatmul> libraries;
 
     /// @param schedule knobs of the kernels for few rows
     /// @param tensorCores whether tensor core kernels may be used
+    /// @param mostSplits most blocks that share the columns of a tile
     /// @param libraries libraries that compute products of many rows, by the weight's format
-    public LinearLaunches(MvSchedule schedule, boolean tensorCores, Map<String, CudaMatmul> libraries) {
+    public LinearLaunches(MvSchedule schedule, boolean tensorCores, int mostSplits, Map<String, CudaMatmul> libraries) {
         this.schedule = schedule;
         this.tensorCores = tensorCores;
+        this.mostSplits = mostSplits;
         this.libraries = libraries;
     }
 
@@ -191,7 +193,7 @@ public final class LinearLaunches {
     }
 
     /// A product of many rows in float32.
-    private static void exact(Emission e, Slot x, Norm norm, Product p) {
+    private void exact(Emission e, Slot x, Norm norm, Product p) {
         int rows = e.rows(x);
         Argument.Address from = e.at(x);
         if (norm != null) {
@@ -202,7 +204,7 @@ public final class LinearLaunches {
         int tokenTiles = (rows + FLOAT_TILE - 1) / FLOAT_TILE;
         int rowTiles = (p.weight.rows() + FLOAT_TILE - 1) / FLOAT_TILE;
         int tiles = tokenTiles * rowTiles;
-        int splits = Math.clamp(e.traits.multiprocessors() / tiles, 1, MOST_SPLITS);
+        int splits = Math.clamp(e.traits.multiprocessors() / tiles, 1, mostSplits);
         boolean split = splits > 1;
         Argument.Address out = e.out(p.out);
         e.launch(
@@ -445,7 +447,7 @@ public final class LinearLaunches {
         }
     }
 
-    private static Grid grid(Emission e, int rowTiles, int rows, int cols) {
+    private Grid grid(Emission e, int rowTiles, int rows, int cols) {
         int multiprocessors = e.traits.multiprocessors();
         int tokens = Math.max(16, Math.min(128, rows));
         boolean wide = rows > 128
@@ -458,7 +460,7 @@ public final class LinearLaunches {
         long tiles = (long) rowTiles * tokenTiles;
         long blocks = rows <= 128 ? 2L * multiprocessors : 3L * multiprocessors / 2;
         int splits = 1;
-        while (2 * splits <= MOST_SPLITS && 2 * splits * tiles <= blocks && 2 * splits <= (cols + 255) / 256) {
+        while (2 * splits <= mostSplits && 2 * splits * tiles <= blocks && 2 * splits <= (cols + 255) / 256) {
             splits *= 2;
         }
         return new Grid(rowTiles, tokens, tokenTiles, splits);

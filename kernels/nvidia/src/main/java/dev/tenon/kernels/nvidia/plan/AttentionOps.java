@@ -218,6 +218,7 @@ final class AttentionOps {
                 pages,
                 pageCount,
                 (long) pageCount * KvBuffer.TOKENS,
+                Integer.parseInt(PlanSettings.ATTENTION_SPLITS.in(options.settings())),
                 f16Out);
         deepFrom = Math.min(deepFrom, launches.deepFrom(traits));
         add(a, a.out().name(), "attention_" + types.entry(), launches::emit);

@@ -84,7 +84,10 @@ public final class GraphPlanner {
         this.ownOps = new OwnOps(request.ownOps());
         this.weights = new WeightList(request.weights(), request.fragments(), buffers);
         this.linears = new LinearLaunches(
-                request.schedule(), !"off".equals(options.settings().get(TENSOR_CORES)), request.libraries());
+                request.schedule(),
+                !"off".equals(options.settings().get(TENSOR_CORES)),
+                Integer.parseInt(PlanSettings.MATRIX_SPLITS.in(options.settings())),
+                request.libraries());
         this.scratch = Scratch.of(buffers);
         this.step = buffers.add(BufferSpec.Kind.STEP, "step input", 0);
         this.pool = new ValuePool<>(this.graph.ops(), List.of(this.graph.output()), this::slot);

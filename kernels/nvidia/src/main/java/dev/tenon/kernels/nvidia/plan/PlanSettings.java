@@ -1,5 +1,6 @@
 package dev.tenon.kernels.nvidia.plan;
 
+import dev.tenon.api.config.Knob;
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.kernel.cuda.Schedule;
 import java.util.List;
@@ -13,6 +14,17 @@ public final class PlanSettings {
     /// The folder of compiled kernels.
     public static final Setting CACHE = Setting.path("cuda.cache", "", "The folder where compiled kernels are kept.");
 
+    static final Setting MATRIX_SPLITS = Setting.choice(
+            "mm.splits",
+            "8",
+            List.of("1", "2", "4", "8"),
+            "Most blocks that share the columns of a tile where many rows are multiplied.");
+    static final Setting ATTENTION_SPLITS = Setting.choice(
+            "attention.splits",
+            "64",
+            List.of("8", "16", "32", "64"),
+            "Most pieces that the positions of a sequence are split into where few rows attend.");
+
     /// All of them.
     public static final List<Setting> ALL = List.of(
             NVRTC,
@@ -21,6 +33,8 @@ public final class PlanSettings {
                     GraphPlanner.TENSOR_CORES,
                     true,
                     "Multiplies many rows on tensor cores; off: by the kernels for few rows, again and again."),
+            MATRIX_SPLITS,
+            ATTENTION_SPLITS,
             Setting.choice(
                             Schedule.MV_THREADS_PER_ROW,
                             "0",
@@ -39,6 +53,14 @@ public final class PlanSettings {
                             List.of("0", "1", "2", "4"),
                             "Rows of a weight that a thread works on at once; 0: as the kernel is.")
                     .alsoFrom("MV_ROWS_PER_THREAD"));
+
+    /// What is worth trying, the device's choice beside it: another tiling adds in another order.
+    public static final List<Knob> KNOBS = List.of(
+            Knob.rounding(Schedule.MV_THREADS_PER_ROW, List.of("8", "16", "32")),
+            Knob.rounding(Schedule.MV_BLOCK_SIZE, List.of("64", "128", "256")).compiled(),
+            Knob.rounding(Schedule.MV_ROWS_PER_THREAD, List.of("1", "2", "4")).compiled(),
+            Knob.rounding(MATRIX_SPLITS.name(), List.of("1", "2", "4")),
+            Knob.rounding(ATTENTION_SPLITS.name(), List.of("8", "16", "32")));
 
     private PlanSettings() {}
 }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.config.Knob;
+import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.Support;
@@ -121,6 +123,59 @@ class GraphPlannerTests {
         PlannedGraph planned = plan(t, Fusion.fuse(t.decoder("Q4_K", "Q6_K", true)), TestGraphs.options(8, 8));
         assertTrue(entries(planned, StepShape.of(5, 1, 5)).contains("matmul_gate_up_Q4_K_n16"));
         assertTrue(entries(planned, StepShape.of(4, 1, 4)).contains("gate_up_Q4_K_t4"));
+    }
+
+    /// The largest number of blocks that share a tile or a sequence, over the launches of some kernels.
+    private static int splits(Map<String, String> settings, StepShape shape, String entry) {
+        TestGraphs t = new TestGraphs();
+        PlanOptions options =
+                PlanOptions.builder(4096).maxBatchTokens(64).settings(settings).build();
+        return plan(t, Fusion.fuse(t.decoder("Q4_K", "Q6_K", true)), options).launches(shape).stream()
+                .filter(launch -> launch.entry().startsWith(entry))
+                .mapToInt(launch -> entry.equals("matmul_Q") ? launch.gridZ() : launch.gridX())
+                .max()
+                .orElseThrow();
+    }
+
+    @Test
+    void splitsGoNoFurtherThanTheirSettings() {
+        StepShape prompt = new StepShape(64, 1, false);
+        int own = splits(Map.of(), prompt, "matmul_Q");
+        assertTrue(own > 1, own + " blocks");
+        assertEquals(own, splits(Map.of("mm.splits", "8"), prompt, "matmul_Q"));
+        assertEquals(1, splits(Map.of("mm.splits", "1"), prompt, "matmul_Q"));
+        StepShape token = new StepShape(1, 1, false);
+        int pieces = splits(Map.of(), token, "attention");
+        assertTrue(pieces > 8, pieces + " pieces");
+        assertEquals(pieces, splits(Map.of("attention.splits", "64"), token, "attention"));
+        assertEquals(8, splits(Map.of("attention.splits", "8"), token, "attention"));
+    }
+
+    @Test
+    void everyValueOfAKnobIsAllowedAndPlans() {
+        for (Knob knob : PlanSettings.KNOBS) {
+            Setting setting = PlanSettings.ALL.stream()
+                    .filter(s -> s.name().equals(knob.setting()))
+                    .findFirst()
+                    .orElseThrow();
+            for (String value : knob.values()) {
+                assertEquals(value, setting.parse(value));
+                assertFalse(knob.keepsBits());
+                TestGraphs t = new TestGraphs();
+                PlanOptions options = PlanOptions.builder(4096)
+                        .maxBatchTokens(64)
+                        .settings(Map.of(knob.setting(), value))
+                        .build();
+                PlannedGraph planned = t.plan(
+                        Fusion.fuse(t.decoder("Q4_K", "Q6_K", true)),
+                        options,
+                        TestGraphs.HOPPER,
+                        MvSchedule.of(options.settings()));
+                for (StepShape shape : List.of(new StepShape(1, 1, false), new StepShape(64, 1, false))) {
+                    assertFalse(planned.launches(shape).isEmpty(), knob.setting() + "=" + value);
+                }
+            }
+        }
     }
 
     @Test

@@ -108,7 +108,7 @@ final class SettingsTable {
                 From weakest to strongest: default, file of `etc`, environment, command line. Settings of the engine and of backends stand in
                 `etc/dev.tenon.platform.cfg`, those of the command line in `etc/dev.tenon.platform.cli.cfg`, those of bundles in
                 `etc/dev.tenon.platform.bundles.cfg`. `--set NAME=VALUE` gives a backend's setting, `prefill.budget.ms`,
-                `prefix.cache` or `unused.tensors` for one model. A setting marked * is read once in a process, from a system property of its name
+                `prefix.cache`, `tuned` or `unused.tensors` for one model. A setting marked * is read once in a process, from a system property of its name
                 (`TENON_JAVA_OPTS=-Dtenon.kernels.x86=off`) or the environment.
                 `tenon config` shows the values that hold, and where they come from. Where two bundles offer the same id, `prefer.backend.ID`,
                 `prefer.architecture.ID` and `prefer.format.ID` name the class or the bundle to take.""");

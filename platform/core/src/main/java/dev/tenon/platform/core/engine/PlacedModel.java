@@ -30,6 +30,8 @@ import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.steps.StepLimits;
 import dev.tenon.platform.core.steps.StepLoop;
+import dev.tenon.platform.core.tuned.TunedIdentity;
+import dev.tenon.platform.core.tuned.TunedModel;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -49,7 +51,7 @@ import org.slf4j.LoggerFactory;
 
 /// A loaded model: file, adapters, placement, tokenizer, sessions. Owns the files and, through its
 /// loop, the placement.
-final class PlacedModel implements LoadedModel, ScheduledModel {
+final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private static final Logger LOG = LoggerFactory.getLogger(PlacedModel.class);
     private static final long RETRY_MILLIS = 20;
 
@@ -78,12 +80,13 @@ final class PlacedModel implements LoadedModel, ScheduledModel {
     private boolean closed;
 
     /// What is known of a placement after it has ended.
-    private record Description(String backend, DeviceInfo device, PlanReport report) {
+    private record Description(String backend, DeviceInfo device, PlanReport report, Status tuned) {
         static Description of(Placement placement) {
             return new Description(
                     placement.backend().id(),
                     placement.device().info(),
-                    placement.plan().report());
+                    placement.plan().report(),
+                    placement.tuned());
         }
     }
 
@@ -191,6 +194,16 @@ final class PlacedModel implements LoadedModel, ScheduledModel {
     public Optional<PlanProfiler> profiler() {
         Placement now = loop.placed().placement();
         return now == null ? Optional.empty() : now.plan().profiler();
+    }
+
+    @Override
+    public Status tuned() {
+        return last.tuned();
+    }
+
+    @Override
+    public TunedIdentity tunedIdentity() {
+        return placer.tunedIdentity(settings.get());
     }
 
     @Override

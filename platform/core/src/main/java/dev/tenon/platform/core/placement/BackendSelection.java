@@ -11,6 +11,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.Op;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
+import dev.tenon.platform.core.tuned.TunedModel.Status;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -46,6 +47,7 @@ final class BackendSelection implements AutoCloseable {
     private Backend backend;
     private Device device;
     private Map<String, String> settings;
+    private Status tuned = Status.NONE;
     private Throwable failure;
 
     private BackendSelection(ServiceRegistry registry, EngineConfig config) {
@@ -143,11 +145,13 @@ final class BackendSelection implements AutoCloseable {
                 passOver(each, "not available: " + probe.reason());
                 return;
             }
-            settings =
-                    config.backendSettings(each.settings(), decision.request().settings());
+            Tuning tuning = new Tuning(decision, each);
+            tuned = tuning.status();
+            settings = Tuning.over(
+                    config.backendSettings(each.settings(), decision.request().settings()), tuned.settings());
             device = each.open(DeviceOptions.builder()
                     .deviceId(config.device())
-                    .threads(config.threads())
+                    .threads(Tuning.threads(config.threads(), tuned.settings()))
                     .settings(settings)
                     .build());
             String unsupported = unsupported(decision);
@@ -206,6 +210,11 @@ final class BackendSelection implements AutoCloseable {
     /// {@return the open device, or null if there is no backend, or the device was taken}
     Device device() {
         return device;
+    }
+
+    /// {@return the tuned settings among the backend's, and why there are none}
+    Status tuned() {
+        return tuned;
     }
 
     /// {@return the backend's settings}

@@ -20,6 +20,7 @@ import dev.tenon.platform.core.control.Origins;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
+import dev.tenon.platform.core.tuned.TunedModel.Status;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -233,6 +234,11 @@ final class Decision implements AutoCloseable {
     /// {@return the weights, or null if some are missing or nobody decodes them}
     ModelWeights weights() {
         return weights;
+    }
+
+    /// {@return the tuned settings that it runs with, or would}
+    Status tuned() {
+        return selection == null ? Status.NONE : selection.tuned();
     }
 
     List<KernelProvider> kernels() {

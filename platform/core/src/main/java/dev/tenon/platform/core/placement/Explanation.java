@@ -18,6 +18,8 @@ import dev.tenon.platform.core.control.Selection.Candidate;
 import dev.tenon.platform.core.placement.BackendSelection.Outcome;
 import dev.tenon.platform.core.placement.BackendSelection.Verdict;
 import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.tuned.TunedModel.Status;
+import dev.tenon.platform.core.tuned.TunedSettings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -51,6 +53,7 @@ final class Explanation {
         }
         if (selection != null && selection.device() != null) {
             devices();
+            tuned();
             List<Op> ops = decision.definition().graph().ops();
             for (int i = 0; i < ops.size(); i++) {
                 kernels(ops.get(i), selection.supports().get(i));
@@ -149,6 +152,19 @@ final class Explanation {
         registry.backends().forEach(backend -> candidates.addAll(devices(backend)));
         String asked = decision.config().device();
         selections.add(new Selection("device", asked.isEmpty() ? "the first" : "setting device=" + asked, candidates));
+    }
+
+    /// Nothing is said where nothing was tuned.
+    private void tuned() {
+        Status status = selection.tuned();
+        if (!status.equals(Status.NONE)) {
+            boolean taken = !status.settings().isEmpty();
+            String name = taken ? TunedSettings.line(status.settings()) : "tuned settings";
+            selections.add(new Selection(
+                    "tuned",
+                    "setting tuned",
+                    List.of(new Candidate(name, selection.backend().getClass(), taken, status.reason()))));
+        }
     }
 
     private List<Candidate> devices(Backend backend) {

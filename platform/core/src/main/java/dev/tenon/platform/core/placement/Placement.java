@@ -4,6 +4,7 @@ import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.platform.core.tuned.TunedModel.Status;
 import java.util.List;
 import java.util.Set;
 
@@ -16,6 +17,7 @@ import java.util.Set;
 /// @param outputs names of the graph's outputs, the default one first
 /// @param services all services it uses, by identity: when one is withdrawn, the placement has to
 ///     end
+/// @param tuned which tuned settings it runs with
 /// @param check run after each step, before its results are used: fails if what the plan reads is no
 ///     longer the model
 public record Placement(
@@ -25,6 +27,7 @@ public record Placement(
         ModelDefinition definition,
         List<String> outputs,
         Set<Object> services,
+        Status tuned,
         Runnable check)
         implements AutoCloseable {
     public boolean uses(Object service) {

@@ -14,9 +14,13 @@ import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.placement.BackendSelection.Verdict;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
+import dev.tenon.platform.core.tuned.TunedIdentity;
+import dev.tenon.platform.core.tuned.TunedModel.Status;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,8 +58,33 @@ public final class Placer {
     /// @param config settings of the moment
     /// @return the placement, owned by the caller
     public Placement place(EngineConfig config) {
-        try (Decision decision = decide(config).required()) {
+        Status tuned = Status.NONE;
+        try (Decision decision = decide(config)) {
+            tuned = decision.tuned();
+            return compile(decision.required());
+        } catch (RuntimeException | LinkageError e) {
+            if (tuned.settings().isEmpty()) {
+                throw e;
+            }
+            LOG.warn("Tuned settings are not used, since loading with them fails: {}", e.toString());
+        }
+        try (Decision decision = new Decision(registry, config.with(request), untuned(), file, adapters).required()) {
             return compile(decision);
+        }
+    }
+
+    private LoadRequest untuned() {
+        Map<String, String> settings = new HashMap<>(request.settings());
+        settings.put(EngineConfig.TUNED.name(), "off");
+        return request.toBuilder().settings(settings).build();
+    }
+
+    /// {@return what tuned settings of the model would be kept with}
+    ///
+    /// @param config settings of the moment
+    public TunedIdentity tunedIdentity(EngineConfig config) {
+        try (Decision decision = decide(config).required()) {
+            return new Tuning(decision, decision.selection().backend()).identity();
         }
     }
 
@@ -99,6 +128,7 @@ public final class Placer {
                 definition,
                 decision.outputs(),
                 services,
+                decision.selection().tuned(),
                 inPlace ? this::requireUnchanged : () -> {});
     }
 

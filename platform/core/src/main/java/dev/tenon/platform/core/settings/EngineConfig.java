@@ -6,6 +6,7 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.control.SettingValue;
+import dev.tenon.platform.core.tuned.TunedFolder;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -91,12 +92,30 @@ public record EngineConfig(
             List.of("refuse", "allow"),
             "Whether a model is loaded although its architecture leaves tensors of the file unused.");
 
+    /// Whether tuned settings are used.
+    public static final Setting TUNED =
+            Setting.flag("tuned", true, "Whether a model runs with what `tenon tune` found for it on this device.");
+    private static final Setting TUNED_FOLDER =
+            Setting.path("tuned.folder", "", "Where `tenon tune` keeps what it found; ~/.cache/tenon/tuned if empty.");
+
     /// The settings of the engine itself; besides, `prefer.backend.ID`, `prefer.architecture.ID`
     /// and `prefer.format.ID` name a class or a bundle where two bundles offer the same id.
-    static final List<Setting> SETTINGS =
-            List.of(BACKEND, DEVICE, THREADS, CONTEXT, BATCH, KEYS, VALUES, MOVE, PREFILL_BUDGET, PREFIX_CACHE, UNUSED);
+    static final List<Setting> SETTINGS = List.of(
+            BACKEND,
+            DEVICE,
+            THREADS,
+            CONTEXT,
+            BATCH,
+            KEYS,
+            VALUES,
+            MOVE,
+            PREFILL_BUDGET,
+            PREFIX_CACHE,
+            UNUSED,
+            TUNED,
+            TUNED_FOLDER);
     /// Those among them that the settings of a request may give; for others it has fields.
-    static final List<Setting> OF_REQUESTS = List.of(PREFILL_BUDGET, PREFIX_CACHE, UNUSED);
+    static final List<Setting> OF_REQUESTS = List.of(PREFILL_BUDGET, PREFIX_CACHE, UNUSED, TUNED);
 
     /// Reads the settings.
     ///
@@ -211,6 +230,21 @@ public record EngineConfig(
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public boolean prefixCache(Map<String, String> request) {
         return find(OWNER, PREFIX_CACHE, request).checked().equals("on");
+    }
+
+    /// {@return whether a model runs with what was tuned for it}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public boolean usesTuned(Map<String, String> request) {
+        return find(OWNER, TUNED, request).checked().equals("on");
+    }
+
+    /// {@return where tuned settings are kept}
+    ///
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public TunedFolder tunedFolder() {
+        return TunedFolder.of(find(OWNER, TUNED_FOLDER, Map.of()).checked(), environment);
     }
 
     /// {@return the value of a setting}

@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.config.Knob;
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.Backend;
@@ -99,6 +100,18 @@ final class FakeBackend implements Backend {
         return settings;
     }
 
+    List<Knob> knobs = List.of();
+
+    @Override
+    public List<Knob> knobs() {
+        return knobs;
+    }
+
+    /// What its devices were opened with.
+    final List<DeviceOptions> opened = new ArrayList<>();
+    /// Facts of its device.
+    Map<String, String> details = Map.of();
+
     @Override
     public Probe probe() {
         return new Probe(available, available ? "fake" : "switched off", List.of());
@@ -110,7 +123,7 @@ final class FakeBackend implements Backend {
     }
 
     private DeviceInfo info() {
-        return new DeviceInfo("0", "fake " + id, "fake", 0, Map.of());
+        return new DeviceInfo("0", "fake " + id, "fake", 0, details);
     }
 
     @Override
@@ -118,6 +131,7 @@ final class FakeBackend implements Backend {
         if (unopened != null) {
             throw unopened;
         }
+        opened.add(options);
         open.incrementAndGet();
         return new Device() {
             private boolean closed;
