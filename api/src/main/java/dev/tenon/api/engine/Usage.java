@@ -9,13 +9,36 @@ package dev.tenon.api.engine;
 /// @param prefillNanos from the call to the first token
 /// @param decodeNanos from the first token to the last
 /// @param finish why it ended
+/// @param draftedTokens tokens that were proposed to the model and ran with one that it generated; 0 where nothing
+///     proposes any
+/// @param acceptedTokens how many of them became part of the reply
 public record Usage(
         int promptTokens,
         int cachedTokens,
         int generatedTokens,
         long prefillNanos,
         long decodeNanos,
-        FinishReason finish) {
+        FinishReason finish,
+        int draftedTokens,
+        int acceptedTokens) {
+    /// Creates the usage of a generation to which nothing was proposed.
+    ///
+    /// @param promptTokens as above
+    /// @param cachedTokens as above
+    /// @param generatedTokens as above
+    /// @param prefillNanos as above
+    /// @param decodeNanos as above
+    /// @param finish as above
+    public Usage(
+            int promptTokens,
+            int cachedTokens,
+            int generatedTokens,
+            long prefillNanos,
+            long decodeNanos,
+            FinishReason finish) {
+        this(promptTokens, cachedTokens, generatedTokens, prefillNanos, decodeNanos, finish, 0, 0);
+    }
+
     /// {@return prompt tokens a second; 0 when there were none}
     public double prefillTokensPerSecond() {
         return prefillNanos == 0 ? 0 : promptTokens * 1e9 / prefillNanos;

@@ -11,6 +11,7 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
+import dev.tenon.platform.cli.options.SpeculationOptions;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,11 +79,14 @@ public final class ChatCommand implements TenonCommand {
     private ModelOptions model;
 
     @Mixin
+    private SpeculationOptions speculation;
+
+    @Mixin
     private SamplingOptions sampling;
 
     @Override
     public Integer call() throws IOException {
-        LoadRequest request = model.request(console);
+        LoadRequest request = speculation.in(model.request(console), console);
         SamplingParams params = sampling.params(ModelDefaults.of(request.path()));
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {

@@ -163,7 +163,9 @@ final class Conversation {
                 a.generatedTokens() + b.generatedTokens(),
                 a.prefillNanos(),
                 a.decodeNanos() + b.prefillNanos() + b.decodeNanos(),
-                b.finish());
+                b.finish(),
+                a.draftedTokens() + b.draftedTokens(),
+                a.acceptedTokens() + b.acceptedTokens());
     }
 
     /// The tokens that the session lacks, after cutting it back where that is needed.

@@ -2,8 +2,6 @@ package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
-import dev.tenon.api.engine.GeneratedToken;
-import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
@@ -12,7 +10,6 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.cli.Console;
-import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.files.OutputFile;
@@ -20,6 +17,7 @@ import dev.tenon.platform.cli.options.GrammarOptions;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
+import dev.tenon.platform.cli.options.SpeculationOptions;
 import dev.tenon.platform.cli.options.TextInput;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import java.io.IOException;
@@ -127,8 +125,21 @@ public final class RunCommand implements TenonCommand {
                     + " error.")
     private String jsonMetrics;
 
+    @Option(
+            names = "--context-shift",
+            arity = "0..1",
+            paramLabel = "N",
+            fallbackValue = "0",
+            description = "When the context is full, keep its first N tokens (0 if not given), drop half of the others"
+                    + " and go on. Otherwise the text ends there.")
+    @Range(max = Integer.MAX_VALUE)
+    private Integer contextShift;
+
     @Mixin
     private ModelOptions model;
+
+    @Mixin
+    private SpeculationOptions speculation;
 
     @Mixin
     private SamplingOptions sampling;
@@ -150,7 +161,7 @@ public final class RunCommand implements TenonCommand {
     @Override
     public Integer call() throws IOException {
         RunArguments.Given given = arguments.read(console, model.name(), prompt != null || file != null);
-        LoadRequest request = model.request(console, given.model());
+        LoadRequest request = speculation.in(model.request(console, given.model()), console);
         Path[] inputs = file == null ? new Path[] {request.path()} : new Path[] {request.path(), file};
         if (jsonMetrics != null && !jsonMetrics.equals("-")) {
             OutputFile.checkStream(Path.of(jsonMetrics), true, inputs);
@@ -185,10 +196,11 @@ public final class RunCommand implements TenonCommand {
                     .maxNewTokens(limit)
                     .stop(stop)
                     .ignoreEndOfGeneration(ignoreEos)
+                    .contextShift(contextShift == null ? -1 : contextShift)
                     .constraint(grammar.constraint(loaded))
                     .build();
             Console.Interrupt interrupt = console.onInterrupt(session::cancel);
-            Output output = new Output(loaded, session, interrupt);
+            RunOutput output = new RunOutput(console, loaded, session, interrupt, ignoreEos);
             Usage usage;
             try (interrupt;
                     output) {
@@ -196,9 +208,9 @@ public final class RunCommand implements TenonCommand {
             }
             console.out().println();
             console.out().flush();
-            StopNote.of(usage, limit, loaded.contextLength(), stop, output.heard)
+            StopNote.of(usage, limit, loaded.contextLength(), stop, output.heard())
                     .ifPresent(console::note);
-            report(loaded, usage, params, output.firstToken, inputs);
+            report(loaded, usage, params, output.firstToken(), inputs);
             return interrupt.happened() && usage.finish() == FinishReason.CANCELLED ? CliErrors.INTERRUPTED : 0;
         }
     }
@@ -241,58 +253,6 @@ public final class RunCommand implements TenonCommand {
         }
         if (console.errIsTerminal()) {
             console.note(RunMetrics.summary(usage, loaded));
-        }
-    }
-
-    /// Prints text as it comes.
-    private final class Output implements GenerationListener, AutoCloseable {
-        private final Session session;
-        private final Console.Interrupt interrupt;
-        private final Progress bar = console.progress("prompt", -1, "tokens");
-        private final LoadedModel loaded;
-        private Instant firstToken;
-        private int heard;
-
-        Output(LoadedModel loaded, Session session, Console.Interrupt interrupt) {
-            this.loaded = loaded;
-            this.session = session;
-            this.interrupt = interrupt;
-        }
-
-        @Override
-        public void onToken(GeneratedToken token) {
-            heard += !ignoreEos && loaded.tokenizer().isEndOfGeneration(token.id()) ? 0 : 1;
-            if (firstToken == null) {
-                firstToken = Instant.now();
-                bar.close();
-            }
-        }
-
-        @Override
-        public void onText(String text) {
-            console.out().print(text);
-            console.out().flush();
-            if (console.out().checkError()) {
-                session.cancel();
-            }
-        }
-
-        @Override
-        public void onPrefill(int done, int total) {
-            if (interrupt.happened()) {
-                session.cancel(); // it came before there was anything to cancel
-            }
-            bar.to(done, total);
-        }
-
-        @Override
-        public void onMoved(String reason) {
-            console.note(reason);
-        }
-
-        @Override
-        public void close() {
-            bar.close();
         }
     }
 }

@@ -21,9 +21,12 @@ final class RunMetrics {
     static String summary(Usage usage, LoadedModel loaded) {
         return String.format(
                 Locale.ROOT,
-                "%d tokens, %.1f tok/s; prompt %d tokens, %.1f tok/s; first token %.0f ms; load %.0f ms; %s",
+                "%d tokens, %.1f tok/s%s; prompt %d tokens, %.1f tok/s; first token %.0f ms; load %.0f ms; %s",
                 usage.generatedTokens(),
                 usage.decodeTokensPerSecond(),
+                usage.draftedTokens() == 0
+                        ? ""
+                        : " (" + usage.acceptedTokens() + " of " + usage.draftedTokens() + " proposed)",
                 usage.promptTokens(),
                 usage.prefillTokensPerSecond(),
                 usage.prefillNanos() / 1e6,
@@ -50,6 +53,8 @@ final class RunMetrics {
             json.writeNumberField("prompt_tokens", usage.promptTokens());
             json.writeNumberField("cached_tokens", usage.cachedTokens());
             json.writeNumberField("generated_tokens", usage.generatedTokens());
+            json.writeNumberField("drafted_tokens", usage.draftedTokens());
+            json.writeNumberField("accepted_tokens", usage.acceptedTokens());
             json.writeStringField("finish", usage.finish().name().toLowerCase(Locale.ROOT));
             json.writeNumberField("load_ms", millis(model.loadNanos()));
             json.writeNumberField("ttft_ms", millis(usage.prefillNanos()));

@@ -13,6 +13,7 @@ import dev.tenon.platform.cli.main.TestCli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -48,6 +49,42 @@ class RunOptionsTests {
             assertEquals(2, result.status(), result.err());
             assertTrue(result.err().contains("[CLI-001]"), result.err());
         }
+    }
+
+    @Test
+    void whatProposesTokensReachesTheEngine() throws IOException {
+        Path draft = Files.createFile(folder.resolve("draft.gguf"));
+        for (String name : List.of("run", "chat")) {
+            for (List<String> options : List.of(
+                    List.of("--speculate", "ngram"),
+                    List.of("-md", draft.toString()),
+                    List.of("--speculate", "off", "--draft-model", draft.toString()))) {
+                List<String> line = new ArrayList<>(List.of(name));
+                line.addAll(name.equals("run") ? List.of("-p", "x") : List.of());
+                line.addAll(options);
+                TestCli.Result result = cli.run(line.toArray(String[]::new));
+                assertEquals(0, result.status(), result.err());
+            }
+        }
+        Map<String, String> ngram = Map.of("speculate", "ngram");
+        Map<String, String> smaller = Map.of("speculate", "draft", "draft.model", draft.toString());
+        Map<String, String> off = Map.of("speculate", "off", "draft.model", draft.toString());
+        assertEquals(
+                List.of(ngram, smaller, off, ngram, smaller, off),
+                cli.engine.loads.stream().map(LoadRequest::settings).toList());
+        assertEquals(2, cli.run("run", "-p", "x", "--speculate", "guess").status());
+    }
+
+    @Test
+    void aFullContextIsShiftedOnDemand() {
+        assertEquals(0, cli.run("run", "-p", "x").status());
+        assertEquals(0, cli.run("run", "-p", "x", "--context-shift").status());
+        assertEquals(0, cli.run("run", "-p", "x", "--context-shift", "7").status());
+        assertEquals(
+                List.of(-1, 0, 7),
+                cli.engine.requests.stream()
+                        .map(GenerationRequest::contextShift)
+                        .toList());
     }
 
     @Test

@@ -15,6 +15,7 @@ import dev.tenon.platform.core.control.MeasuredSession;
 import dev.tenon.platform.core.generation.EventQueue;
 import dev.tenon.platform.core.generation.GenerationFlow;
 import dev.tenon.platform.core.generation.GenerationTask;
+import dev.tenon.platform.core.generation.Proposer;
 import dev.tenon.platform.core.steps.EvaluationTask;
 import dev.tenon.platform.core.steps.SequenceTask;
 import dev.tenon.platform.core.steps.TokenSequence;
@@ -39,6 +40,8 @@ final class ModelSession implements Session, MeasuredSession {
     private volatile boolean closed;
     /// Whether the session's pages were released. Guarded by [#call].
     private boolean released;
+    /// What proposes tokens to it; null before the first generation, and where nothing does. Guarded by [#call].
+    private Proposer proposer;
 
     /// The generation in progress.
     ///
@@ -147,8 +150,17 @@ final class ModelSession implements Session, MeasuredSession {
                     "The prompt is empty, and the session has no tokens to continue from. Give a prompt (-p).");
         }
         try {
-            GenerationTask task =
-                    new GenerationTask(model, model.sampler(request.sampling()), sequence, request, events);
+            if (proposer == null) {
+                proposer = model.proposer().orElse(null);
+            }
+            GenerationTask task = new GenerationTask(
+                    model,
+                    model.sampler(request.sampling()),
+                    sequence,
+                    request,
+                    events,
+                    proposer,
+                    model.loop().costs());
             running = new Running(events, task);
             if (cancelled || closed) {
                 events.close();
@@ -187,7 +199,9 @@ final class ModelSession implements Session, MeasuredSession {
                 delivered,
                 usage.prefillNanos(),
                 usage.decodeNanos(),
-                FinishReason.CANCELLED);
+                FinishReason.CANCELLED,
+                usage.draftedTokens(),
+                usage.acceptedTokens());
     }
 
     @Override
@@ -294,6 +308,9 @@ final class ModelSession implements Session, MeasuredSession {
             if (!released) {
                 released = true;
                 model.closed(this);
+                if (proposer != null) {
+                    proposer.close();
+                }
             }
         } finally {
             call.release();

@@ -23,6 +23,7 @@ import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.check.TrialLogits;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SchedulingStatus;
+import dev.tenon.platform.core.generation.Proposer;
 import dev.tenon.platform.core.placement.Adapters;
 import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.Placer;
@@ -44,6 +45,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -76,6 +78,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private final Set<String> withdrawnClasses = ConcurrentHashMap.newKeySet();
     /// Not the placement itself, which would keep the classes of a removed bundle.
     private volatile Description last;
+    private volatile Speculation speculation = Speculation.OFF;
     private Optional<ChatTemplate> template;
     private boolean closed;
 
@@ -127,6 +130,26 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
 
     StepLoop loop() {
         return loop;
+    }
+
+    /// Has its sessions get proposals, unless it has states, which could not go back where one is wrong.
+    ///
+    /// @param load loads a smaller model
+    void speculate(Function<LoadRequest, LoadedModel> load) {
+        Placement placement = loop.placed().placement();
+        String method = settings.get().speculation(request.settings());
+        if (!method.equals("off")
+                && placement != null
+                && placement.plan().states().isPresent()) {
+            LOG.warn("speculate = {} is left out for {}: its states cannot be cut back", method, name());
+        } else {
+            speculation = Speculation.of(method, file, request, settings.get(), load);
+        }
+    }
+
+    /// {@return what proposes tokens to a new session, if something does; the caller closes it}
+    Optional<Proposer> proposer() {
+        return speculation.proposer();
     }
 
     @Override
@@ -312,6 +335,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         sessions.forEach(ModelSession::cancel);
         sessions.forEach(ModelSession::close);
         loop.close();
+        speculation.close();
         // The tokenizer may still be reading the metadata; that is on the heap, not in the mapping.
         adapters.close();
         file.close();

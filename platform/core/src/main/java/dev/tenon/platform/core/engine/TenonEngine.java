@@ -98,6 +98,7 @@ public class TenonEngine implements Engine {
                 if (file.metadata().has("tokenizer.ggml.model")) {
                     model.tokenizer();
                 }
+                model.speculate(this::load);
             } catch (TenonException | CompletionException e) {
                 model.close();
                 throw e;

@@ -12,6 +12,7 @@ import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.sampling.StopMatcher;
 import dev.tenon.platform.core.steps.SequenceTask;
+import dev.tenon.platform.core.steps.StepCosts;
 import dev.tenon.platform.core.steps.TokenSequence;
 
 /// Generates text: samples a token after each step, where the device has not, and publishes token
@@ -28,20 +29,12 @@ public final class GenerationTask extends SequenceTask {
     private final StopMatcher stops;
     private final Sampler sampler;
     private final HostSampling host;
+    private final Drafts drafts;
     private final int contextLength;
     private final int limit;
     private final EventQueue events;
     private final long start = System.nanoTime();
-    /// Tokens that need not run.
-    private int cached;
-    /// Tokens of the prompt that have to run, and how many of them had after the last step.
-    private int prompt;
-
-    private int promptDone;
-    /// How many tokens have been computed at some time, for this task or before it.
-    private int seen;
-
-    private boolean promptRan;
+    private final PromptProgress prompt;
     private int generated;
     private int kept;
     private long firstToken;
@@ -53,8 +46,16 @@ public final class GenerationTask extends SequenceTask {
     /// @param sequence the session's, with the prompt appended; at least one token is pending
     /// @param request the request
     /// @param events takes the events
+    /// @param proposer proposes tokens; null if nothing does
+    /// @param costs of the model's steps
     public GenerationTask(
-            LoadedModel model, Sampler sampler, TokenSequence sequence, GenerationRequest request, EventQueue events) {
+            LoadedModel model,
+            Sampler sampler,
+            TokenSequence sequence,
+            GenerationRequest request,
+            EventQueue events,
+            Proposer proposer,
+            StepCosts costs) {
         super(sequence, request.priority(), request.group());
         this.sequence = sequence;
         this.request = request;
@@ -65,6 +66,8 @@ public final class GenerationTask extends SequenceTask {
         this.stops = new StopMatcher(request.stop());
         this.sampler = sampler;
         this.host = new HostSampling(request, sampler, sequence, model.config().vocabularySize());
+        this.prompt = new PromptProgress(sequence, events);
+        this.drafts = new Drafts(proposer, costs);
         this.contextLength = model.contextLength();
         this.limit = request.maxNewTokens() < 0 ? Integer.MAX_VALUE : request.maxNewTokens();
         for (int i = 0; i < promptEnd; i++) {
@@ -79,9 +82,7 @@ public final class GenerationTask extends SequenceTask {
 
     @Override
     protected void begins() {
-        cached = sequence.computed();
-        prompt = pending();
-        seen = cached;
+        prompt.begins();
     }
 
     @Override
@@ -91,12 +92,7 @@ public final class GenerationTask extends SequenceTask {
 
     @Override
     protected void reused() {
-        int more = sequence.computed() - seen;
-        if (!promptRan && more > 0) {
-            seen += more;
-            cached += more;
-            prompt -= more;
-        }
+        prompt.reused();
     }
 
     @Override
@@ -112,27 +108,48 @@ public final class GenerationTask extends SequenceTask {
     @Override
     protected State stepped(StepResult result, int row) {
         moved();
-        seen = Math.max(seen, sequence.computed());
+        prompt.ran(pending());
         if (pending() > 0) {
-            promptRan(prompt - pending());
             return next();
         }
-        promptRan(prompt);
         if (limit == 0) {
             return State.ENDED;
         }
-        int last = row + rows() - 1;
-        int token = choice() == null ? -1 : result.token(last);
+        return sampleRows(result, row + rows() - 1 - checked()) ? next() : State.ENDED;
+    }
+
+    /// Samples from one row, and from those of proposals as long as they are what was sampled: so each token is
+    /// sampled as without them, from the row after the tokens before it.
+    ///
+    /// @return whether the generation goes on
+    private boolean sampleRows(StepResult result, int first) {
+        int right = 0;
+        boolean goesOn;
+        do {
+            int at = sequence.length();
+            goesOn = sampleRow(result, first + right);
+            while (goesOn
+                    && sequence.leaving() == 0
+                    && right < checked()
+                    && at < sequence.length()
+                    && sequence.token(at) == proposals()[right]) {
+                sequence.advance(1);
+                right++;
+                at++;
+            }
+        } while (goesOn && pending() == 0 && sequence.leaving() == 0);
+        drafts.checked(checked(), right);
+        return goesOn;
+    }
+
+    private boolean sampleRow(StepResult result, int row) {
+        int token = choice() == null ? -1 : result.token(row);
         if (token >= 0) {
             sampler.sampled(token);
             sequence.append(token);
-            return emit(GeneratedToken.of(token));
+            return publish(GeneratedToken.of(token));
         }
-        boolean goesOn = append(host.sample(result, last));
-        if (goesOn) {
-            goesOn = appendForced();
-        }
-        return goesOn ? next() : State.ENDED;
+        return append(host.sample(result, row)) && appendForced();
     }
 
     private boolean append(GeneratedToken token) {
@@ -158,9 +175,9 @@ public final class GenerationTask extends SequenceTask {
     @Override
     protected State sampled(int token) {
         moved();
-        promptRan(prompt);
+        prompt.ran(0);
         sampler.sampled(token);
-        return emit(GeneratedToken.of(token));
+        return publish(GeneratedToken.of(token)) ? next() : State.ENDED;
     }
 
     private void moved() {
@@ -170,20 +187,8 @@ public final class GenerationTask extends SequenceTask {
         }
     }
 
-    /// Tells how much of the prompt has run; less than before where it runs again.
-    private void promptRan(int done) {
-        if (!promptRan && done > promptDone) {
-            promptDone = done;
-            promptRan = done == prompt;
-            events.publish(new GenerationEvent.Prefill(done, prompt));
-        }
-    }
-
     /// Publishes a token that has become part of the sequence.
-    private State emit(GeneratedToken token) {
-        return publish(token) ? next() : State.ENDED;
-    }
-
+    ///
     /// {@return whether the generation goes on after the token}
     private boolean publish(GeneratedToken token) {
         generated++;
@@ -239,6 +244,9 @@ public final class GenerationTask extends SequenceTask {
         int from = limit == 0 ? NO_LOGITS : length - 1;
         int most = Math.min(limit - generated, contextLength - length);
         want(from, most > 0 && !host.needed() ? sampler.sampling().orElse(null) : null, most);
+        // A proposal more than can be taken: the last row samples one, too.
+        boolean more = prompt.allRan() && pending() == 1 && sequence.leaving() == 0;
+        propose(drafts.next(sequence, more ? most - 1 : 0));
     }
 
     @Override
@@ -249,7 +257,15 @@ public final class GenerationTask extends SequenceTask {
             lastToken = firstToken;
         }
         FinishReason reason = finish != null ? finish : events.closed() ? FinishReason.CANCELLED : FinishReason.LENGTH;
-        Usage usage = new Usage(prompt, cached, generated, firstToken - start, lastToken - firstToken, reason);
+        Usage usage = new Usage(
+                prompt.tokens(),
+                prompt.cached(),
+                generated,
+                firstToken - start,
+                lastToken - firstToken,
+                reason,
+                drafts.drafted(),
+                drafts.accepted());
         events.end(failure == null ? usage : null, failure);
     }
 

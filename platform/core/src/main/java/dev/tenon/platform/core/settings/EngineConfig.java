@@ -86,6 +86,14 @@ public record EngineConfig(
             "on",
             List.of("on", "off"),
             "Whether prompts that begin like an earlier one of the same group run only what is new.");
+    private static final Setting SPECULATE = Setting.choice(
+            "speculate",
+            "off",
+            List.of("off", "ngram", "draft"),
+            "What proposes tokens that a step then checks, several at once: ngram, what followed the same tokens"
+                    + " before; draft, the model of draft.model. Texts stay what they are.");
+    private static final Setting DRAFT_MODEL = Setting.text(
+            "draft.model", "", "GGUF file of a smaller model with the same vocabulary, for speculate = draft.");
     private static final Setting UNUSED = Setting.choice(
             "unused.tensors",
             "refuse",
@@ -111,11 +119,14 @@ public record EngineConfig(
             MOVE,
             PREFILL_BUDGET,
             PREFIX_CACHE,
+            SPECULATE,
+            DRAFT_MODEL,
             UNUSED,
             TUNED,
             TUNED_FOLDER);
     /// Those among them that the settings of a request may give; for others it has fields.
-    static final List<Setting> OF_REQUESTS = List.of(PREFILL_BUDGET, PREFIX_CACHE, UNUSED, TUNED);
+    static final List<Setting> OF_REQUESTS =
+            List.of(PREFILL_BUDGET, PREFIX_CACHE, SPECULATE, DRAFT_MODEL, UNUSED, TUNED);
 
     /// Reads the settings.
     ///
@@ -245,6 +256,21 @@ public record EngineConfig(
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public TunedFolder tunedFolder() {
         return TunedFolder.of(find(OWNER, TUNED_FOLDER, Map.of()).checked(), environment);
+    }
+
+    /// {@return what proposes tokens: off, ngram or draft}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public String speculation(Map<String, String> request) {
+        return find(OWNER, SPECULATE, request).checked();
+    }
+
+    /// {@return the file of the model that proposes tokens; may be empty}
+    ///
+    /// @param request values by name that override all others
+    public String draftModel(Map<String, String> request) {
+        return find(OWNER, DRAFT_MODEL, request).checked();
     }
 
     /// {@return the value of a setting}

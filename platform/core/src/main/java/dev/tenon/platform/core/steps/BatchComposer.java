@@ -2,6 +2,7 @@ package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.text.TokenSampling;
 import java.util.List;
 
 /// Decides which of the waiting tasks the next step runs, and how much of each. Used with the loop's lock held.
@@ -12,21 +13,26 @@ final class BatchComposer {
     private final int maxSequences;
     private final boolean whole;
     private final PrefillBudget budget;
+    private final StepCosts costs;
     private final PrefillOrder prompts = new PrefillOrder();
     private List<SequenceTask> batch;
     private StepInput input;
     private int room;
     private int logitRoom;
     private int decodeRows;
+    /// Tasks whose proposals run.
+    private int proposing;
 
     /// @param limits limits of a step
     /// @param whole whether a step takes a sequence whole or not at all, as encoders need; none is longer than a
     ///     step
-    BatchComposer(StepLimits limits, boolean whole) {
+    /// @param costs learns what steps take
+    BatchComposer(StepLimits limits, boolean whole, StepCosts costs) {
         this.maxBatchTokens = limits.maxBatchTokens();
         this.maxSequences = limits.maxSequences();
         this.budget = new PrefillBudget(limits.prefillMillis());
         this.whole = whole;
+        this.costs = costs;
     }
 
     /// Fills the batch: decode rows first, then prefill chunks with the room that is left. A task has the pages
@@ -43,6 +49,7 @@ final class BatchComposer {
         room = maxBatchTokens;
         logitRoom = whole ? maxBatchTokens : Math.max(MAX_LOGIT_ROWS, maxSequences);
         prompts.clear();
+        proposing = 0;
         int without = 0;
         for (int i = 0; i < waiting.size(); i++) {
             SequenceTask task = waiting.get(i);
@@ -51,7 +58,7 @@ final class BatchComposer {
             } else if (task.failed()) {
                 batch.add(task);
             } else if (task.pending() == 1) {
-                run(task, 1, placed);
+                run(task, 1, proposed(task, waiting.size() - i - 1, placed), placed);
             } else {
                 prompts.add(task);
             }
@@ -63,18 +70,30 @@ final class BatchComposer {
         }
         for (int i = 0; i < sorted.size(); i++) {
             SequenceTask task = sorted.get(i);
-            if (run(task, room, placed)) {
+            if (run(task, room, 0, placed)) {
                 prompts.ran(task);
             }
         }
         return without;
     }
 
-    /// Notes what the step took that was composed last.
+    /// {@return how many of a task's proposals run: so many that each task after it has room and a page}
+    private int proposed(SequenceTask task, int after, PlacedSequences placed) {
+        int wanted = Math.min(task.proposals().length, Math.min(room, logitRoom) - 1 - after);
+        return wanted <= 0 || placed.states().any() ? 0 : placed.supply().supplyAfter(task.sequence(), wanted, after);
+    }
+
+    /// Notes what the step took that was composed last, or each step of a run in which the device sampled.
     ///
-    /// @param nanos of the step
-    void ran(long nanos) {
-        budget.ran(decodeRows, input.tokenCount() - decodeRows, nanos);
+    /// @param nanos of a step
+    void ran(long nanos, boolean onDevice) {
+        int prompts = input.tokenCount() - decodeRows;
+        if (!onDevice) {
+            budget.ran(decodeRows, prompts, nanos);
+        }
+        if (prompts == 0) {
+            costs.ran(input.sequenceCount(), proposing, input.tokenCount(), nanos);
+        }
     }
 
     /// {@return whether a task has the pages that it needs; also if it failed because there are too few}
@@ -94,7 +113,7 @@ final class BatchComposer {
         try {
             return placed.supply().supply(task, sequence.length(), spare);
         } catch (OutOfResourcesException e) {
-            task.assign(0, 0);
+            task.assign(0, 0, 0);
             task.fail(e);
             return true;
         }
@@ -102,8 +121,9 @@ final class BatchComposer {
 
     /// Adds pending tokens of a task, as many as there is room for.
     ///
+    /// @param proposed how many proposals follow them
     /// @return whether it takes part
-    private boolean run(SequenceTask task, int most, PlacedSequences placed) {
+    private boolean run(SequenceTask task, int most, int proposed, PlacedSequences placed) {
         TokenSequence sequence = task.sequence();
         if (room == 0 || input.sequenceCount() == maxSequences || whole && task.pending() > room) {
             return false;
@@ -120,10 +140,12 @@ final class BatchComposer {
         }
         placed.states().prepare(sequence, count);
         batch.add(task);
-        task.assign(count, rows);
+        task.assign(count, rows, proposed);
+        proposing += proposed > 0 ? 1 : 0;
         add(task, first, count);
-        room -= count;
-        logitRoom -= rows;
+        addProposals(task);
+        room -= count + proposed;
+        logitRoom -= rows + proposed;
         return true;
     }
 
@@ -137,5 +159,21 @@ final class BatchComposer {
                 input.addToken(sequence.token(p), p, p >= task.logitsFrom());
             }
         }
+    }
+
+    private void addProposals(SequenceTask task) {
+        int first = task.sequence().length();
+        for (int i = 0; i < task.checked(); i++) {
+            if (task.choice() == null) {
+                input.addToken(task.proposals()[i], first + i, true);
+            } else {
+                input.addToken(task.proposals()[i], first + i, later(task.choice(), i + 1));
+            }
+        }
+    }
+
+    /// {@return how a token is sampled some tokens after the next one}
+    private static TokenSampling later(TokenSampling next, int tokens) {
+        return next.params().temperature() == 0 ? next : new TokenSampling(next.params(), next.drawn() + tokens);
     }
 }

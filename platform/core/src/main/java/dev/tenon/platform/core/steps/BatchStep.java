@@ -100,18 +100,18 @@ final class BatchStep {
     /// @param placed where it ran
     /// @param nanos how long it took
     void settle(PlacedSequences placed, long nanos) {
-        deviceRun.end();
+        int steps = deviceRun.end();
         if (broken) {
             tasks.forEach(task ->
                     placed.states().rewind(task.sequence(), task.sequence().computed()));
             broken = false;
         } else {
             tasks.forEach(placed.supply()::share);
-            if (deviceSteps == 0 && input.tokenCount() > 0) {
-                composer.ran(nanos);
+            if (input.tokenCount() > 0) {
+                composer.ran(nanos / steps, deviceSteps > 0);
             }
         }
-        tasks.forEach(task -> placed.settle(task.sequence()));
+        tasks.forEach(placed::settle);
     }
 
     /// Makes it an empty step.

@@ -23,6 +23,7 @@ final class DeviceRun {
     private TokenGenerator generator;
     private PagePool pool;
     private int tokensPerPage;
+    private int done;
 
     /// Finds out whether a batch can run in this way, and takes pages for its tokens.
     ///
@@ -88,6 +89,7 @@ final class DeviceRun {
     void generate(int steps, Runnable check, BooleanSupplier othersWait) {
         generator.generate(input, choices, steps, tokens -> {
             check.run();
+            done++;
             boolean more = !othersWait.getAsBoolean();
             for (int i = 0; i < tokens.length; i++) {
                 more &= tasks.get(i).take(tokens[i]);
@@ -97,7 +99,11 @@ final class DeviceRun {
     }
 
     /// Releases the pages that the run has not used.
-    void end() {
+    ///
+    /// @return how many steps it had, at least 1
+    int end() {
+        int steps = Math.max(1, done);
+        done = 0;
         for (SequenceTask task : tasks) {
             task.sequence().truncate(task.sequence().length(), tokensPerPage, pool);
         }
@@ -105,5 +111,6 @@ final class DeviceRun {
         choices.clear();
         generator = null;
         pool = null;
+        return steps;
     }
 }

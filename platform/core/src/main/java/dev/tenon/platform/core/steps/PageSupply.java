@@ -83,6 +83,17 @@ final class PageSupply {
         add(sequence, pages(length) - sequence.pageCount());
     }
 
+    /// Takes free pages for tokens that may follow those of a sequence.
+    ///
+    /// @param tokens how many may follow
+    /// @param spare pages that have to be left
+    /// @return how many of them have pages now
+    int supplyAfter(TokenSequence sequence, int tokens, int spare) {
+        int needed = pages(sequence.length() + tokens) - sequence.pageCount();
+        add(sequence, Math.max(0, Math.min(needed, pool.freePages() - spare)));
+        return Math.min(tokens, sequence.pageCount() * tokensPerPage - sequence.length());
+    }
+
     private void add(TokenSequence sequence, int count) {
         for (int i = 0; i < count; i++) {
             sequence.addPage(pool.take());

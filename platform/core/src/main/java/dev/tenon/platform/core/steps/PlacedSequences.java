@@ -249,9 +249,13 @@ public final class PlacedSequences {
         sequence.truncate(length, placement == null ? 1 : tokensPerPage(), pool);
     }
 
-    /// Removes the tokens of a sequence that leave after the step; those after them are run again, at
-    /// their new positions.
-    void settle(TokenSequence sequence) {
+    /// Releases pages that proposals had, and removes the tokens of a sequence that leave after the step; those
+    /// after them are run again, at their new positions.
+    void settle(SequenceTask task) {
+        TokenSequence sequence = task.sequence();
+        if (task.checked() > 0) {
+            sequence.truncate(sequence.length(), tokensPerPage(), pool);
+        }
         if (sequence.leaving() > 0) {
             int from = sequence.leaveFrom();
             int[] rest = sequence.tokensFrom(from + sequence.leaving());

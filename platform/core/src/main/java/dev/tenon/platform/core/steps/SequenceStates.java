@@ -23,6 +23,11 @@ final class SequenceStates {
         }
     }
 
+    /// {@return whether the plan has states}
+    boolean any() {
+        return slots.isPresent();
+    }
+
     /// Prepares a sequence for a step: it has a slot, and before several tokens a copy of its state.
     ///
     /// @param count how many tokens run

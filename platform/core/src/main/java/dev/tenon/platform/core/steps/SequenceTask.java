@@ -51,12 +51,14 @@ public abstract class SequenceTask {
     private int logitsFrom = NO_LOGITS;
     private TokenSampling choice;
     private int mostTokens;
+    private int[] proposals = {};
 
     // Its part of the step, and what came of it.
     private int tokens;
     private int rows;
     private int firstRow;
     private int firstToken;
+    private int checked;
     private State next;
     private RuntimeException failure;
 
@@ -136,6 +138,24 @@ public abstract class SequenceTask {
         mostTokens = most;
     }
 
+    /// Proposes tokens to follow the pending one. The next step runs as many of them after it as there is room
+    /// for, each with logits; the task finds out which of them follow.
+    ///
+    /// @param tokens the tokens; never changed
+    protected final void propose(int[] tokens) {
+        proposals = tokens;
+    }
+
+    /// {@return the tokens that are proposed}
+    protected final int[] proposals() {
+        return proposals;
+    }
+
+    /// {@return how many of the proposals, the first ones, ran in the last step; they do not count as computed}
+    protected final int checked() {
+        return checked;
+    }
+
     /// {@return the tokens}
     protected final TokenSequence sequence() {
         return sequence;
@@ -156,7 +176,7 @@ public abstract class SequenceTask {
         return firstRow;
     }
 
-    /// {@return how many tokens ran in the last step}
+    /// {@return how many tokens ran in the last step, proposals too}
     protected final int tokens() {
         return tokens;
     }
@@ -185,9 +205,11 @@ public abstract class SequenceTask {
     ///
     /// @param count how many pending tokens run
     /// @param withLogits how many of them, the last ones, have logits
-    final void assign(int count, int withLogits) {
-        tokens = count;
-        rows = withLogits;
+    /// @param proposed how many proposals run after them
+    final void assign(int count, int withLogits, int proposed) {
+        tokens = count + proposed;
+        rows = withLogits + proposed;
+        checked = proposed;
         firstRow = sequence.computed() + count - withLogits;
     }
 
@@ -200,7 +222,7 @@ public abstract class SequenceTask {
         if (failure != null) {
             return;
         }
-        sequence.advance(tokens);
+        sequence.advance(tokens - checked);
         try {
             next = stepped(result, row);
         } catch (RuntimeException | Error e) {
@@ -219,7 +241,7 @@ public abstract class SequenceTask {
         } catch (RuntimeException | Error e) {
             fail(e);
         }
-        return next() == State.QUEUED;
+        return next() == State.QUEUED && proposals.length == 0;
     }
 
     /// Has the task end after the step, unless it has failed before. An error, such as a class that

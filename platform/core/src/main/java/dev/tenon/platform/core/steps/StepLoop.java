@@ -23,6 +23,7 @@ public final class StepLoop {
     private final Supplier<Placement> source;
     private final TaskQueue tasks = new TaskQueue();
     private final Evaluators evaluators = new Evaluators();
+    private final StepCosts costs = new StepCosts();
     private final BatchStep step;
     private final BooleanSupplier othersWait = lock::othersWait;
     /// Started when it is first needed.
@@ -38,12 +39,17 @@ public final class StepLoop {
         this.placed = new PlacedSequences(lock, placement, limits.prefixCache());
         this.source = source;
         boolean whole = !placement.definition().graph().isCausal();
-        this.step = new BatchStep(new BatchComposer(limits, whole));
+        this.step = new BatchStep(new BatchComposer(limits, whole, costs));
     }
 
     /// {@return the sequences and the placement that they use}
     public PlacedSequences placed() {
         return placed;
+    }
+
+    /// {@return what its steps take; for tasks, while they take what a step gave}
+    public StepCosts costs() {
+        return costs;
     }
 
     /// Registers a session's sequence.

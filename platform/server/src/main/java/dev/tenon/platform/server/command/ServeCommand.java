@@ -10,6 +10,7 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.ModelDefaults;
+import dev.tenon.platform.cli.options.SpeculationOptions;
 import dev.tenon.platform.server.ServerBuilder;
 import dev.tenon.platform.server.TenonServer;
 import dev.tenon.platform.server.auth.ApiKeys;
@@ -37,6 +38,7 @@ import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
 import org.osgi.service.component.annotations.ServiceScope;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
@@ -137,6 +139,9 @@ public final class ServeCommand implements TenonCommand {
     @Option(names = "--backend", paramLabel = "ID", description = "Backend (default: the configured one).")
     private String backend = "";
 
+    @Mixin
+    private SpeculationOptions speculation;
+
     private volatile Map<String, Object> config = Map.of();
     private volatile TenonServer server;
 
@@ -200,8 +205,7 @@ public final class ServeCommand implements TenonCommand {
                 .tls(store.isEmpty() ? null : Path.of(store), value(ServeSettings.TLS_PASSWORD, null));
         String folder = value(ServeSettings.MODELS_DIR, modelsDir);
         if (!folder.isEmpty()) {
-            BiFunction<String, Path, ModelSpec> found = (name, file) -> spec(
-                    List.of(name), LoadRequest.builder(file).backend(backend).build());
+            BiFunction<String, Path, ModelSpec> found = (name, file) -> spec(List.of(name), request(file));
             FolderStore source = new FolderStore(Path.of(folder), found, console);
             source.models(); // a folder that cannot be read is told at once
             builder.store(source);
@@ -214,9 +218,7 @@ public final class ServeCommand implements TenonCommand {
         Set<String> names = new HashSet<>();
         for (String given : standard ? Collections.<String>singletonList(null) : models) {
             int sign = given == null ? -1 : given.indexOf('=');
-            LoadRequest request = LoadRequest.builder(console.model(sign < 0 ? given : given.substring(sign + 1)))
-                    .backend(backend)
-                    .build();
+            LoadRequest request = request(console.model(sign < 0 ? given : given.substring(sign + 1)));
             List<String> called = sign > 0 ? List.of(given.substring(0, sign).split(",")) : List.of(name(request));
             for (int i = 2; !Collections.disjoint(names, called); i++) {
                 called = List.of(name(request) + "-" + i);
@@ -225,6 +227,10 @@ public final class ServeCommand implements TenonCommand {
             builder.model(spec(called, request));
         }
         return builder;
+    }
+
+    private LoadRequest request(Path file) {
+        return speculation.in(LoadRequest.builder(file).backend(backend).build(), console);
     }
 
     /// {@return a name for the file of a model, made of its own}

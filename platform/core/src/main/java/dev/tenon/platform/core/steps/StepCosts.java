@@ -1,0 +1,76 @@
+package dev.tenon.platform.core.steps;
+
+/// What steps without prompts take, by the number of their tokens, and so how many proposed tokens
+/// are worth running. Used by the thread that drives the loop.
+public final class StepCosts {
+    /// Tokens of the widest step that is told apart.
+    private static final int WIDEST = 64;
+    /// How much a new measurement counts among those before.
+    private static final double SHARE = 0.25;
+
+    /// Of a step with so many tokens; 0 if there was none.
+    private final double[] nanos = new double[WIDEST + 1];
+    /// Sequences of the last step, and how many of them got proposals.
+    private int sequences = 1;
+
+    private int proposing;
+
+    /// Notes what a step without prompts took.
+    ///
+    /// @param inStep its sequences
+    /// @param withProposals how many of them had proposals
+    /// @param tokens its tokens
+    /// @param took its nanoseconds
+    void ran(int inStep, int withProposals, int tokens, long took) {
+        sequences = inStep;
+        proposing = withProposals;
+        if (tokens <= WIDEST) {
+            nanos[tokens] = nanos[tokens] == 0 ? took : nanos[tokens] + SHARE * (took - nanos[tokens]);
+        }
+    }
+
+    /// {@return how many tokens to propose to a sequence, so that the sequences of a step together get
+    /// the most tokens in its time, if all do so that had proposals before; 0 if that is without any}
+    ///
+    /// @param rate how probable it is that a proposal follows where those before it did
+    /// @param draftNanos what making a proposal takes
+    /// @param most most proposals
+    public int worthwhile(double rate, double draftNanos, int most) {
+        int with = Math.max(1, proposing);
+        int best = 0;
+        double bestSpeed = sequences / cost(sequences);
+        double expected = sequences;
+        double follows = 1;
+        for (int count = 1; count <= most && sequences + with * count <= WIDEST; count++) {
+            follows *= rate;
+            expected += with * follows;
+            double speed = expected / (cost(sequences + with * count) + with * count * draftNanos);
+            if (speed > bestSpeed) {
+                best = count;
+                bestSpeed = speed;
+            }
+        }
+        return best;
+    }
+
+    /// What a step of so many tokens takes: between two that were measured on the line between them,
+    /// before the first and after the last one as much as it. So a width that nobody has tried looks
+    /// cheap, and is tried.
+    private double cost(int tokens) {
+        int below = Math.min(tokens, WIDEST);
+        while (below > 0 && nanos[below] == 0) {
+            below--;
+        }
+        int above = tokens;
+        while (above <= WIDEST && nanos[above] == 0) {
+            above++;
+        }
+        if (below == 0) {
+            return above > WIDEST ? 1 : nanos[above];
+        }
+        if (above > WIDEST || above == below) {
+            return nanos[below];
+        }
+        return nanos[below] + (nanos[above] - nanos[below]) * (tokens - below) / (above - below);
+    }
+}
