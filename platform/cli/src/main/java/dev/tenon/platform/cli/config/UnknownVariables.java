@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 /// Finds `TENON_*` variables that no declared setting reads, such as misspelt ones.
 public final class UnknownVariables {
     /// Prefixes of variables that are read elsewhere; `TENON_HOME` by people's scripts, as the documentation names it.
-    private static final List<String> OTHERS = List.of("TENON_PREFER_", "TENON_BUNDLES_", "TENON_HOME");
+    private static final List<String> OTHERS = List.of("TENON_PREFER_", "TENON_BUNDLES_", "TENON_SERVE_", "TENON_HOME");
 
     private UnknownVariables() {}
 

@@ -116,7 +116,8 @@ class ConfigCommandTests {
                 "TENON_MODEL",
                 "TENON_THREADS_PIN",
                 "TENON_THRAEDS",
-                "TENON_PREFER_X");
+                "TENON_PREFER_X",
+                "TENON_SERVE_PORT");
         assertEquals(List.of("TENON_THRAEDS"), UnknownVariables.find(environment, (Engine) control()));
         assertEquals(List.of(), UnknownVariables.find(environment, cli.engine), "an engine that tells nothing");
     }

@@ -1,0 +1,2 @@
+/// Makes a container image of the distribution.
+package dev.tenon.platform.image;
