@@ -4,6 +4,7 @@ import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SchedulingStatus;
 import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ServedModel;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /// What the metrics tell of the models at the moment.
@@ -31,6 +32,18 @@ final class ModelGauges {
                 "Used part of the KV cache, 0 to 1.",
                 labels,
                 () -> status(model, ModelGauges::usedPart));
+        metrics.info(
+                "cache_config_info",
+                "Tokens of a page and number of pages.",
+                labels,
+                () -> status(model)
+                        .filter(status -> status.pages() > 0)
+                        .map(status -> Metrics.labels(
+                                "block_size",
+                                Integer.toString(status.pageTokens()),
+                                "num_gpu_blocks",
+                                Integer.toString(status.pages())))
+                        .orElse(""));
         metrics.gauge(
                 "kv_cache_kept_pages",
                 "Pages kept for prompts that come again.",
@@ -47,11 +60,14 @@ final class ModelGauges {
         return status.pages() == 0 ? 0 : (double) (status.pages() - status.freePages()) / status.pages();
     }
 
-    /// A value of a loaded model; 0 for one that is not loaded.
-    private static double status(ServedModel model, ToDoubleFunction<SchedulingStatus> value) {
+    private static Optional<SchedulingStatus> status(ServedModel model) {
         return model.loaded()
                 .filter(ScheduledModel.class::isInstance)
-                .map(loaded -> value.applyAsDouble(((ScheduledModel) loaded).scheduling()))
-                .orElse(0.0);
+                .map(loaded -> ((ScheduledModel) loaded).scheduling());
+    }
+
+    /// A value of a loaded model; 0 for one that is not loaded.
+    private static double status(ServedModel model, ToDoubleFunction<SchedulingStatus> value) {
+        return status(model).map(value::applyAsDouble).orElse(0.0);
     }
 }

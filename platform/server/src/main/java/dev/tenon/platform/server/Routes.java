@@ -37,12 +37,14 @@ final class Routes {
     /// @param catalog the models
     /// @param generations runs generations
     /// @param metrics what `/metrics` tells
+    /// @param openMetrics whether those need no key
     /// @param ready whether the server takes work
     static List<Route> all(
             ModelManager manager,
             ModelCatalog catalog,
             Generations generations,
             Metrics metrics,
+            boolean openMetrics,
             BooleanSupplier ready) {
         Replies replies = new Replies(generations);
         List<Route> routes = new ArrayList<>();
@@ -60,7 +62,7 @@ final class Routes {
         for (String path : List.of("/ready", "/readyz")) {
             routes.add(Route.open(path, whenReady));
         }
-        routes.add(Route.of(GET, "/metrics", exchange -> {
+        routes.add(new Route(GET, "/metrics", openMetrics, exchange -> {
             catalog.list().forEach(model -> ModelGauges.register(metrics, model));
             exchange.text(Metrics.CONTENT_TYPE, metrics.text());
         }));

@@ -36,6 +36,7 @@ public final class ServerBuilder {
     Path keyStore;
     String keyStorePassword;
     String metricsPrefix = "tenon:";
+    boolean openMetrics;
     private int parallel = PARALLEL;
     private int context;
     private int queue = QUEUE;
@@ -177,6 +178,15 @@ public final class ServerBuilder {
     /// @return this
     public ServerBuilder metricsPrefix(String prefix) {
         metricsPrefix = prefix;
+        return this;
+    }
+
+    /// Lets `/metrics` be read without a key.
+    ///
+    /// @param open whether it may be
+    /// @return this
+    public ServerBuilder metricsWithoutKey(boolean open) {
+        openMetrics = open;
         return this;
     }
 

@@ -14,6 +14,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /// Answers HTTP requests with the models of an engine: the wire of OpenAI. Safe for any thread.
@@ -48,7 +49,7 @@ public final class TenonServer implements AutoCloseable {
         ModelManager manager = new ModelManager(models, options.store, manage);
         this.http = HttpServer.start(new HttpSetup(
                 where,
-                Routes.all(manager, models, generations, metrics, () -> ready),
+                Routes.all(manager, models, generations, metrics, options.openMetrics, () -> ready),
                 options.keys,
                 HostCheck.of(where.getAddress(), options.hosts),
                 options.origins,
@@ -135,12 +136,32 @@ public final class TenonServer implements AutoCloseable {
     ///
     /// @param limit how long to wait for what runs; what still runs then is ended
     public void drain(Duration limit) {
+        drain(Duration.ZERO, limit);
+    }
+
+    /// Is not ready at once, takes work for a while nevertheless, and then drains.
+    ///
+    /// @param delay how long those who ask whether it is ready may take to send their work elsewhere
+    /// @param limit how long to wait for what runs then; what still runs after it is ended
+    public void drain(Duration delay, Duration limit) {
         ready = false;
+        awaitClosed(delay);
         http.drain();
         await(limit);
         generations.interruptAll();
         await(Duration.ofSeconds(1));
         close();
+    }
+
+    private synchronized void awaitClosed(Duration limit) {
+        long end = System.nanoTime() + limit.toNanos();
+        try {
+            for (long left = limit.toNanos(); left > 0 && !closed; left = end - System.nanoTime()) {
+                TimeUnit.NANOSECONDS.timedWait(this, left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void await(Duration limit) {

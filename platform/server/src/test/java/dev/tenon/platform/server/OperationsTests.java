@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -165,6 +166,28 @@ class OperationsTests {
     }
 
     @Test
+    void aServerThatIsNotReadyAnyMoreTakesWorkUntilItsDelayIsOver() throws Exception {
+        try (ServerFixture server = new ServerFixture(b -> b.context(1024))) {
+            Thread drain =
+                    Thread.startVirtualThread(() -> server.server.drain(Duration.ofHours(1), Duration.ofMinutes(2)));
+            await(() -> status(server, "/ready") == 503);
+            assertEquals(200, status(server, "/livez"));
+            assertEquals(
+                    200, server.post(PATH, LONG.formatted(",\"max_tokens\":2")).statusCode());
+            server.server.close();
+            drain.join();
+        }
+    }
+
+    private static int status(ServerFixture server, String path) {
+        try {
+            return server.get(path).statusCode();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
     void whatStillRunsAtTheEndOfADrainIsToldSo() throws Exception {
         try (ServerFixture server = new ServerFixture(b -> b.parallel(1).context(1024))) {
             CompletableFuture<HttpResponse<String>> running = server.client.sendAsync(
@@ -192,6 +215,12 @@ class OperationsTests {
                     text.contains("tenon:request_success_total{model_name=\"story\",finished_reason=\"length\"} 1"),
                     text);
             assertTrue(text.contains("le=\"+Inf\""), text);
+            assertTrue(
+                    Pattern.compile("tenon:cache_config_info\\{model_name=\"story\",block_size=\"[1-9]\\d*\","
+                                    + "num_gpu_blocks=\"[1-9]\\d*\"} 1\n")
+                            .matcher(text)
+                            .find(),
+                    text);
             assertTrue(text.contains("# TYPE tenon:num_preemptions_total counter"), text);
             assertTrue(metric(server, "kv_cache_usage_perc") >= 0 && metric(server, "kv_cache_usage_perc") <= 1, text);
         }

@@ -5,9 +5,17 @@ package dev.tenon.platform.core.control;
 /// @param running sequences with a call that have pages
 /// @param waiting sequences with a call that have none yet, or none any more
 /// @param pages pages of the KV cache; 0 while the model has no placement
+/// @param pageTokens tokens that a page holds; 0 while the model has no placement
 /// @param freePages pages that no sequence uses, kept ones included
 /// @param keptPages pages that no sequence uses and that hold tokens which may come again
 /// @param reusedTokens tokens that did not run because another sequence had computed them
 /// @param preemptions how often pages were taken from a call, whose tokens then ran again
 public record SchedulingStatus(
-        int running, int waiting, int pages, int freePages, int keptPages, long reusedTokens, long preemptions) {}
+        int running,
+        int waiting,
+        int pages,
+        int pageTokens,
+        int freePages,
+        int keptPages,
+        long reusedTokens,
+        long preemptions) {}

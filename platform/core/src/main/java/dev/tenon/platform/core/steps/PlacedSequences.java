@@ -63,6 +63,7 @@ public final class PlacedSequences {
                     running,
                     waiting,
                     placed ? pool.pages() : 0,
+                    placed ? tokensPerPage() : 0,
                     placed ? pool.freePages() : 0,
                     placed ? pool.cache().unused() : 0,
                     pool.cache().reusedTokens(),

@@ -157,18 +157,24 @@ public final class ServeCommand implements TenonCommand {
     /// Ends the server when its bundle stops.
     @Deactivate
     void stop() {
+        drain(Duration.ZERO);
+    }
+
+    private void drain(Duration delay) {
         TenonServer running = server;
         if (running != null) {
-            running.drain(Duration.ofSeconds(number(ServeSettings.DRAIN, drain)));
+            running.drain(delay, Duration.ofSeconds(number(ServeSettings.DRAIN, drain)));
         }
     }
 
     @Override
     public Integer call() throws InterruptedException {
         ServerBuilder builder = builder();
+        Duration delay = Duration.ofSeconds(number(ServeSettings.DRAIN_DELAY, null));
         Runnable end = () -> Thread.ofVirtual().start(this::stop);
+        Runnable later = () -> Thread.ofVirtual().start(() -> drain(delay));
         try (Console.Interrupt interrupt = console.onInterrupt(end);
-                Console.Interrupt termination = console.onTermination(end);
+                Console.Interrupt termination = console.onTermination(later);
                 TenonServer running = builder.start()) {
             server = running;
             console.out().println("Listening at " + running.address());
@@ -198,6 +204,7 @@ public final class ServeCommand implements TenonCommand {
                 .modelMemory(number(ServeSettings.MEMORY, memory) << 20)
                 .keepAlive(Duration.ofSeconds(seconds))
                 .embeddings(embeddings || value(ServeSettings.EMBEDDINGS, null).equals("on"))
+                .metricsWithoutKey(value(ServeSettings.OPEN_METRICS, null).equals("on"))
                 .metricsPrefix(value(ServeSettings.METRICS, null))
                 .limits(HttpLimits.defaults()
                         .withBodyBytes((int) number(ServeSettings.BODY, null) << 10)

@@ -57,11 +57,20 @@ public final class ServeSettings implements SettingsSource {
             "serve.max-connections", 1024, 0, 1_000_000, "Open connections from one address; 0: any number.");
     static final Setting DRAIN = Setting.integer(
             "serve.drain-timeout", 30, 0, 86_400, "Seconds that running requests have to end at SIGTERM.");
+    static final Setting DRAIN_DELAY = Setting.integer(
+            "serve.drain-delay",
+            0,
+            0,
+            3600,
+            "Seconds after SIGTERM in which the server is not ready but still takes work.");
     static final Setting TLS =
             Setting.path("serve.tls-key-store", "", "A key store (.p12, .jks) for TLS; empty: none.");
     static final Setting TLS_PASSWORD = Setting.text("serve.tls-password", "", "The key store's password.");
     static final Setting METRICS =
             Setting.text("serve.metrics-prefix", "tenon:", "What names of metrics begin with, such as vllm:.");
+
+    static final Setting OPEN_METRICS =
+            Setting.flag("serve.metrics-no-key", false, "Lets /metrics be read without a key.");
 
     private static final List<Setting> ALL = List.of(
             HOST,
@@ -81,9 +90,11 @@ public final class ServeSettings implements SettingsSource {
             BODY,
             CONNECTIONS,
             DRAIN,
+            DRAIN_DELAY,
             TLS,
             TLS_PASSWORD,
-            METRICS);
+            METRICS,
+            OPEN_METRICS);
 
     private final Map<String, Object> file;
 

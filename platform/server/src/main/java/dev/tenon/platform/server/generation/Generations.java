@@ -6,6 +6,7 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
+import dev.tenon.platform.server.metrics.Histogram;
 import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ServedModel;
@@ -161,24 +162,19 @@ public final class Generations {
                     choice.listener().firstNanos() - asked);
         }
         if (usage.generatedTokens() > 1) {
-            metrics.time(
-                    "request_time_per_output_token_seconds",
-                    "Mean time of a token after the first.",
-                    labels,
-                    usage.decodeNanos() / (usage.generatedTokens() - 1));
+            metrics.tokenTimes("request_time_per_output_token_seconds", "Mean time of a token after the first.", labels)
+                    .recordNanos(usage.decodeNanos() / (usage.generatedTokens() - 1));
         }
     }
 
-    /// Records the time between two tokens.
+    /// {@return where times between two tokens of replies are recorded}
     ///
     /// @param served the model
-    /// @param nanos the time
-    public void gap(ServedModel served, long nanos) {
-        metrics.time(
+    public Histogram gaps(ServedModel served) {
+        return metrics.tokenTimes(
                 "inter_token_latency_seconds",
                 "Time between two tokens of a reply.",
-                Metrics.labels("model_name", served.spec().name()),
-                nanos);
+                Metrics.labels("model_name", served.spec().name()));
     }
 
     /// Interrupts all that run or wait.

@@ -169,15 +169,12 @@ public final class Replies {
         LoadedModel model = lease.model();
         SamplingParams sampling =
                 SamplingFields.read(settings.body(), served.spec().sampling(), model);
+        ReplyListener.GapObserver gaps = generations.gaps(served)::recordNanos;
         List<Choice> choices = new ArrayList<>();
         for (int i = 0; i < settings.choices(); i++) {
             Parsed parsed = outputs.apply(i);
             ReplyListener listener = new ReplyListener(
-                    model.tokenizer(),
-                    parsed.parser(),
-                    parsed.output(),
-                    settings.logProbabilities() >= 0,
-                    nanos -> generations.gap(served, nanos));
+                    model.tokenizer(), parsed.parser(), parsed.output(), settings.logProbabilities() >= 0, gaps);
             parsed.output().begins(listener);
             GenerationRequest request = GenerationRequest.builder()
                     .prompt(tokens)

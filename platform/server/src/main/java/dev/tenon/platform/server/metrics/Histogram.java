@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
 /// Counts values by size. Safe for any thread; recording never waits.
-final class Histogram {
+public final class Histogram {
     private final double[] bounds;
     private final LongAdder[] counts;
     private final DoubleAdder sum = new DoubleAdder();
@@ -15,6 +15,13 @@ final class Histogram {
         this.bounds = bounds.clone();
         this.counts = new LongAdder[bounds.length + 1];
         Arrays.setAll(counts, i -> new LongAdder());
+    }
+
+    /// Counts a time.
+    ///
+    /// @param nanos the time
+    public void recordNanos(long nanos) {
+        record(nanos / 1e9);
     }
 
     void record(double value) {
