@@ -8,7 +8,7 @@ import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.http.Route;
-import dev.tenon.platform.server.llamacpp.LoadEndpoint;
+import dev.tenon.platform.server.llamacpp.LlamaRoutes;
 import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ModelManager;
@@ -75,8 +75,7 @@ final class Routes {
         versioned(routes, POST, "/embeddings", new EmbeddingsEndpoint(generations));
         versioned(routes, POST, "/messages", new MessagesEndpoint(replies));
         versioned(routes, POST, "/messages/count_tokens", new CountTokensEndpoint(replies));
-        versioned(routes, POST, "/models/load", new LoadEndpoint(manager, true));
-        versioned(routes, POST, "/models/unload", new LoadEndpoint(manager, false));
+        routes.addAll(LlamaRoutes.all(manager, replies));
         routes.add(Route.open("/", new RootEndpoint(null)));
         routes.addAll(OllamaRoutes.all(manager, replies));
         return List.copyOf(routes);

@@ -4,7 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.tenon.platform.server.anthropic.MessagesEndpoint;
 import dev.tenon.platform.server.fields.FieldTable;
+import dev.tenon.platform.server.llamacpp.CompletionEndpoint;
+import dev.tenon.platform.server.llamacpp.InfillEndpoint;
 import dev.tenon.platform.server.llamacpp.LoadEndpoint;
+import dev.tenon.platform.server.llamacpp.RerankEndpoint;
+import dev.tenon.platform.server.llamacpp.TextEndpoints;
 import dev.tenon.platform.server.ollama.CopyEndpoint;
 import dev.tenon.platform.server.ollama.CreateEndpoint;
 import dev.tenon.platform.server.ollama.DeleteEndpoint;
@@ -49,6 +53,11 @@ class ServerPageTests {
         assertAlone("api/copy", CopyEndpoint.FIELDS);
         assertAlone("api/delete", DeleteEndpoint.FIELDS);
         assertAlone("models/load", LoadEndpoint.FIELDS);
+        assertRow("completion", CompletionEndpoint.FIELDS);
+        assertCells(List.of("infill", "completion", "sampling"), InfillEndpoint.FIELDS);
+        assertAlone("rerank", RerankEndpoint.FIELDS);
+        assertAlone("tokenize", TextEndpoints.TOKENIZE);
+        assertAlone("detokenize", TextEndpoints.DETOKENIZE);
     }
 
     private static void assertRow(String name, FieldTable table) throws Exception {

@@ -128,7 +128,10 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
         return wanted ? top : -1;
     }
 
-    private static ChatInput input(Body body) {
+    /// {@return the conversation of a request}
+    ///
+    /// @param body the request
+    public static ChatInput input(Body body) {
         requireText(body);
         List<Map<String, Object>> messages = Messages.read(body);
         List<Map<String, Object>> tools = Messages.tools(body);

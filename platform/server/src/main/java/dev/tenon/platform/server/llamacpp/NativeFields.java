@@ -1,0 +1,45 @@
+package dev.tenon.platform.server.llamacpp;
+
+import dev.tenon.platform.server.fields.Body;
+import dev.tenon.platform.server.fields.FieldTable;
+import dev.tenon.platform.server.fields.SamplingFields;
+import dev.tenon.platform.server.generation.ReplySettings;
+import java.util.Map;
+
+/// The fields that `/completion` and `/infill` have in common.
+final class NativeFields {
+    /// The fields of a request, but for those of its prompt.
+    static final FieldTable TABLE = FieldTable.of(
+                    "model n_predict stream stop n_probs return_tokens grammar json_schema",
+                    "cache_prompt n_keep n_discard n_cache_reuse id_slot timings_per_token",
+                    Map.ofEntries(
+                            Map.entry("n_indent", "Leave it out."),
+                            Map.entry("min_keep", "Leave it out."),
+                            Map.entry("t_max_predict_ms", "Use n_predict."),
+                            Map.entry("response_fields", "Leave it out."),
+                            Map.entry("return_progress", "Leave it out."),
+                            Map.entry("post_sampling_probs", "Leave it out: n_probs are those before sampling."),
+                            Map.entry("lora", "Adapters are chosen when the model is loaded."),
+                            Map.entry("n_cmpl", "Send several requests.")))
+            .and(SamplingFields.TABLE);
+
+    private static final int MOST_LOG_PROBABILITIES = 20;
+
+    private NativeFields() {}
+
+    /// {@return what a request asks of its reply}
+    ///
+    /// @param body the request
+    static ReplySettings settings(Body body) {
+        int top = (int) body.whole("n_probs", 0, MOST_LOG_PROBABILITIES, 0);
+        boolean tokens = body.flag("return_tokens", false);
+        return new ReplySettings(
+                body,
+                1,
+                (int) Math.max(-1, body.whole("n_predict", Integer.MIN_VALUE, Integer.MAX_VALUE, -1)),
+                SamplingFields.stops(body, "stop"),
+                top > 0 || tokens ? top : -1, // ids come with log-probabilities
+                body.flag("ignore_eos", false),
+                SamplingFields.priority(body));
+    }
+}

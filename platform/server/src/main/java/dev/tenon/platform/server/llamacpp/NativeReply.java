@@ -1,0 +1,154 @@
+package dev.tenon.platform.server.llamacpp;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.server.chat.ReplyListener;
+import dev.tenon.platform.server.generation.ChoiceOutput;
+import dev.tenon.platform.server.generation.Replies;
+import dev.tenon.platform.server.http.EventStream;
+import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.http.Json;
+import dev.tenon.platform.server.openai.Wire;
+import java.util.List;
+
+/// The reply of `/completion`: an event for each part and one that ends it, or one object. For one thread at a time.
+final class NativeReply implements ChoiceOutput {
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    private final Exchange exchange;
+    private final EventStream events;
+    private final String model;
+    private final boolean tokens;
+    private final boolean probabilities;
+    private final StringBuilder text = new StringBuilder();
+    private ReplyListener listener;
+    private Ending ending;
+
+    /// @param exchange whose request it is
+    /// @param model what the model is called
+    /// @param stream whether parts are sent as they come
+    /// @param tokens whether parts come with their token ids
+    /// @param probabilities whether parts come with log-probabilities
+    NativeReply(Exchange exchange, String model, boolean stream, boolean tokens, boolean probabilities) {
+        this.exchange = exchange;
+        this.model = model;
+        this.events = stream ? exchange.events() : null;
+        this.tokens = tokens;
+        this.probabilities = probabilities;
+    }
+
+    @Override
+    public void begins(ReplyListener with) {
+        listener = with;
+    }
+
+    @Override
+    public void reasoning(String part) {
+        content(part);
+    }
+
+    @Override
+    public void content(String part) {
+        text.append(part);
+        if (events != null) {
+            events.send(withTokens(Json.object()
+                    .put("index", 0)
+                    .put("content", part)
+                    .put("stop", false)
+                    .put("id_slot", 0)));
+        }
+    }
+
+    @Override
+    public void call(int index, String id, String name) {
+        throw new IllegalStateException("a plain text calls no tools");
+    }
+
+    @Override
+    public void arguments(int index, String json) {
+        throw new IllegalStateException("a plain text calls no tools");
+    }
+
+    @Override
+    public void ends(Ending end) {
+        ending = end;
+    }
+
+    /// Adds ids and log-probabilities of the tokens since the last part.
+    private ObjectNode withTokens(ObjectNode part) {
+        ArrayNode ids = part.putArray("tokens");
+        List<GeneratedToken> taken = listener.takeTokens();
+        if (tokens) {
+            taken.forEach(token -> ids.add(token.id()));
+        }
+        if (probabilities) {
+            ArrayNode array = part.putArray("completion_probabilities");
+            for (GeneratedToken token : taken) {
+                ObjectNode entry = entry(array, token.id(), token.logProbability());
+                ArrayNode top = entry.putArray("top_logprobs");
+                token.top().forEach(other -> entry(top, other.id(), other.logProbability()));
+            }
+        }
+        return part;
+    }
+
+    private ObjectNode entry(ArrayNode array, int id, float logProbability) {
+        Tokenizer tokenizer = listener.tokenizer();
+        ObjectNode entry = array.addObject().put("id", id).put("token", Wire.text(tokenizer, id));
+        ArrayNode bytes = entry.putArray("bytes");
+        for (byte each : tokenizer.bytes(id)) {
+            bytes.add(each & 0xFF);
+        }
+        return entry.put("logprob", Wire.finite(logProbability));
+    }
+
+    /// Ends the answer.
+    ///
+    /// @param counts counts of the reply
+    /// @param prompt the prompt, if it was a text; else null
+    void finish(Replies.Counts counts, String prompt) {
+        ObjectNode last = withTokens(
+                        Json.object().put("index", 0).put("content", events == null ? text.toString() : ""))
+                .put("id_slot", 0)
+                .put("stop", true)
+                .put("model", model)
+                .put("tokens_predicted", counts.generated())
+                .put("tokens_evaluated", counts.prompt())
+                .put("prompt", prompt == null ? "" : prompt)
+                .put("has_new_line", text.indexOf("\n") >= 0)
+                .put("truncated", false)
+                .put("stop_type", stopType())
+                .put("stopping_word", ending.stopText() == null ? "" : ending.stopText())
+                .put("tokens_cached", counts.cached());
+        last.set("timings", timings(ending.usage()));
+        if (events == null) {
+            exchange.json(last);
+        } else {
+            events.send(last);
+        }
+    }
+
+    private String stopType() {
+        if (ending.reason() == Reason.LENGTH) {
+            return "limit";
+        }
+        return ending.stopText() == null ? "eos" : "word";
+    }
+
+    private static ObjectNode timings(Usage usage) {
+        ObjectNode timings = Json.object().put("cache_n", usage.cachedTokens());
+        timings(timings, "prompt", usage.promptTokens(), usage.prefillNanos());
+        timings(timings, "predicted", usage.generatedTokens(), usage.decodeNanos());
+        return timings;
+    }
+
+    private static void timings(ObjectNode timings, String what, int tokens, long nanos) {
+        timings.put(what + "_n", tokens)
+                .put(what + "_ms", nanos / NANOS_PER_MILLI)
+                .put(what + "_per_token_ms", tokens == 0 ? 0 : nanos / NANOS_PER_MILLI / tokens)
+                .put(what + "_per_second", nanos == 0 ? 0 : tokens * 1e9 / nanos);
+    }
+}

@@ -1,0 +1,290 @@
+package dev.tenon.platform.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.RerankRequest;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.server.generation.InfillTokens;
+import dev.tenon.platform.server.models.ModelSpec;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// What llama.cpp's server has besides OpenAI's wire. The limit on time ends a hang.
+@Timeout(120)
+class LlamaTests {
+    private static final String GREEDY = "\"prompt\":\"Once upon a\",\"n_predict\":6,\"temperature\":0";
+
+    private static ServerFixture server;
+
+    @BeforeAll
+    static void start() {
+        server = new ServerFixture();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private static int[] tokens(String body) throws Exception {
+        JsonNode tokens = server.answer("/tokenize", body).get("tokens");
+        return IntStream.range(0, tokens.size()).map(i -> tokens.get(i).asInt()).toArray();
+    }
+
+    @Test
+    void aTextIsContinuedWithTimings() throws Exception {
+        JsonNode answer = server.answer("/completion", "{" + GREEDY + ",\"n_probs\":2,\"return_tokens\":true}");
+        assertTrue(answer.get("content").asText().startsWith(" time"), answer::toString);
+        assertTrue(answer.get("stop").asBoolean());
+        assertEquals("limit", answer.get("stop_type").asText());
+        assertEquals("Once upon a", answer.get("prompt").asText());
+        assertEquals("story", answer.get("model").asText());
+        assertEquals(6, answer.get("tokens_predicted").asInt());
+        assertEquals(6, answer.get("tokens").size());
+        assertEquals(6, answer.get("completion_probabilities").size());
+        assertEquals(2, answer.at("/completion_probabilities/0/top_logprobs").size());
+        assertEquals(answer.get("tokens").get(0), answer.at("/completion_probabilities/0/id"));
+        JsonNode timings = answer.get("timings");
+        assertEquals(6, timings.get("predicted_n").asInt());
+        assertEquals(
+                answer.get("tokens_evaluated").asInt(),
+                timings.get("prompt_n").asInt() + timings.get("cache_n").asInt());
+        assertTrue(timings.get("predicted_per_second").asDouble() > 0);
+    }
+
+    @Test
+    void aStreamEndsWithTheTimings() throws Exception {
+        String plain =
+                server.answer("/completion", "{" + GREEDY + "}").get("content").asText();
+        List<JsonNode> events = server.events("/completion", "{" + GREEDY + ",\"stream\":true}");
+        assertEquals(plain, events.stream().map(e -> e.get("content").asText()).collect(Collectors.joining()));
+        for (JsonNode event : events.subList(0, events.size() - 1)) {
+            assertFalse(event.get("stop").asBoolean());
+        }
+        assertTrue(events.getLast().get("stop").asBoolean());
+        assertTrue(events.getLast().has("timings"));
+        assertFalse(server.post("/completion", "{" + GREEDY + ",\"stream\":true}")
+                .body()
+                .contains("[DONE]"));
+    }
+
+    @Test
+    void aStopTextAndAGrammarEndACompletion() throws Exception {
+        JsonNode stopped = server.answer("/completion", "{" + GREEDY + ",\"stop\":[\" time\"]}");
+        assertEquals("word", stopped.get("stop_type").asText());
+        assertEquals(" time", stopped.get("stopping_word").asText());
+        assertEquals("", stopped.get("content").asText());
+        JsonNode enforced = server.answer("/completion", "{\"prompt\":\"x\",\"grammar\":\"root ::= \\\"yes\\\"\"}");
+        assertEquals("yes", enforced.get("content").asText());
+        assertEquals("eos", enforced.get("stop_type").asText());
+    }
+
+    @Test
+    void aPromptIsATextOrTokensOrBoth() throws Exception {
+        String plain =
+                server.answer("/completion", "{" + GREEDY + "}").get("content").asText();
+        int[] ids = tokens("{\"content\":\"Once upon a\",\"add_special\":true}");
+        String body = "{" + GREEDY.replace("\"Once upon a\"", "%s") + "}";
+        assertEquals(
+                plain,
+                server.answer("/completion", body.formatted(Arrays.toString(ids)))
+                        .get("content")
+                        .asText());
+        assertEquals(
+                plain,
+                server.answer("/completion", body.formatted("[\"Once upon\",\" a\"]"))
+                        .get("content")
+                        .asText());
+        for (String prompt : List.of("[-1]", "[1e9]", "3", "[]", "\"\"", "[[1]]")) {
+            assertEquals(400, server.post("/completion", body.formatted(prompt)).statusCode(), prompt);
+        }
+    }
+
+    @Test
+    void textsBecomeTokensAndTextsAgain() throws Exception {
+        int[] ids = tokens("{\"content\":\"A fox, ünd more.\"}");
+        assertTrue(ids.length > 4);
+        JsonNode back = server.answer("/detokenize", "{\"tokens\":" + Arrays.toString(ids) + "}");
+        assertEquals("A fox, ünd more.", back.get("content").asText());
+        JsonNode pieces = server.answer("/tokenize", "{\"content\":\"A fox\",\"with_pieces\":true}")
+                .get("tokens");
+        assertEquals(
+                "A fox",
+                pieces.findValues("piece").stream().map(JsonNode::asText).collect(Collectors.joining()));
+        Tokenizer tokenizer = server.engine.models().getFirst().tokenizer();
+        String eos = tokenizer.piece(tokenizer.eos().orElseThrow());
+        assertEquals(1, tokens("{\"content\":\"" + eos + "\"}").length);
+        assertTrue(tokens("{\"content\":\"" + eos + "\",\"parse_special\":false}").length > 1);
+        assertEquals(400, server.post("/detokenize", "{\"tokens\":[99999999]}").statusCode());
+    }
+
+    @Test
+    void theTemplateIsAppliedAsAChatWould() throws Exception {
+        String messages = "\"messages\":[{\"role\":\"user\",\"content\":\"A tale.\"}]";
+        String prompt = server.answer("/apply-template", "{" + messages + "}")
+                .get("prompt")
+                .asText();
+        assertTrue(prompt.contains("A tale."), prompt);
+        String quoted = JsonNodeFactory.instance.textNode(prompt).toString();
+        String raw = server.answer("/completion", "{\"prompt\":" + quoted + ",\"n_predict\":6,\"temperature\":0}")
+                .get("content")
+                .asText();
+        String chat = server.answer("/v1/chat/completions", "{" + messages + ",\"max_tokens\":6,\"temperature\":0}")
+                .at("/choices/0/message/content")
+                .asText();
+        assertEquals(chat.strip(), raw.strip());
+    }
+
+    @Test
+    void propsAndSlotsTellOfTheModel() throws Exception {
+        JsonNode props = ServerFixture.json(server.get("/props").body());
+        assertEquals(512, props.at("/default_generation_settings/n_ctx").asInt());
+        assertEquals(4, props.get("total_slots").asInt());
+        assertTrue(props.get("chat_template").asText().contains("messages"));
+        assertEquals("story-qwen3-q4_k_m.gguf", props.get("model_path").asText(), "no path");
+        assertTrue(props.at("/default_generation_settings/params/temperature").isNumber());
+        JsonNode slots = ServerFixture.json(server.get("/slots?model=story").body());
+        assertEquals(4, slots.size());
+        assertEquals(512, slots.at("/3/n_ctx").asInt());
+        assertFalse(slots.at("/0/is_processing").asBoolean());
+        assertEquals(200, server.get("/slots?fail_on_no_slot=1").statusCode());
+        assertEquals(404, server.get("/props?model=none").statusCode());
+    }
+
+    @Test
+    void whatIsNotSupportedIsRefusedByName() throws Exception {
+        for (String field : List.of("lora", "n_cmpl", "t_max_predict_ms", "samplers", "colour")) {
+            JsonNode error = server.error(400, "/completion", "{" + GREEDY + ",\"" + field + "\":1}");
+            assertEquals(field, error.get("param").asText());
+        }
+        assertEquals(
+                501,
+                server.post("/infill", "{\"input_prefix\":\"a\",\"input_suffix\":\"b\"}")
+                        .statusCode());
+        assertEquals(
+                501,
+                server.post("/rerank", "{\"query\":\"a\",\"documents\":[\"b\"]}")
+                        .statusCode());
+        assertEquals(
+                400,
+                server.post("/rerank", "{\"query\":\"a\",\"documents\":[]}").statusCode());
+    }
+
+    @Test
+    void whatIsFilledInComesAfterBothEndsAndOtherFiles() {
+        LoadedModel model = server.engine.models().getFirst();
+        Tokenizer tokenizer = model.tokenizer();
+        InfillTokens infill = new InfillTokens(1, 2, 3, 4);
+        List<InfillTokens.Extra> extras = List.of(new InfillTokens.Extra("a.txt", "text"));
+        IntStream bos = tokenizer.addsBos() ? tokenizer.bos().stream() : IntStream.empty();
+        int[] expected = concat(
+                bos,
+                IntStream.of(4),
+                IntStream.of(tokenizer.encode("a.txt\ntext\n", false, false)),
+                IntStream.of(4),
+                IntStream.of(tokenizer.encode("filename\n", false, false)),
+                IntStream.of(1),
+                IntStream.of(tokenizer.encode("before", false, false)),
+                IntStream.of(2),
+                IntStream.of(tokenizer.encode("after", false, false)),
+                IntStream.of(3),
+                IntStream.of(tokenizer.encode("begun", false, false)));
+        assertEquals(
+                Arrays.toString(expected), Arrays.toString(infill.prompt(model, extras, "before", "after", "begun")));
+    }
+
+    private static int[] concat(IntStream... parts) {
+        return Arrays.stream(parts).flatMapToInt(part -> part).toArray();
+    }
+
+    /// The scores are the lengths of the documents, as no small reranker is at hand; the way of a model's own scores is
+    /// tested with the engine.
+    @Test
+    void documentsAreOrderedByTheirScores() throws Exception {
+        try (ServerFixture fixture = new ServerFixture();
+                TenonServer ranking = TenonServer.builder(ranking(fixture.engine))
+                        .port(0)
+                        .model(ModelSpec.of("ranker", LoadRequest.of(ServerFixture.MODEL)))
+                        .start()) {
+            String body = "{\"query\":\"q\",\"documents\":[\"bb\",{\"text\":\"dddd\"},\"ccc\"],\"top_n\":2,"
+                    + "\"return_documents\":true}";
+            for (String path : List.of("/rerank", "/v1/rerank", "/reranking")) {
+                JsonNode answer =
+                        ServerFixture.json(fixture.send(HttpRequest.newBuilder(URI.create(ranking.address() + path))
+                                        .header("Content-Type", "application/json")
+                                        .POST(HttpRequest.BodyPublishers.ofString(body)))
+                                .body());
+                assertEquals(2, answer.get("results").size(), answer::toString);
+                assertEquals(1, answer.at("/results/0/index").asInt());
+                assertEquals(4, answer.at("/results/0/relevance_score").asInt());
+                assertEquals("dddd", answer.at("/results/0/document/text").asText());
+                assertEquals(2, answer.at("/results/1/index").asInt());
+                assertTrue(answer.at("/usage/prompt_tokens").asInt() > 3);
+            }
+        }
+    }
+
+    /// {@return an engine whose models score documents by their lengths}
+    private static Engine ranking(Engine real) {
+        return (Engine) Proxy.newProxyInstance(
+                Engine.class.getClassLoader(), new Class<?>[] {Engine.class}, (self, method, arguments) -> {
+                    if (method.getName().equals("load")) {
+                        LoadRequest request = (LoadRequest) arguments[0];
+                        if (!request.outputs().contains(Graph.SCORES)) {
+                            throw new UnsupportedModelException(ErrorCode.MODEL_ARCHITECTURE, "It has scores alone.");
+                        }
+                        return ranker(real.load(
+                                request.toBuilder().outputs(Graph.LOGITS).build()));
+                    }
+                    return call(real, method, arguments);
+                });
+    }
+
+    private static LoadedModel ranker(LoadedModel real) {
+        return (LoadedModel) Proxy.newProxyInstance(
+                LoadedModel.class.getClassLoader(),
+                new Class<?>[] {LoadedModel.class},
+                (self, method, arguments) -> switch (method.getName()) {
+                    case "outputs" -> Map.of(Graph.SCORES, 1);
+                    case "rerank" -> {
+                        List<String> documents = ((RerankRequest) arguments[0]).documents();
+                        float[] scores = new float[documents.size()];
+                        for (int i = 0; i < scores.length; i++) {
+                            scores[i] = documents.get(i).length();
+                        }
+                        yield scores;
+                    }
+                    default -> call(real, method, arguments);
+                });
+    }
+
+    private static Object call(Object real, Method method, Object... arguments) throws Throwable {
+        try {
+            return method.invoke(real, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+}
