@@ -5,6 +5,7 @@ import dev.tenon.platform.grammar.expr.Expr;
 import dev.tenon.platform.grammar.expr.ExprPool;
 import dev.tenon.platform.grammar.expr.GrammarLimits;
 import dev.tenon.platform.grammar.gbnf.GbnfParser;
+import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import dev.tenon.platform.grammar.regex.Regex;
 import dev.tenon.platform.grammar.schema.SchemaCompiler;
 
@@ -34,6 +35,23 @@ public final class GrammarBuilder {
     /// @param schema the schema, of draft 2020-12 or 7
     public Expr jsonSchema(String schema) {
         return SchemaCompiler.compile(pool, schema);
+    }
+
+    /// {@return the strings that satisfy a schema, as they are: without quotes and escapes}
+    ///
+    /// @param schema the schema of strings alone, without parts
+    /// @param without a text that none of them has inside, such as the one that ends them
+    public Expr rawString(String schema, String without) {
+        return pool.and(
+                SchemaCompiler.rawString(pool, schema),
+                pool.not(pool.concat(pool.all(), pool.literal(without), pool.all())));
+    }
+
+    /// {@return one control token. A vocabulary that has none of this name has no mask for it}
+    ///
+    /// @param piece its name in the vocabulary
+    public Expr token(String piece) {
+        return pool.concat(pool.bytes(TokenVocabulary.CONTROL, TokenVocabulary.CONTROL), pool.literal(piece));
     }
 
     /// {@return the texts of the rule `root` of a grammar in GBNF}

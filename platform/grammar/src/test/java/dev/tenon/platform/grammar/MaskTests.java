@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.text.TokenConstraint;
+import dev.tenon.platform.grammar.expr.Expr;
+import dev.tenon.platform.grammar.expr.GrammarException;
+import dev.tenon.platform.grammar.expr.GrammarLimits;
 import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -75,6 +78,51 @@ class MaskTests {
             constraint.accept(tokens[i]);
         }
         assertTrue(constraint.isComplete(), text);
+    }
+
+    @Test
+    void controlTokensFollowWhereAGrammarNamesThem() {
+        int control = TOKENS.end() - 1;
+        GrammarBuilder builder = new GrammarBuilder(GrammarLimits.DEFAULT);
+        Grammar grammar = builder.build(builder.sequence(
+                builder.literal("true"),
+                builder.token(TOKENS.piece(control)),
+                builder.repeat(builder.regex("[^x]"), 0, Expr.UNBOUNDED)));
+        TokenConstraint constraint = grammar.constraint(VOCABULARY);
+        assertArrayEquals(TOKENS.encode("true", false, false), constraint.forced());
+        for (int token : constraint.forced()) {
+            constraint.accept(token);
+        }
+        assertEquals(0, constraint.forced().length);
+        for (int id = 0; id < TOKENS.vocabularySize(); id++) {
+            assertEquals(id == control, has(constraint, id), TOKENS.piece(id));
+        }
+        constraint.accept(control);
+        assertTrue(constraint.isComplete());
+        assertFalse(has(constraint, control));
+        assertFalse(has(constraint, 0xFF));
+        assertEquals(7, VOCABULARY.controlAt("x" + TOKENS.piece(control) + "y", 1) + 2);
+        assertEquals(0, VOCABULARY.controlAt("x" + TOKENS.piece(control) + "y", 0));
+    }
+
+    @Test
+    void stringsWithoutQuotesAreWhatTheirSchemaAllows() {
+        GrammarBuilder builder = new GrammarBuilder(GrammarLimits.DEFAULT);
+        Grammar grammar = builder.build(builder.sequence(
+                builder.literal("<"),
+                builder.rawString("{\"type\":\"string\",\"minLength\":2,\"pattern\":\"^[a\\n\\\"</]\"}", "</a>"),
+                builder.literal("</a>")));
+        compare(grammar, "<a\" \\ \n日本 </b></a>");
+        assertFalse(grammar.matches("<a</a>"));
+        assertFalse(grammar.matches("<b日</a>"));
+        assertFalse(grammar.matches("<ab</a>b</a>"));
+        builder = new GrammarBuilder(GrammarLimits.DEFAULT);
+        Grammar words = builder.build(builder.rawString("{\"enum\":[\"ab\",1,\"cd\"],\"type\":\"string\"}", "c"));
+        assertTrue(words.matches("ab"));
+        assertFalse(words.matches("cd"));
+        GrammarBuilder other = new GrammarBuilder(GrammarLimits.DEFAULT);
+        assertThrows(GrammarException.class, () -> other.rawString("{\"type\":[\"string\",\"null\"]}", "x"));
+        assertThrows(GrammarException.class, () -> other.rawString("{\"type\":\"string\",\"not\":{}}", "x"));
     }
 
     @Test

@@ -10,15 +10,17 @@ import dev.tenon.platform.server.models.ModelSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/// The clients that people use, from npm. Long because it downloads them; what they need of an answer is tested piece
-/// by
-/// piece in the other tests.
+/// The clients that people use, from npm and Maven. Long because it downloads them; what they need of an answer is
+/// tested piece by piece in the other tests.
 @Tag("long")
 class RealClientsTests {
     private static final int INSTALL_MINUTES = 5;
@@ -35,6 +37,41 @@ class RealClientsTests {
         assumeTrue(
                 run(INSTALL_MINUTES, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts") == 0,
                 "Skipped: npm is missing, or cannot install the clients.");
+        requireClean("node", "clients.mjs");
+    }
+
+    /// Each has a class path of its own: they want different versions of the same libraries.
+    @ParameterizedTest
+    @CsvSource({
+        "OpenAiClient, com.openai, openai-java, 4.101.0",
+        "LangChainClient, dev.langchain4j, langchain4j-open-ai, 1.19.0",
+        "SpringClient, org.springframework.ai, spring-ai-openai, 2.0.1"
+    })
+    void clientsOfMavenUnderstandTheServer(String program, String group, String artifact, String version)
+            throws Exception {
+        for (String file : List.of("pom.xml", program + ".java", "Checks.java")) {
+            Files.copy(Path.of("src/test/clients/java").resolve(file), folder.resolve(file));
+        }
+        String repository = System.getProperty("maven.repo.local", "");
+        int found = run(
+                INSTALL_MINUTES,
+                Path.of("../../mvnw").toAbsolutePath().toString(),
+                "-B",
+                "-ntp",
+                repository.isEmpty() ? "-q" : "-Dmaven.repo.local=" + repository,
+                "-f",
+                folder.resolve("pom.xml").toString(),
+                "-Dclient.group=" + group,
+                "-Dclient.artifact=" + artifact,
+                "-Dclient.version=" + version,
+                "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:build-classpath",
+                "-Dmdep.outputFile=" + folder.resolve("class.path"));
+        assumeTrue(found == 0, () -> "Skipped: Maven cannot fetch " + artifact + ". " + text());
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        requireClean(java, "-cp", Files.readString(folder.resolve("class.path")), program + ".java");
+    }
+
+    private void requireClean(String... line) throws Exception {
         FolderStore store = new FolderStore(
                 Files.createDirectory(folder.resolve("models")),
                 (name, file) ->
@@ -42,8 +79,9 @@ class RealClientsTests {
                 null); // nothing is downloaded
         try (ServerFixture server = new ServerFixture(
                 b -> b.embeddings(true).keys(ApiKeys.of(List.of("key"))).store(store))) {
-            int status = run(RUN_MINUTES, "node", "clients.mjs", server.server.address());
-            assertEquals(0, status, this::text);
+            String[] all = Arrays.copyOf(line, line.length + 1);
+            all[line.length] = server.server.address();
+            assertEquals(0, run(RUN_MINUTES, all), this::text);
         }
     }
 

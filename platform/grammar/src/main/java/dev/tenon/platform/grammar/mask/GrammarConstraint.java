@@ -38,7 +38,7 @@ final class GrammarConstraint implements TokenConstraint {
             ended = true;
             return;
         }
-        byte[] bytes = tokenizer.isControl(token) ? new byte[0] : tokenizer.bytes(token);
+        byte[] bytes = masks.vocabulary().bytes(token);
         State next = ended || bytes.length == 0 ? null : masks.after(state, bytes);
         if (next == null) {
             throw refused(token);
@@ -65,23 +65,35 @@ final class GrammarConstraint implements TokenConstraint {
     @Override
     public int[] forced() {
         byte[] bytes = ended ? new byte[0] : masks.forced(state, MOST_FORCED_BYTES);
+        int text = textLength(bytes);
+        boolean endsText = text < bytes.length; // by a control token
+        bytes = Arrays.copyOf(bytes, text);
         if (bytes.length < 2) {
             return NONE; // the only token, if it is one, is quickly sampled; it may also go on with what follows
         }
         int[] tokens;
         try {
-            String text = StandardCharsets.UTF_8
+            String decoded = StandardCharsets.UTF_8
                     .newDecoder()
                     .decode(ByteBuffer.wrap(bytes))
                     .toString();
-            tokens = masks.vocabulary().tokenizer().encode(text, false, false);
+            tokens = masks.vocabulary().tokenizer().encode(decoded, false, false);
         } catch (CharacterCodingException e) {
             return NONE; // the text goes on within a character
         }
         State end = masks.after(state, bytes);
         // The last token may be another one together with what follows.
-        int count = end.isFinal() ? tokens.length : tokens.length - 1;
+        int count = endsText || end.isFinal() ? tokens.length : tokens.length - 1;
         return spelled(tokens, bytes) && count > 0 ? Arrays.copyOf(tokens, count) : NONE;
+    }
+
+    private static int textLength(byte[] bytes) {
+        for (int i = 0; i < bytes.length; i++) {
+            if ((bytes[i] & 255) == TokenVocabulary.CONTROL) {
+                return i;
+            }
+        }
+        return bytes.length;
     }
 
     /// {@return whether tokens stand for exactly these bytes; some tokenizers add a space}

@@ -67,6 +67,11 @@ final class Flattening {
         findAnchors(root);
     }
 
+    /// {@return whether a keyword demands nothing of a value}
+    static boolean isNote(String keyword) {
+        return NOTES.contains(keyword) || keyword.startsWith("x-");
+    }
+
     private void findAnchors(SchemaNode node) {
         if (node.value() instanceof Map<?, ?>) {
             if (node.get("$anchor") instanceof String anchor) {
@@ -167,7 +172,7 @@ final class Flattening {
                 }
                 default -> {
                     asserts |= ASSERTIONS.contains(keyword);
-                    if (!ASSERTIONS.contains(keyword) && !NOTES.contains(keyword) && !keyword.startsWith("x-")) {
+                    if (!ASSERTIONS.contains(keyword) && !isNote(keyword)) {
                         throw node.unsupported(keyword, "It cannot be enforced. Leave it out.");
                     }
                 }

@@ -1,9 +1,11 @@
 package dev.tenon.platform.grammar.schema;
 
+import dev.tenon.platform.grammar.expr.CodePoints;
 import dev.tenon.platform.grammar.expr.Expr;
 import dev.tenon.platform.grammar.expr.ExprPool;
 import dev.tenon.platform.grammar.expr.GrammarException;
 import dev.tenon.platform.grammar.expr.Rule;
+import dev.tenon.platform.grammar.expr.Utf8;
 import dev.tenon.platform.grammar.json.JsonReader;
 import dev.tenon.platform.grammar.regex.Regex;
 import dev.tenon.platform.grammar.schema.Assertions.Type;
@@ -13,7 +15,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /// Makes an expression of the JSON texts that satisfy a schema. What cannot be enforced is refused,
 /// so that no other text belongs to it; texts that write a value in another way, such as with its
@@ -23,6 +27,8 @@ import java.util.TreeSet;
 /// rule, so that schemas may refer to themselves.
 public final class SchemaCompiler {
     private static final int MOST_ALTERNATIVES = 2000;
+    private static final Set<String> RAW =
+            Set.of("type", "enum", "const", "minLength", "maxLength", "pattern", "format");
 
     private final ExprPool pool;
     private final JsonText json;
@@ -55,6 +61,51 @@ public final class SchemaCompiler {
             root.keywords(); // fails if it is no schema
         }
         return new SchemaCompiler(pool, root).value(List.of(root));
+    }
+
+    /// {@return the strings that satisfy a schema, as they are}
+    ///
+    /// @param pool makes the expressions
+    /// @param schema the schema of strings alone, without parts
+    /// @throws GrammarException as above
+    public static Expr rawString(ExprPool pool, String schema) {
+        SchemaNode node = new SchemaNode(JsonReader.read(schema, pool.limits()), "");
+        for (String keyword : node.keywords()) {
+            if (!RAW.contains(keyword) && !Flattening.isNote(keyword)) {
+                throw node.unsupported(keyword, "It is not enforced in strings that are written without quotes.");
+            }
+        }
+        Assertions a = new Assertions(List.of(node));
+        Function<CodePoints, Expr> encoding = set -> Utf8.of(pool, set);
+        if (!a.types.equals(Set.of(Type.STRING))) {
+            throw node.unsupported("type", "Only strings are written without quotes.");
+        }
+        if (a.minLength > a.maxLength) {
+            return pool.nothing();
+        }
+        List<Expr> parts = new ArrayList<>();
+        parts.add(pool.repeat(encoding.apply(CodePoints.ALL), a.minLength, a.maxLength));
+        for (SchemaNode each : a.patterns) {
+            parts.add(Regex.search(pool, each.string("pattern"), encoding));
+        }
+        for (SchemaNode each : a.formats) {
+            parts.add(Regex.search(pool, format(each), encoding));
+        }
+        if (a.values != null) {
+            parts.add(pool.or(a.values.stream()
+                    .filter(String.class::isInstance)
+                    .map(each -> pool.literal((String) each))
+                    .toList()));
+        }
+        return pool.and(parts.toArray(Expr[]::new));
+    }
+
+    private static String format(SchemaNode node) {
+        String pattern = Formats.pattern(node.string("format"));
+        if (pattern == null) {
+            throw node.unsupported("format", "'" + node.string("format") + "' is none of " + Formats.names() + ".");
+        }
+        return pattern;
     }
 
     /// {@return the texts of the values that satisfy all schemas}
@@ -212,11 +263,7 @@ public final class SchemaCompiler {
             parts.add(pattern(node, "pattern", node.string("pattern")));
         }
         for (SchemaNode node : a.formats) {
-            String pattern = Formats.pattern(node.string("format"));
-            if (pattern == null) {
-                throw node.unsupported("format", "'" + node.string("format") + "' is none of " + Formats.names() + ".");
-            }
-            parts.add(pattern(node, "format", pattern));
+            parts.add(pattern(node, "format", format(node)));
         }
         return pool.and(parts.toArray(Expr[]::new));
     }

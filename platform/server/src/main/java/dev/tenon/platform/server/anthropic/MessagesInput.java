@@ -55,7 +55,7 @@ final class MessagesInput {
             throw RequestException.invalid("tool_choice", "A call needs tools, and a last message of the user.");
         }
         String name = called && choice.text("type").equals("tool") ? choice.requiredText("name") : null;
-        Enforced enforced = called ? new Enforced.Calls(name) : Enforced.nothing();
+        Enforced enforced = called ? new Enforced.Calls(name, name == null) : Enforced.nothing();
         return new ChatInput(messages, tools, variables, enforced, continued);
     }
 

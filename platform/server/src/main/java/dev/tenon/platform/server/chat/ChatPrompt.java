@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.chat;
 
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.server.http.Json;
@@ -21,10 +22,8 @@ public record ChatPrompt(String text, int[] tokens) {
             <tools>
             %s
             </tools>
-            For each call write a JSON object with the function's name and arguments within XML tags:
-            <tool_call>
-            {"name": NAME, "arguments": ARGUMENTS}
-            </tool_call>""";
+            For each call write the function's name and its arguments, a JSON object, in this form:
+            %s""";
 
     /// Renders and encodes a conversation.
     ///
@@ -45,17 +44,22 @@ public record ChatPrompt(String text, int[] tokens) {
         input.variables().forEach((name, value) -> variables.put(name, user.mark(value)));
         List<Map<String, Object>> messages = marked(user, input.messages());
         List<Map<String, Object>> tools = marked(user, input.tools());
-        if (!format.takesTools()) {
-            messages = plain(messages, tools);
+        if (!format.takesCalls()) {
+            messages = withoutCalls(format, messages);
+        }
+        if (format.takesTools()) {
+            if (!tools.isEmpty()) {
+                variables.put("tools", tools);
+            }
         } else if (!tools.isEmpty()) {
-            variables.put("tools", tools);
+            messages = withTools(format, messages, tools);
         }
         String bos = piece(tokenizer, tokenizer.bos());
         variables.put("bos_token", bos);
         variables.put("eos_token", piece(tokenizer, tokenizer.eos()));
         variables.put("add_generation_prompt", !input.continued());
         variables.put("messages", messages);
-        String text = template.render(variables);
+        String text = render(template, variables, messages);
         if (input.continued()) {
             text = open(text, String.valueOf(messages.getLast().get("content")));
         }
@@ -82,26 +86,74 @@ public record ChatPrompt(String text, int[] tokens) {
         return text.substring(0, at + content.length());
     }
 
-    /// Writes tools, calls and their results as text, for a template that knows none of them.
-    private static List<Map<String, Object>> plain(
-            List<Map<String, Object>> messages, List<Map<String, Object>> tools) {
-        List<Map<String, Object>> all = new ArrayList<>();
-        if (!tools.isEmpty()) {
-            String lines = String.join("\n", tools.stream().map(Json::text).toList());
-            all.add(message("system", INSTRUCTIONS.formatted(lines)));
+    /// Renders a conversation; again with the arguments of calls as text, where the template fails to take objects.
+    private static String render(
+            ChatTemplate template, Map<String, Object> variables, List<Map<String, Object>> messages) {
+        try {
+            return template.render(variables);
+        } catch (ModelFormatException e) {
+            if (messages.stream().noneMatch(message -> message.containsKey("tool_calls"))) {
+                throw e;
+            }
+            variables.put(
+                    "messages", messages.stream().map(ChatPrompt::withText).toList());
+            try {
+                return template.render(variables);
+            } catch (ModelFormatException again) {
+                e.addSuppressed(again);
+                throw e;
+            }
         }
+    }
+
+    private static Map<String, Object> withText(Map<String, Object> message) {
+        if (!(message.get("tool_calls") instanceof List<?> calls)) {
+            return message;
+        }
+        List<Object> changed = new ArrayList<>();
+        for (Object call : calls) {
+            Map<String, Object> with = copy(call);
+            Map<String, Object> function = copy(with.get("function"));
+            function.computeIfPresent("arguments", (key, value) -> value instanceof String ? value : Json.text(value));
+            with.put("function", function);
+            changed.add(with);
+        }
+        Map<String, Object> with = copy(message);
+        with.put("tool_calls", changed);
+        return with;
+    }
+
+    @SuppressWarnings("unchecked") // JSON
+    private static Map<String, Object> copy(Object map) {
+        return new LinkedHashMap<>((Map<String, Object>) map);
+    }
+
+    /// Tells the model about tools in a system message, for a template that does not.
+    private static List<Map<String, Object>> withTools(
+            ReplyFormat format, List<Map<String, Object>> messages, List<Map<String, Object>> tools) {
+        String lines = String.join("\n", tools.stream().map(Json::text).toList());
+        String form = called(format, List.of(Map.of("name", "NAME", "arguments", "ARGUMENTS")));
+        String instructions = INSTRUCTIONS.formatted(lines, form);
+        List<Map<String, Object>> all = new ArrayList<>(messages);
+        if ("system".equals(all.getFirst().get("role"))) {
+            instructions = all.removeFirst().get("content") + "\n\n" + instructions;
+        }
+        all.addFirst(message("system", instructions));
+        return all;
+    }
+
+    /// Writes calls and their results as text, for a template that knows none of them.
+    private static List<Map<String, Object>> withoutCalls(ReplyFormat format, List<Map<String, Object>> messages) {
+        List<Map<String, Object>> all = new ArrayList<>();
         for (Map<String, Object> message : messages) {
             String role = String.valueOf(message.get("role"));
             String content = String.valueOf(message.get("content"));
-            if (role.equals("system")
-                    && !all.isEmpty()
-                    && all.getLast().get("role").equals("system")) {
-                Map<String, Object> before = all.removeLast();
-                all.add(message("system", content + "\n\n" + before.get("content")));
-            } else if (role.equals("tool")) {
+            if (role.equals("tool")) {
                 all.add(message("user", "<tool_response>\n" + content + "\n</tool_response>"));
             } else if (message.get("tool_calls") instanceof List<?> calls) {
-                all.add(message(role, content + called(calls)));
+                List<Object> functions = new ArrayList<>();
+                calls.forEach(call -> functions.add(copy(call).get("function")));
+                all.add(message(role, content + "\n" + called(format, functions)));
             } else {
                 all.add(message);
             }
@@ -109,13 +161,23 @@ public record ChatPrompt(String text, int[] tokens) {
         return all;
     }
 
-    private static String called(List<?> calls) {
-        StringBuilder text = new StringBuilder();
-        for (Object call : calls) {
-            Object function = call instanceof Map<?, ?> map ? map.get("function") : null;
-            text.append("\n<tool_call>\n").append(Json.text(function)).append("\n</tool_call>");
+    /// {@return calls as the model writes them}
+    ///
+    /// @param functions maps of name and arguments
+    private static String called(ReplyFormat format, List<?> functions) {
+        CallFormat.Wording wording = format.calls().wording();
+        String between = format.calls().between() == null ? "" : format.calls().between();
+        List<String> calls = new ArrayList<>();
+        for (Object each : functions) {
+            Map<String, Object> function = copy(each);
+            Object arguments = function.get("arguments");
+            calls.add(wording.prefix()
+                    + format.calls().written(String.valueOf(function.get("name")))
+                    + wording.middle()
+                    + (arguments instanceof String text ? text : Json.text(arguments))
+                    + wording.suffix());
         }
-        return text.toString();
+        return wording.before() + String.join(between, calls) + wording.after();
     }
 
     private static Map<String, Object> message(String role, String content) {

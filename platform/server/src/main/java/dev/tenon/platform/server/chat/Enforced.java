@@ -25,5 +25,6 @@ public sealed interface Enforced {
     /// Calls of tools.
     ///
     /// @param name the tool to call; null for any
-    record Calls(String name) implements Enforced {}
+    /// @param several whether there may be more than one call
+    record Calls(String name, boolean several) implements Enforced {}
 }

@@ -7,19 +7,21 @@ import dev.tenon.api.gguf.GgufMetadata;
 ///
 /// @param calls how it calls tools
 /// @param takesTools whether its template writes the tools into the prompt
-public record ReplyFormat(Calls calls, boolean takesTools) {
+/// @param takesCalls whether its template writes calls and their results
+/// @param think what begins its reasoning
+/// @param thought what ends it
+public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCalls, String think, String thought) {
     static final String TEMPLATE = "tokenizer.chat_template";
 
-    /// How calls of tools are written.
-    public enum Calls {
-        /// `<tool_call>{"name": …, "arguments": …}</tool_call>`, of Hermes and Qwen; also what models without a form of
-        /// their own are asked for.
-        TAGGED,
-        /// The whole reply is `{"name": …, "parameters": …}`, of Llama 3.
-        BARE,
-        /// `[TOOL_CALLS]` before a list of calls, or before each name, with `[ARGS]` before the arguments, of Mistral.
-        LISTED
-    }
+    private static final String[][] REASONING = {
+        {"<|START_THINKING|>", "<|END_THINKING|>"},
+        {"[THINK]", "[/THINK]"},
+        {"<|channel>thought", "<channel|>"},
+        {"<seed:think>", "</seed:think>"}
+    };
+
+    /// That of texts, which have no calls and no reasoning.
+    public static final ReplyFormat PLAIN = of("");
 
     /// {@return the format of a model}
     ///
@@ -34,12 +36,52 @@ public record ReplyFormat(Calls calls, boolean takesTools) {
     /// @param template its source
     static ReplyFormat of(String template) {
         boolean tools = template.contains("tools");
+        CallFormat own = own(template, tools);
+        CallFormat calls = own == null ? CallFormat.TAGGED : own;
+        boolean takesTools = tools && own != null;
+        boolean takesCalls = takesTools || own != null && template.contains("tool_calls");
+        for (String[] marks : REASONING) {
+            if (template.contains(marks[0])) {
+                return new ReplyFormat(calls, takesTools, takesCalls, marks[0], marks[1]);
+            }
+        }
+        return new ReplyFormat(calls, takesTools, takesCalls, "<think>", "</think>");
+    }
+
+    /// {@return the form that a template shows; null if it shows none}
+    private static CallFormat own(String template, boolean tools) {
+        if (template.contains("<|channel|>") && template.contains("<|message|>")) {
+            return CallFormat.CHANNELS;
+        }
         if (template.contains("[TOOL_CALLS]")) {
-            return new ReplyFormat(Calls.LISTED, tools);
+            return template.contains("[ARGS]") ? CallFormat.NAMED : CallFormat.LISTED;
         }
-        if (tools && !template.contains("<tool_call>") && template.contains("\"parameters\"")) {
-            return new ReplyFormat(Calls.BARE, true);
+        if (template.contains("<｜tool▁calls▁begin｜>")) {
+            return template.contains("```json") ? CallFormat.DEEPSEEK_FENCED : CallFormat.DEEPSEEK;
         }
-        return new ReplyFormat(Calls.TAGGED, tools && template.contains("<tool_call>"));
+        if (template.contains("<minimax:tool_call>")) {
+            return CallFormat.INVOKE;
+        }
+        if (template.contains("<arg_key>")) {
+            return CallFormat.ARGUMENT;
+        }
+        if (template.contains("<function=") && template.contains("<parameter=")) {
+            return CallFormat.FUNCTION;
+        }
+        for (CallFormat each : new CallFormat[] {
+            CallFormat.LFM, CallFormat.NEMOTRON, CallFormat.COMMAND, CallFormat.GRANITE, CallFormat.TAGGED
+        }) {
+            if (template.contains(each.marks().getFirst())) {
+                return each;
+            }
+        }
+        return tools && template.contains("\"parameters\"") ? CallFormat.BARE : null;
+    }
+
+    /// {@return whether a reply begins inside its reasoning}
+    ///
+    /// @param prompt the prompt
+    public boolean thinks(String prompt) {
+        return prompt.stripTrailing().endsWith(think);
     }
 }

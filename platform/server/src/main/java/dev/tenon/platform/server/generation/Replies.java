@@ -96,13 +96,11 @@ public final class Replies {
             IntFunction<ChoiceOutput> outputs)
             throws InterruptedException {
         ReplyFormat format = ReplyFormat.of(lease.model());
-        boolean tools = !input.tools().isEmpty();
-        boolean called = input.enforced() instanceof Enforced.Calls;
         Grammar grammar =
-                grammars.of(input.enforced(), input.tools(), format.calls(), ReplyParser.thinks(prompt.text()));
+                grammars.of(input.enforced(), input.tools(), format, format.thinks(prompt.text()), lease::vocabulary);
         return run(exchange, served, lease, prompt.tokens(), grammar, settings, index -> {
             ChoiceOutput output = outputs.apply(index);
-            return new Parsed(new ReplyParser(format, prompt.text(), tools, called, output), output);
+            return new Parsed(ReplyParser.of(format, prompt.text(), input.tools(), output), output);
         });
     }
 
@@ -126,7 +124,7 @@ public final class Replies {
             ReplySettings settings,
             IntFunction<ChoiceOutput> outputs)
             throws InterruptedException {
-        Grammar grammar = grammars.of(enforced, List.of(), ReplyFormat.Calls.TAGGED, false);
+        Grammar grammar = grammars.of(enforced, List.of(), ReplyFormat.PLAIN, false, lease::vocabulary);
         return run(exchange, served, lease, tokens, grammar, settings, index -> new Parsed(null, outputs.apply(index)));
     }
 

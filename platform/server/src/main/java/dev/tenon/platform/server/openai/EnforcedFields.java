@@ -98,7 +98,7 @@ public final class EnforcedFields {
         if (!(format instanceof Enforced.Free)) {
             throw RequestException.invalid("tool_choice", "A reply cannot be both a call and of a format.");
         }
-        return new Enforced.Calls(name);
+        return new Enforced.Calls(name, name == null && body.flag("parallel_tool_calls", true));
     }
 
     /// {@return the tools that may be called: none, where `tool_choice` says so}

@@ -2,14 +2,28 @@ package dev.tenon.platform.server.chat;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.tenon.platform.server.chat.ReplyFormat.Calls;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ReplyParserTests {
+    private static final List<Map<String, Object>> TOOLS = List.of(Map.of(
+            "type",
+            "function",
+            "function",
+            Map.of(
+                    "name",
+                    "time",
+                    "parameters",
+                    Map.of(
+                            "type",
+                            "object",
+                            "properties",
+                            Map.of("zone", Map.of("type", "string"), "day", Map.of("type", "integer"))))));
+
     /// What a reply becomes: parts of one kind are joined.
-    private static List<String> parse(Calls calls, String prompt, boolean tools, String reply, int piece) {
+    private static List<String> parse(CallFormat calls, String prompt, boolean tools, String reply, int piece) {
         List<String> parts = new ArrayList<>();
         ReplySink sink = new ReplySink() {
             private void add(String kind, String text) {
@@ -40,7 +54,8 @@ class ReplyParserTests {
                 add("arguments " + index, json);
             }
         };
-        ReplyParser parser = new ReplyParser(new ReplyFormat(calls, true), prompt, tools, false, sink);
+        ReplyFormat format = new ReplyFormat(calls, true, true, "<think>", "</think>");
+        ReplyParser parser = ReplyParser.of(format, prompt, tools ? TOOLS : List.of(), sink);
         for (int i = 0; i < reply.length(); i += piece) {
             parser.text(reply.substring(i, Math.min(reply.length(), i + piece)));
         }
@@ -49,7 +64,7 @@ class ReplyParserTests {
     }
 
     /// In whatever pieces the text comes.
-    private static void assertParts(Calls calls, String prompt, String reply, String... expected) {
+    private static void assertParts(CallFormat calls, String prompt, String reply, String... expected) {
         for (int piece = 1; piece <= reply.length() + 1; piece++) {
             assertEquals(List.of(expected), parse(calls, prompt, true, reply, piece), "pieces of " + piece);
         }
@@ -57,16 +72,16 @@ class ReplyParserTests {
 
     @Test
     void reasoningIsSplitFromTheAnswer() {
-        assertParts(Calls.TAGGED, "", "<think>\nHm.</think>\n\nYes.", "reasoning:\nHm.", "content:Yes.");
-        assertParts(Calls.TAGGED, "<assistant><think>\n", "Hm.</think>Yes.", "reasoning:Hm.", "content:Yes.");
-        assertParts(Calls.TAGGED, "<think>\n\n</think>\n\n", "Yes.", "content:Yes.");
-        assertParts(Calls.TAGGED, "", "a <b> </think", "content:a <b> </think");
+        assertParts(CallFormat.TAGGED, "", "<think>\nHm.</think>\n\nYes.", "reasoning:\nHm.", "content:Yes.");
+        assertParts(CallFormat.TAGGED, "<assistant><think>\n", "Hm.</think>Yes.", "reasoning:Hm.", "content:Yes.");
+        assertParts(CallFormat.TAGGED, "<think>\n\n</think>\n\n", "Yes.", "content:Yes.");
+        assertParts(CallFormat.TAGGED, "", "a <b> </think", "content:a <b> </think");
     }
 
     @Test
     void taggedCallsAreRead() {
         assertParts(
-                Calls.TAGGED,
+                CallFormat.TAGGED,
                 "",
                 "Let me see.\n<tool_call>\n{\"name\": \"time\", \"arguments\": {\"zone\": \"a}\\\"b\"}}\n</tool_call>\n"
                         + "<tool_call>\n{\"arguments\": {}, \"name\": \"now\"}\n</tool_call>",
@@ -80,20 +95,20 @@ class ReplyParserTests {
     @Test
     void bareCallsAreRead() {
         assertParts(
-                Calls.BARE,
+                CallFormat.BARE,
                 "",
                 "<|python_tag|>{\"name\": \"time\", \"parameters\": {\"zone\": [1, 2]}}; {\"name\": \"now\"}",
                 "call 0 time",
                 "arguments 0:{\"zone\": [1, 2]}",
                 "call 1 now",
                 "arguments 1:{}");
-        assertParts(Calls.BARE, "", "It is {\"name\": 1}.", "content:It is {\"name\": 1}.");
+        assertParts(CallFormat.BARE, "", "It is {\"name\": 1}.", "content:It is {\"name\": 1}.");
     }
 
     @Test
     void listedCallsAreRead() {
         assertParts(
-                Calls.LISTED,
+                CallFormat.LISTED,
                 "",
                 "[TOOL_CALLS][{\"name\": \"a\", \"arguments\": {\"x\": 1}}, {\"name\": \"b\", \"arguments\": {}}]",
                 "call 0 a",
@@ -101,7 +116,7 @@ class ReplyParserTests {
                 "call 1 b",
                 "arguments 1:{}");
         assertParts(
-                Calls.LISTED,
+                CallFormat.NAMED,
                 "",
                 "Hm.[TOOL_CALLS]a[ARGS]{\"x\": {\"y\": 1}}[TOOL_CALLS]b[ARGS]{}",
                 "content:Hm.",
@@ -113,22 +128,158 @@ class ReplyParserTests {
 
     @Test
     void jsonThatIsNoCallIsContent() {
-        assertParts(Calls.BARE, "", "{\"x\": 1}", "content:{\"x\": 1}");
+        assertParts(CallFormat.BARE, "", "{\"x\": 1}", "content:{\"x\": 1}");
     }
 
     @Test
     void withoutToolsMarksAreText() {
         String text = "<tool_call>{\"name\": \"a\"}</tool_call>";
-        assertEquals(List.of("content:" + text), parse(Calls.TAGGED, "", false, text, 5));
+        assertEquals(List.of("content:" + text), parse(CallFormat.TAGGED, "", false, text, 5));
+    }
+
+    @Test
+    void namesBeforeFencedJsonAreRead() {
+        assertParts(
+                CallFormat.DEEPSEEK_FENCED,
+                "<think>\n",
+                "Hm.</think>\n\nLet me see.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>a\n```json\n"
+                        + "{\"x\": \"`\"}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>b\n```json\n{}\n```"
+                        + "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                "reasoning:Hm.",
+                "content:Let me see.",
+                "call 0 a",
+                "arguments 0:{\"x\": \"`\"}",
+                "call 1 b",
+                "arguments 1:{}");
+        assertParts(
+                CallFormat.DEEPSEEK,
+                "</think>",
+                "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>a<｜tool▁sep｜>{\"x\": 1}<｜tool▁call▁end｜>"
+                        + "<｜tool▁call▁begin｜>b<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                "call 0 a",
+                "arguments 0:{\"x\": 1}",
+                "call 1 b",
+                "arguments 1:{}");
+    }
+
+    @Test
+    void listsInOtherMarksAreRead() {
+        String list = "[{\"name\": \"a\", \"arguments\": {\"x\": 1}}, {\"name\": \"b\", \"arguments\": {}}]";
+        String[] expected = {"content:Hm.", "call 0 a", "arguments 0:{\"x\": 1}", "call 1 b", "arguments 1:{}"};
+        assertParts(CallFormat.LFM, "", "Hm.\n<|tool_call_start|>" + list + "<|tool_call_end|>", expected);
+        assertParts(CallFormat.NEMOTRON, "", "Hm. <TOOLCALL>" + list + "</TOOLCALL>", expected);
+        assertParts(CallFormat.GRANITE, "", "Hm.<|tool_call|>" + list, expected);
+        assertParts(
+                CallFormat.COMMAND,
+                "",
+                "<|START_ACTION|>[\n {\"tool_call_id\": \"0\", \"tool_name\": \"a\", \"parameters\": {\"x\": 1}}\n]"
+                        + "<|END_ACTION|>",
+                "call 0 a",
+                "arguments 0:{\"x\": 1}");
+    }
+
+    @Test
+    void tagsOfParametersBecomeJson() {
+        assertParts(
+                CallFormat.FUNCTION,
+                "",
+                "Hm.\n\n<tool_call>\n<function=time>\n<parameter=zone>\nU\"T\nC <b>\n\n</parameter>\n<parameter=day>\n3\n"
+                        + "</parameter>\n<parameter=more>\n{\"a\": \"</parameter>\"}\n</parameter>\n</function>\n</tool_call>\n"
+                        + "<tool_call>\n<function=now>\n</function>\n</tool_call>",
+                "content:Hm.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"U\\\"T\\nC <b>\\n\", \"day\": 3, \"more\": {\"a\": \"</parameter>\"}}",
+                "call 1 now",
+                "arguments 1:{}");
+        String[] expected = {
+            "call 0 time", "arguments 0:{\"zone\": \"3\", \"day\": \"soon\"}", "call 1 now", "arguments 1:{}"
+        };
+        assertParts(
+                CallFormat.ARGUMENT,
+                "",
+                "\n<tool_call>time\n<arg_key>zone</arg_key>\n<arg_value>3</arg_value>\n<arg_key>day</arg_key>\n"
+                        + "<arg_value>soon</arg_value>\n</tool_call>\n<tool_call>now\n</tool_call>",
+                expected);
+        assertParts(
+                CallFormat.ARGUMENT,
+                "",
+                "<tool_call>time<arg_key>zone</arg_key><arg_value>3</arg_value><arg_key>day</arg_key>"
+                        + "<arg_value>soon</arg_value></tool_call><tool_call>now</tool_call>",
+                expected);
+        assertParts(
+                CallFormat.INVOKE,
+                "<think>\n",
+                "Hm.\n</think>\n\n<minimax:tool_call>\n<invoke name=\"time\">\n<parameter name=\"zone\">3</parameter>\n"
+                        + "<parameter name=\"day\">soon</parameter>\n</invoke>\n<invoke name=\"now\">\n</invoke>\n"
+                        + "</minimax:tool_call>",
+                "reasoning:Hm.\n",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"3\", \"day\": \"soon\"}",
+                "call 1 now",
+                "arguments 1:{}");
+    }
+
+    @Test
+    void messagesOfChannelsAreToldApart() {
+        assertParts(
+                CallFormat.CHANNELS,
+                "<|start|>assistant",
+                "<|channel|>analysis<|message|>Hm. <b<|end|><|start|>assistant<|channel|>commentary<|message|>Let me see."
+                        + "<|end|><|start|>assistant<|channel|>commentary to=functions.time <|constrain|>json<|message|>"
+                        + "{\"zone\": \"a\"}<|call|>",
+                "reasoning:Hm. <b",
+                "content:Let me see.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"a\"}");
+        assertParts(
+                CallFormat.CHANNELS,
+                "<|start|>assistant",
+                " to=functions.now<|channel|>commentary json<|message|>",
+                "call 0 now",
+                "arguments 0:{}");
+        assertParts(
+                CallFormat.CHANNELS, "<|start|>assistant", "<|channel|>final<|message|>Yes.<|return|>", "content:Yes.");
+        assertParts(CallFormat.CHANNELS, "<|start|>assistant", "No header.", "content:No header.");
+        assertParts(CallFormat.CHANNELS, "<|end|><|start|>assistant<|channel|>final<|message|>Ye", "s.", "content:s.");
+    }
+
+    @Test
+    void aCallThatIsCutOffIsNoWholeCall() {
+        for (CallFormat each : CallFormat.values()) {
+            ReplyFormat format = new ReplyFormat(each, true, true, "<think>", "</think>");
+            ReplyParser parser = ReplyParser.of(format, "", TOOLS, new CollectedReply());
+            CallFormat.Wording wording = each.wording();
+            CallFormat.Parameters tags = each.parameters();
+            String cut =
+                    tags == null ? "{\"zone\": \"" : tags.keyOpen() + "zone" + tags.keyEnd() + tags.valueOpen() + "a";
+            parser.text(wording.before() + wording.prefix() + each.written("time") + wording.middle() + cut);
+            parser.finish();
+            assertEquals(0, parser.calls(), each::name);
+        }
     }
 
     @Test
     void theTemplateTellsTheFormat() {
-        assertEquals(Calls.LISTED, ReplyFormat.of("{{ tools }} [TOOL_CALLS]").calls());
-        assertEquals(Calls.TAGGED, ReplyFormat.of("{{ tools }} <tool_call>").calls());
+        assertEquals(CallFormat.LISTED, calls("{{ tools }} [TOOL_CALLS]"));
+        assertEquals(CallFormat.NAMED, calls("{{ tools }} [TOOL_CALLS] [ARGS]"));
+        assertEquals(CallFormat.TAGGED, calls("{{ tools }} <tool_call>"));
+        assertEquals(CallFormat.FUNCTION, calls("{{ tools }} <tool_call> <function= <parameter="));
+        assertEquals(CallFormat.ARGUMENT, calls("{{ tools }} <tool_call> <arg_key>"));
+        assertEquals(CallFormat.INVOKE, calls("{{ tools }} <minimax:tool_call> <parameter"));
+        assertEquals(CallFormat.DEEPSEEK, calls("<｜tool▁calls▁begin｜>"));
+        assertEquals(CallFormat.DEEPSEEK_FENCED, calls("<｜tool▁calls▁begin｜> ```json"));
+        assertEquals(CallFormat.CHANNELS, calls("{{ tools }} <|channel|>analysis<|message|>"));
+        assertEquals(CallFormat.BARE, calls("{{ tools }} {\"name\": x, \"parameters\": y}"));
         assertEquals(
-                Calls.BARE,
-                ReplyFormat.of("{{ tools }} {\"name\": x, \"parameters\": y}").calls());
-        assertEquals(new ReplyFormat(Calls.TAGGED, false), ReplyFormat.of("{{ messages }}"));
+                new ReplyFormat(CallFormat.TAGGED, false, false, "<think>", "</think>"),
+                ReplyFormat.of("{{ messages }}"));
+        assertEquals(
+                new ReplyFormat(CallFormat.DEEPSEEK, false, true, "<think>", "</think>"),
+                ReplyFormat.of("{{ tool_calls }} <｜tool▁calls▁begin｜>"));
+        assertEquals("[/THINK]", ReplyFormat.of("[THINK] {{ messages }}").thought());
+    }
+
+    private static CallFormat calls(String template) {
+        return ReplyFormat.of(template).calls();
     }
 }
