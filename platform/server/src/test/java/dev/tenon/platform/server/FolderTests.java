@@ -303,6 +303,23 @@ class FolderTests {
     }
 
     @Test
+    void nothingOutsideTheFolderAndNoFileOfTheCommandLineIsDeleted(@TempDir Path outside) throws Exception {
+        Path file = Files.copy(ServerFixture.MODEL, outside.resolve("far.gguf"));
+        Files.createSymbolicLink(folder.resolve("link.gguf"), file);
+        Files.createSymbolicLink(folder.resolve("folder"), outside);
+        Path pinned = Files.copy(ServerFixture.MODEL, folder.resolve("tale.gguf"));
+        LoadRequest request = LoadRequest.builder(pinned).threads(2).build();
+        try (ServerFixture server = new ServerFixture(b -> b.store(store()).model("mine", request))) {
+            assertEquals(List.of("story", "mine", "link", "tale"), names(server));
+            assertEquals(200, delete(server, "link"));
+            assertEquals(404, delete(server, "folder/far"));
+            assertTrue(Files.exists(file), "the link went, not what it leads to");
+            assertEquals(400, delete(server, "tale"));
+            assertTrue(Files.exists(pinned));
+        }
+    }
+
+    @Test
     void managementNeedsAKeyWhereThereAreKeys() throws Exception {
         try (ServerFixture server = new ServerFixture(b -> b.store(store()).keys(ApiKeys.of(List.of("key"))))) {
             for (String path : List.of("/api/pull", "/models/load", "/models/unload")) {

@@ -231,6 +231,11 @@ public final class ServeCommand implements TenonCommand {
                 called = List.of(name(request) + "-" + i);
             }
             names.addAll(called);
+            called.stream().filter(name -> !ModelSpec.isName(name)).findFirst().ifPresent(name -> {
+                throw new TenonException(
+                        ErrorCode.USAGE,
+                        "'" + name + "' is no name of a model; expected letters, digits and . _ : / @ + -");
+            });
             builder.model(spec(called, request));
         }
         return builder;

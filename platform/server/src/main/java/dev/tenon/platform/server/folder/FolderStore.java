@@ -157,7 +157,7 @@ public final class FolderStore implements ModelStore {
     }
 
     @Override
-    public synchronized void delete(String name) {
+    public synchronized void delete(String name, List<Path> used) {
         try {
             if (Files.deleteIfExists(KeptModel.path(folder, name))) {
                 return;
@@ -172,6 +172,12 @@ public final class FolderStore implements ModelStore {
                         .filter(each -> each.file().equals(file))
                         .map(KeptModel::name)
                         .toList();
+            }
+            for (Path each : used) {
+                if (Files.exists(each) && Files.isSameFile(each, file)) {
+                    throw new TenonException(
+                            ErrorCode.ARGUMENT, "The server was started with the file of '" + name + "'; it stays.");
+                }
             }
             if (!users.isEmpty()) {
                 throw new TenonException(

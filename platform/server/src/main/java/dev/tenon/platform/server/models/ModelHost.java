@@ -166,7 +166,12 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
 
     /// Looks which models the store has now. One that is gone, or has changed, is unloaded when it answers no more.
     public void look() {
-        List<ModelSpec> found = store.models();
+        synchronized (store) { // so that an older look does not undo what a newer one found
+            look(store.models());
+        }
+    }
+
+    private void look(List<ModelSpec> found) {
         List<HostedModel> gone;
         synchronized (this) {
             gone = models.stream()

@@ -3,6 +3,7 @@ package dev.tenon.platform.server.models;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
@@ -135,7 +136,11 @@ public final class ModelManager {
                     "'" + model.spec().name()
                             + "' answers requests; it is unloaded with the last one. Delete it then.");
         }
-        store.delete(model.spec().name());
+        List<Path> used = host.list().stream()
+                .filter(ServedModel::pinned)
+                .map(each -> each.spec().request().path())
+                .toList();
+        store.delete(model.spec().name(), used);
         host.look();
     }
 

@@ -2,6 +2,7 @@ package dev.tenon.platform.server.models;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ConsumerType;
@@ -36,8 +37,9 @@ public interface ModelStore {
     /// Deletes a model: its file, or what [#keep] made.
     ///
     /// @param name the name of one of [#models]
+    /// @param used files that models have which are not of this store
     /// @throws TenonException if another one has the same file, or nothing is deleted here
-    default void delete(String name) {
+    default void delete(String name, List<Path> used) {
         throw unchangeable();
     }
 

@@ -40,7 +40,8 @@ public record ChatEndpoint(ModelManager manager, Replies replies) implements Oll
         Duration keepAlive = KeepAliveField.read(body);
         boolean stream = body.flag("stream", true);
         exchange.interruptWhenClientLeaves();
-        OllamaReply reply = new OllamaReply(exchange, name, true, stream, settings.logProbabilities() >= 0);
+        OllamaReply reply = new OllamaReply(
+                name, true, stream, settings.logProbabilities() >= 0, stream ? exchange.lines()::send : exchange::json);
         if (messages.isEmpty()) {
             reply.finish(loadOrUnload(manager, served, keepAlive));
             return;

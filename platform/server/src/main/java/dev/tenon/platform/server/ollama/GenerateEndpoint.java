@@ -65,7 +65,12 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
         Duration keepAlive = KeepAliveField.read(body);
         boolean stream = body.flag("stream", true);
         exchange.interruptWhenClientLeaves();
-        OllamaReply reply = new OllamaReply(exchange, name, false, stream, settings.logProbabilities() >= 0);
+        OllamaReply reply = new OllamaReply(
+                name,
+                false,
+                stream,
+                settings.logProbabilities() >= 0,
+                stream ? exchange.lines()::send : exchange::json);
         if (prompt.isEmpty() && !body.has("suffix")) {
             reply.finish(ChatEndpoint.loadOrUnload(manager, served, keepAlive));
             return;

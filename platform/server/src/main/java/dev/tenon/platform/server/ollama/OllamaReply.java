@@ -7,11 +7,10 @@ import dev.tenon.platform.server.chat.CollectedReply;
 import dev.tenon.platform.server.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.generation.Replies;
-import dev.tenon.platform.server.http.EventStream;
-import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.openai.Wire;
 import java.time.Instant;
+import java.util.function.Consumer;
 
 /// The reply of `/api/generate` or `/api/chat`: a line for each part, then one that ends it, or one object. For one
 /// thread at a time.
@@ -23,25 +22,25 @@ final class OllamaReply implements ChoiceOutput {
     private final String model;
     private final boolean chat;
     private final boolean logProbabilities;
-    private final EventStream lines;
-    private final Exchange exchange;
+    private final boolean stream;
+    private final Consumer<ObjectNode> sink;
     private final long begin = System.nanoTime();
     private final CollectedReply reply = new CollectedReply();
     private long loadNanos;
     private ReplyListener listener;
     private Ending ending;
 
-    /// @param exchange whose request it is
     /// @param model what the request calls the model
     /// @param chat whether parts are messages
     /// @param stream whether parts are sent as they come
     /// @param logProbabilities whether parts come with those of their tokens
-    OllamaReply(Exchange exchange, String model, boolean chat, boolean stream, boolean logProbabilities) {
-        this.exchange = exchange;
+    /// @param sink takes each line, or the one object
+    OllamaReply(String model, boolean chat, boolean stream, boolean logProbabilities, Consumer<ObjectNode> sink) {
         this.model = model;
         this.chat = chat;
+        this.stream = stream;
         this.logProbabilities = logProbabilities;
-        this.lines = stream ? exchange.lines() : null;
+        this.sink = sink;
     }
 
     /// Hears that the model is loaded.
@@ -67,14 +66,14 @@ final class OllamaReply implements ChoiceOutput {
     }
 
     private void part(String field, String text) {
-        if (lines == null) {
+        if (!stream) {
             return;
         }
         ObjectNode line = head();
         ObjectNode holder = holder(line).put(chat ? CONTENT : RESPONSE, "").put(field, text);
         attach(line, holder);
         logProbabilities(line);
-        lines.send(line.put("done", false));
+        sink.accept(line.put("done", false));
     }
 
     @Override
@@ -90,10 +89,10 @@ final class OllamaReply implements ChoiceOutput {
     @Override
     public void ends(Ending end) {
         ending = end;
-        if (lines != null && !reply.calls().isEmpty()) {
+        if (stream && !reply.calls().isEmpty()) {
             ObjectNode line = head();
             attach(line, holder(line).put(CONTENT, "").set("tool_calls", calls()));
-            lines.send(line.put("done", false));
+            sink.accept(line.put("done", false));
         }
     }
 
@@ -154,21 +153,21 @@ final class OllamaReply implements ChoiceOutput {
                 .put("prompt_eval_duration", ending.usage().prefillNanos())
                 .put("eval_count", counts.generated())
                 .put("eval_duration", ending.usage().decodeNanos());
-        send(last);
+        sink.accept(last);
     }
 
     /// Ends a request that loaded or unloaded the model and generated nothing.
     ///
     /// @param reason `load` or `unload`
     void finish(String reason) {
-        send(last(reason));
+        sink.accept(last(reason));
     }
 
     /// The last line, or the one object.
     private ObjectNode last(String reason) {
         ObjectNode last = head();
-        ObjectNode holder = holder(last).put(chat ? CONTENT : RESPONSE, lines == null ? reply.content() : "");
-        if (lines == null) {
+        ObjectNode holder = holder(last).put(chat ? CONTENT : RESPONSE, stream ? "" : reply.content());
+        if (!stream) {
             if (!reply.reasoning().isEmpty()) {
                 holder.put(THINKING, reply.reasoning());
             }
@@ -181,13 +180,5 @@ final class OllamaReply implements ChoiceOutput {
             logProbabilities(last);
         }
         return last.put("done", true).put("done_reason", reason);
-    }
-
-    private void send(ObjectNode last) {
-        if (lines == null) {
-            exchange.json(last);
-        } else {
-            lines.send(last);
-        }
     }
 }
