@@ -19,6 +19,12 @@ import dev.tenon.platform.server.openai.CompletionsEndpoint;
 import dev.tenon.platform.server.openai.EmbeddingsEndpoint;
 import dev.tenon.platform.server.openai.ModelsEndpoint;
 import dev.tenon.platform.server.openai.ResponsesEndpoint;
+import dev.tenon.platform.server.page.BundlesEndpoint;
+import dev.tenon.platform.server.page.Management;
+import dev.tenon.platform.server.page.PageFiles;
+import dev.tenon.platform.server.page.PlatformEndpoint;
+import dev.tenon.platform.server.page.StatusEndpoint;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -39,15 +45,17 @@ final class Routes {
     /// @param metrics what `/metrics` tells
     /// @param openMetrics whether those need no key
     /// @param ready whether the server takes work
+    /// @param page what the page shows and changes
     static List<Route> all(
             ModelManager manager,
             ModelCatalog catalog,
             Generations generations,
             Metrics metrics,
             boolean openMetrics,
-            BooleanSupplier ready) {
+            BooleanSupplier ready,
+            List<Route> page) {
         Replies replies = new Replies(generations);
-        List<Route> routes = new ArrayList<>();
+        List<Route> routes = new ArrayList<>(page);
         Endpoint alive = exchange -> exchange.json(Json.object().put("status", "ok"));
         Endpoint whenReady = exchange -> {
             if (!ready.getAsBoolean()) {
@@ -76,9 +84,27 @@ final class Routes {
         versioned(routes, POST, "/messages", new MessagesEndpoint(replies));
         versioned(routes, POST, "/messages/count_tokens", new CountTokensEndpoint(replies));
         routes.addAll(LlamaRoutes.all(manager, replies));
-        routes.add(Route.open("/", new RootEndpoint(null)));
         routes.addAll(OllamaRoutes.all(manager, replies));
         return List.copyOf(routes);
+    }
+
+    /// {@return the routes of the page}
+    ///
+    /// @param options the engine, and what metrics are called
+    /// @param catalog the models
+    /// @param ready whether the server takes work
+    /// @param management which changes may be asked for
+    static List<Route> page(ServerBuilder options, ModelCatalog catalog, BooleanSupplier ready, Management management) {
+        PageFiles files = new PageFiles();
+        return List.of(
+                Route.open("/", new RootEndpoint(files)),
+                Route.open("/page/*", files),
+                Route.of(
+                        GET,
+                        "/tenon/status",
+                        new StatusEndpoint(catalog, management, ready, options.metricsPrefix, Instant.now())),
+                Route.of(GET, "/tenon/platform", new PlatformEndpoint(options.engine, management)),
+                Route.of(POST, "/tenon/bundles/*", new BundlesEndpoint(management, catalog)));
     }
 
     /// Adds a path with and without `/v1` before it.

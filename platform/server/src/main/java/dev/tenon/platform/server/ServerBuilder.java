@@ -2,6 +2,7 @@ package dev.tenon.platform.server;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.platform.core.control.BundleControl;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.http.HttpLimits;
 import dev.tenon.platform.server.models.ModelLimits;
@@ -37,6 +38,7 @@ public final class ServerBuilder {
     String keyStorePassword;
     String metricsPrefix = "tenon:";
     boolean openMetrics;
+    Supplier<BundleControl> bundles = () -> null;
     private int parallel = PARALLEL;
     private int context;
     private int queue = QUEUE;
@@ -187,6 +189,15 @@ public final class ServerBuilder {
     /// @return this
     public ServerBuilder metricsWithoutKey(boolean open) {
         openMetrics = open;
+        return this;
+    }
+
+    /// Sets who manages the bundles that the page shows; nobody by default.
+    ///
+    /// @param control asked at each request; null while there is none
+    /// @return this
+    public ServerBuilder bundles(Supplier<BundleControl> control) {
+        bundles = control;
         return this;
     }
 

@@ -10,6 +10,7 @@ import dev.tenon.platform.server.http.HttpSetup;
 import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelHost;
 import dev.tenon.platform.server.models.ModelManager;
+import dev.tenon.platform.server.page.Management;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -43,13 +44,20 @@ public final class TenonServer implements AutoCloseable {
         this.models = models;
         this.generations = generations;
         InetSocketAddress where = address(options);
-        boolean manage = options.manage == null
-                ? where.getAddress().isLoopbackAddress() || !options.keys.isEmpty()
-                : options.manage;
+        boolean safe = where.getAddress().isLoopbackAddress() || !options.keys.isEmpty();
+        boolean manage = options.manage == null ? safe : options.manage;
         ModelManager manager = new ModelManager(models, options.store, manage);
+        Management management = new Management(manage, manage && safe, options.bundles);
         this.http = HttpServer.start(new HttpSetup(
                 where,
-                Routes.all(manager, models, generations, metrics, options.openMetrics, () -> ready),
+                Routes.all(
+                        manager,
+                        models,
+                        generations,
+                        metrics,
+                        options.openMetrics,
+                        () -> ready,
+                        Routes.page(options, models, () -> ready, management)),
                 options.keys,
                 HostCheck.of(where.getAddress(), options.hosts),
                 options.origins,

@@ -7,12 +7,10 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.folder.FolderStore;
 import dev.tenon.platform.server.models.ModelSpec;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,21 +21,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// tested piece by piece in the other tests.
 @Tag("long")
 class RealClientsTests {
-    private static final int INSTALL_MINUTES = 5;
-    private static final int RUN_MINUTES = 5;
-
     @TempDir
     Path folder;
 
     @Test
     void clientsOfNpmUnderstandTheServer() throws Exception {
-        for (String file : List.of("package.json", "clients.mjs")) {
-            Files.copy(Path.of("src/test/clients").resolve(file), folder.resolve(file));
-        }
-        assumeTrue(
-                run(INSTALL_MINUTES, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts") == 0,
-                "Skipped: npm is missing, or cannot install the clients.");
-        requireClean("node", "clients.mjs");
+        ClientProgram program = new ClientProgram(folder);
+        program.install(Path.of("src/test/clients"), "package.json", "clients.mjs");
+        requireClean(program, "node", "clients.mjs");
     }
 
     /// Each has a class path of its own: they want different versions of the same libraries.
@@ -53,8 +44,8 @@ class RealClientsTests {
             Files.copy(Path.of("src/test/clients/java").resolve(file), folder.resolve(file));
         }
         String repository = System.getProperty("maven.repo.local", "");
-        int found = run(
-                INSTALL_MINUTES,
+        ClientProgram client = new ClientProgram(folder);
+        int found = client.run(
                 Path.of("../../mvnw").toAbsolutePath().toString(),
                 "-B",
                 "-ntp",
@@ -66,12 +57,12 @@ class RealClientsTests {
                 "-Dclient.version=" + version,
                 "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:build-classpath",
                 "-Dmdep.outputFile=" + folder.resolve("class.path"));
-        assumeTrue(found == 0, () -> "Skipped: Maven cannot fetch " + artifact + ". " + text());
+        assumeTrue(found == 0, () -> "Skipped: Maven cannot fetch " + artifact + ". " + client.output());
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        requireClean(java, "-cp", Files.readString(folder.resolve("class.path")), program + ".java");
+        requireClean(client, java, "-cp", Files.readString(folder.resolve("class.path")), program + ".java");
     }
 
-    private void requireClean(String... line) throws Exception {
+    private void requireClean(ClientProgram client, String... line) throws Exception {
         FolderStore store = new FolderStore(
                 Files.createDirectory(folder.resolve("models")),
                 (name, file) ->
@@ -81,33 +72,7 @@ class RealClientsTests {
                 b -> b.embeddings(true).keys(ApiKeys.of(List.of("key"))).store(store))) {
             String[] all = Arrays.copyOf(line, line.length + 1);
             all[line.length] = server.server.address();
-            assertEquals(0, run(RUN_MINUTES, all), this::text);
-        }
-    }
-
-    private String text() {
-        try {
-            return Files.readString(folder.resolve("output"));
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    /// {@return the exit status; -1 if the program is not there, or takes too long}
-    private int run(int minutes, String... line) throws InterruptedException {
-        try {
-            Process process = new ProcessBuilder(line)
-                    .directory(folder.toFile())
-                    .redirectErrorStream(true)
-                    .redirectOutput(folder.resolve("output").toFile())
-                    .start();
-            if (!process.waitFor(minutes, TimeUnit.MINUTES)) {
-                process.destroyForcibly().waitFor();
-                return -1;
-            }
-            return process.exitValue();
-        } catch (IOException e) {
-            return -1; // no such program
+            assertEquals(0, client.run(all), client::output);
         }
     }
 }

@@ -10,6 +10,7 @@ import dev.tenon.platform.bundles.listing.WhyTable;
 import dev.tenon.platform.bundles.manager.BundleJar;
 import dev.tenon.platform.bundles.manager.BundleManager;
 import dev.tenon.platform.bundles.manager.DeployInstaller;
+import dev.tenon.platform.core.control.BundleControl;
 import dev.tenon.platform.core.control.EngineControl;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -27,8 +28,10 @@ import org.osgi.service.component.annotations.ReferenceCardinality;
 
 /// Executes the command `bundles` in this platform, or for another process through the control
 /// channel. A bundle is tested first and then kept in `deploy/`. Safe for any thread.
-@Component(service = BundleShell.class, configurationPolicy = ConfigurationPolicy.IGNORE)
-public final class BundleShell {
+@Component(
+        service = {BundleShell.class, BundleControl.class},
+        configurationPolicy = ConfigurationPolicy.IGNORE)
+public final class BundleShell implements BundleControl {
     /// Follows the commands `install` and `update` where loaded models may compute other logits.
     public static final String ACCEPT = " --accept-changed-results";
 
@@ -63,6 +66,7 @@ public final class BundleShell {
     /// @param argument the path of a model or jar, or the bundle's name
     /// @return text for people; JSON for `list` and `why`
     /// @throws TenonException if it fails; nothing has changed then
+    @Override
     public String run(String command, String argument) {
         return switch (command) {
             case "list" -> BundleTable.json(OsgiBundles.all(trust));

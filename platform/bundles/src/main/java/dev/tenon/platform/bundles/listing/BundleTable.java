@@ -102,6 +102,7 @@ public final class BundleTable {
                 json.writeStringField("access", bundle.access());
                 json.writeStringField("sha256", bundle.sha256());
                 json.writeStringField("signer", bundle.signer());
+                json.writeBooleanField("removable", bundle.removable());
                 json.writeEndObject();
             }
             json.writeEndArray();

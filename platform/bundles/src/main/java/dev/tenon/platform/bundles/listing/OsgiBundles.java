@@ -3,6 +3,7 @@ package dev.tenon.platform.bundles.listing;
 import dev.tenon.platform.boot.BundleProblems;
 import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.bundles.manager.BundleJar;
+import dev.tenon.platform.bundles.manager.BundleManager;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,7 @@ public final class OsgiBundles {
     /// @param access what it says it reaches outside the JVM; empty if it says nothing
     /// @param sha256 digest of its jar in hexadecimal digits; empty if nobody has looked
     /// @param signer who signed all of its jar; empty if nobody did, or nobody has looked
+    /// @param removable whether it was installed beside the distribution, so that it can be removed
     public record Info(
             long id,
             String name,
@@ -47,7 +49,8 @@ public final class OsgiBundles {
             List<String> problems,
             String access,
             String sha256,
-            String signer) {}
+            String signer,
+            boolean removable) {}
 
     /// {@return all bundles by number, without digests and signers, and then the jars that are no bundles of the
     /// framework because they were refused, numbered -1 and in the state `ASIDE`; empty outside a framework}
@@ -73,7 +76,7 @@ public final class OsgiBundles {
         }
         for (String report : reports) {
             String file = report.split(" ", 2)[0];
-            all.add(new Info(-1, file, "", "ASIDE", List.of(), List.of(report), "", "", ""));
+            all.add(new Info(-1, file, "", "ASIDE", List.of(), List.of(report), "", "", "", false));
         }
         return all;
     }
@@ -120,7 +123,8 @@ public final class OsgiBundles {
                 List.copyOf(problems),
                 bundle.access(),
                 bundle.sha256(),
-                bundle.signer());
+                bundle.signer(),
+                bundle.removable());
     }
 
     private static Info info(Bundle bundle, FrameworkWiring wiring, BundleTrust trust) {
@@ -135,7 +139,8 @@ public final class OsgiBundles {
                 problems(bundle, wiring),
                 access == null ? "" : access,
                 verdict == null ? "" : verdict.sha256(),
-                verdict == null ? "" : verdict.signer());
+                verdict == null ? "" : verdict.signer(),
+                bundle.getBundleId() != 0 && !BundleManager.isOfDistribution(bundle.getLocation()));
     }
 
     private static String state(Bundle bundle) {

@@ -202,8 +202,10 @@ public final class BundleManager {
         });
     }
 
-    /// Whether a bundle was installed from its jar by the launcher, or restored after that.
-    private static boolean isOfDistribution(String location) {
+    /// {@return whether a bundle was installed from its jar by the launcher, or restored after that}
+    ///
+    /// @param location the bundle's location
+    public static boolean isOfDistribution(String location) {
         return location.replaceFirst("^" + LOCATION, "").matches("(reference:)?file:.*");
     }
 

@@ -19,9 +19,10 @@ class BundleTableTests {
                 List.of(),
                 "native, files",
                 "0123456789abcdef",
-                "CN=Someone,O=Org");
-        OsgiBundles.Info refused =
-                new OsgiBundles.Info(-1, "deploy/x.jar", "", "ASIDE", List.of(), List.of("It is refused."), "", "", "");
+                "CN=Someone,O=Org",
+                false);
+        OsgiBundles.Info refused = new OsgiBundles.Info(
+                -1, "deploy/x.jar", "", "ASIDE", List.of(), List.of("It is refused."), "", "", "", false);
         StringWriter text = new StringWriter();
         PrintWriter out = new PrintWriter(text);
         BundleTable.print(List.of(plain, refused), out);

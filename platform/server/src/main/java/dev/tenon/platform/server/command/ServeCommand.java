@@ -11,6 +11,7 @@ import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.SpeculationOptions;
+import dev.tenon.platform.core.control.BundleControl;
 import dev.tenon.platform.server.ServerBuilder;
 import dev.tenon.platform.server.TenonServer;
 import dev.tenon.platform.server.auth.ApiKeys;
@@ -35,6 +36,7 @@ import org.osgi.service.component.annotations.Deactivate;
 import org.osgi.service.component.annotations.Modified;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicy;
 import org.osgi.service.component.annotations.ReferencePolicyOption;
 import org.osgi.service.component.annotations.ServiceScope;
 import picocli.CommandLine.Command;
@@ -68,6 +70,12 @@ public final class ServeCommand implements TenonCommand {
 
     @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
     Engine engine;
+
+    @Reference(
+            cardinality = ReferenceCardinality.OPTIONAL,
+            policy = ReferencePolicy.DYNAMIC,
+            policyOption = ReferencePolicyOption.GREEDY)
+    volatile BundleControl bundles;
 
     @Option(
             names = {"-m", "--model"},
@@ -205,6 +213,7 @@ public final class ServeCommand implements TenonCommand {
                 .keepAlive(Duration.ofSeconds(seconds))
                 .embeddings(embeddings || value(ServeSettings.EMBEDDINGS, null).equals("on"))
                 .metricsWithoutKey(value(ServeSettings.OPEN_METRICS, null).equals("on"))
+                .bundles(() -> bundles)
                 .metricsPrefix(value(ServeSettings.METRICS, null))
                 .limits(HttpLimits.defaults()
                         .withBodyBytes((int) number(ServeSettings.BODY, null) << 10)

@@ -85,14 +85,23 @@ public final class Exchange {
     /// @return the JSON object in it
     /// @throws RequestException if it is none, is too large, or comes too slowly
     public ObjectNode body() {
+        return Json.read(body("application/json"));
+    }
+
+    /// Reads the body.
+    ///
+    /// @param expected its content type; `application/json` stands for all that end in `+json`, too
+    /// @return its bytes
+    /// @throws RequestException if it has another type, is too large, or comes too slowly
+    public byte[] body(String expected) {
         String type = header("Content-Type");
         String kind = type == null ? "" : type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
-        if (!kind.equals("application/json") && !kind.endsWith("+json")) {
+        if (!kind.equals(expected) && !(expected.equals("application/json") && kind.endsWith("+json"))) {
             throw RequestException.of(
                     WRONG_TYPE,
                     "invalid_request_error",
                     "unsupported_content_type",
-                    "Content-Type is '" + printable(kind) + "'; expected application/json.");
+                    "Content-Type is '" + printable(kind) + "'; expected " + expected + ".");
         }
         String encoding = header("Content-Encoding");
         if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
@@ -102,7 +111,7 @@ public final class Exchange {
                     "unsupported_content_encoding",
                     "Content-Encoding is '" + printable(encoding) + "'; send the body without it.");
         }
-        return Json.read(bytes());
+        return bytes();
     }
 
     private byte[] bytes() {
@@ -137,7 +146,7 @@ public final class Exchange {
     /// Interrupts the calling thread, which is the request's, once the client has left. Called after the body was read,
     /// by what takes long; the connection ends with the answer.
     public void interruptWhenClientLeaves() {
-        request.addIdleTimeoutListener(timeout -> false); // silence of the client is what is expected
+        mayTakeLong(); // silence of the client is what is expected
         response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
         departure = new Departure(
                 request.getConnectionMetaData().getConnection().getEndPoint(), Thread.currentThread()::interrupt);
@@ -177,10 +186,30 @@ public final class Exchange {
         write(OK, "text/plain", new byte[0]);
     }
 
-    private void write(int status, String type, byte[] bytes) {
+    /// Sets a header of the answer; before the answer.
+    ///
+    /// @param name its name
+    /// @param value its value
+    public void answerHeader(String name, String value) {
+        response.getHeaders().put(name, value);
+    }
+
+    /// Has the request wait for as long as its work takes, though nothing is sent or read meanwhile.
+    public void mayTakeLong() {
+        request.addIdleTimeoutListener(timeout -> false);
+    }
+
+    /// Answers with bytes.
+    ///
+    /// @param status HTTP status
+    /// @param type their content type, or null if there are none
+    /// @param bytes the bytes
+    public void write(int status, String type, byte[] bytes) {
         response.setStatus(status);
-        response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
-        response.getHeaders().put(HttpHeader.CONTENT_LENGTH, bytes.length);
+        if (type != null) {
+            response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
+            response.getHeaders().put(HttpHeader.CONTENT_LENGTH, bytes.length);
+        }
         try {
             Content.Sink.write(response, true, ByteBuffer.wrap(bytes));
         } catch (IOException e) {

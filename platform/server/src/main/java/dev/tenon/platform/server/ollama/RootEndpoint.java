@@ -5,12 +5,12 @@ import dev.tenon.platform.server.http.Exchange;
 
 /// `GET /`: what tells clients that the server is there, or, where a browser asks, the page.
 ///
-/// @param page answers with the page; null where there is none
+/// @param page answers with the page
 public record RootEndpoint(Endpoint page) implements Endpoint {
     @Override
     public void handle(Exchange exchange) throws InterruptedException {
         String accepted = exchange.header("Accept");
-        if (page != null && accepted != null && accepted.contains("text/html")) {
+        if (accepted != null && accepted.contains("text/html")) {
             page.handle(exchange);
         } else {
             exchange.text("text/plain; charset=utf-8", "Ollama is running");

@@ -1,0 +1,95 @@
+// Markdown of models as elements. What a model writes is hostile: whatever the Markdown library makes of it passes the
+// sanitiser, which lets a short list of elements through.
+
+import { Marked } from "./lib/marked.js";
+import "./lib/purify.js";
+import { copyFrom, iconButton } from "./dom.js";
+import { highlighted } from "./highlight.js";
+
+const HARMLESS = /^<\/?(br|sub|sup|kbd|b|i|u|em|strong|mark)\s*\/?>$/i;
+
+const CLEAN = {
+  ALLOWED_TAGS: [
+    "a", "b", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "input", "kbd", "li", "mark", "ol",
+    "p", "pre", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "u", "ul",
+  ],
+  ALLOWED_ATTR: ["align", "checked", "class", "disabled", "href", "start", "title", "type"],
+  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  ADD_URI_SAFE_ATTR: ["align", "checked", "disabled", "start", "type"],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true,
+};
+
+const escaped = (text) =>
+  text.replace(/[&<>"']/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[c]);
+
+const marked = new Marked({
+  gfm: true,
+  renderer: {
+    code({ text, lang }) {
+      const language = (lang || "").split(/\s/)[0].toLowerCase();
+      const code = highlighted(text, language) ?? escaped(text);
+      return `<div class="code"><div class="code-bar"><span>${escaped(language)}</span></div><pre><code>${code}</code></pre></div>`;
+    },
+    // A picture from elsewhere would tell its server of the chat: it becomes a link.
+    image({ href, text }) {
+      return `<a href="${escaped(href)}">${escaped(text || href)}</a>`;
+    },
+    html({ text }) {
+      return HARMLESS.test(text.trim()) ? text : escaped(text);
+    },
+  },
+});
+
+DOMPurify.addHook("afterSanitizeAttributes", (node) => {
+  if (node.tagName === "A") {
+    node.setAttribute("target", "_blank");
+    node.setAttribute("rel", "noopener noreferrer nofollow");
+  }
+  if (node.tagName === "INPUT" && node.getAttribute("type") !== "checkbox") {
+    node.remove(); // lists of tasks have check boxes; nothing else is to be filled in
+  }
+});
+
+function elements(token, links) {
+  const html = marked.parser(Object.assign([token], { links }));
+  const fragment = DOMPurify.sanitize(html, CLEAN);
+  for (const box of fragment.querySelectorAll("input")) {
+    box.disabled = true;
+  }
+  for (const bar of fragment.querySelectorAll(".code-bar")) {
+    const code = bar.parentElement.querySelector("code");
+    const button = iconButton("copy", "Copy code", () => copyFrom(button, code.textContent));
+    bar.append(button);
+  }
+  for (const table of fragment.querySelectorAll("table")) {
+    const frame = document.createElement("div");
+    frame.className = "table";
+    table.replaceWith(frame);
+    frame.append(table);
+  }
+  return fragment;
+}
+
+/** Shows a text in an element; of a text that has grown, only the blocks that changed are made again. */
+export function showMarkdown(element, text) {
+  const tokens = marked.lexer(text);
+  const blocks = tokens.filter((token) => token.type !== "space" && token.type !== "def");
+  const shown = (element.shownBlocks ??= []);
+  let same = 0;
+  while (same < blocks.length && shown[same] === blocks[same].raw) {
+    same++;
+  }
+  while (element.children.length > same) {
+    element.lastChild.remove();
+  }
+  shown.length = same;
+  for (const block of blocks.slice(same)) {
+    const frame = document.createElement("div");
+    frame.className = "block";
+    frame.append(elements(block, tokens.links));
+    element.append(frame);
+    shown.push(block.raw);
+  }
+}

@@ -1,0 +1,88 @@
+// A chat is a tree: editing a message or making an answer again begins a branch beside the old one.
+
+const ROOT = "root";
+
+export const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(9)), (byte) => byte.toString(36).padStart(2, "0")).join("");
+
+export function newChat() {
+  return { id: newId(), title: "", updated: Date.now(), messages: [], chosen: {} };
+}
+
+const children = (chat, parent) => chat.messages.filter((message) => message.parent === parent);
+
+/** The messages of the branch that is shown, the first one first. */
+export function branch(chat) {
+  const path = [];
+  let parent = ROOT;
+  for (;;) {
+    const all = children(chat, parent);
+    if (all.length === 0) {
+      return path;
+    }
+    const message = all.find((each) => each.id === chat.chosen[parent]) || all.at(-1);
+    path.push(message);
+    parent = message.id;
+  }
+}
+
+/** Adds a message after another one, or at the beginning, and shows it. */
+export function add(chat, parent, message) {
+  const added = { id: newId(), parent: parent ? parent.id : ROOT, ...message };
+  chat.messages.push(added);
+  chat.chosen[added.parent] = added.id;
+  chat.updated = Date.now();
+  return added;
+}
+
+/** A message and those beside it, as `[index, all]`. */
+export function siblings(chat, message) {
+  const all = children(chat, message.parent);
+  return [all.indexOf(message), all];
+}
+
+export function choose(chat, message) {
+  chat.chosen[message.parent] = message.id;
+}
+
+export function parentOf(chat, message) {
+  return chat.messages.find((each) => each.id === message.parent) || null;
+}
+
+/** What a message says to the model: its text, and its files as blocks of code with their names. */
+export function content(message) {
+  const files = (message.files || []).map((file) => {
+    const fence = "`".repeat(Math.max(3, ...[...file.text.matchAll(/`+/g)].map((run) => run[0].length + 1)));
+    return `${file.name}:\n${fence}\n${file.text}\n${fence}`;
+  });
+  return [...files, message.text].filter(Boolean).join("\n\n");
+}
+
+/** Checks a chat of a file; returns it with what is known alone, or throws. */
+export function checked(value) {
+  const text = (each) => typeof each === "string";
+  if (!value || !text(value.id) || !Array.isArray(value.messages)) {
+    throw new Error("an entry is no chat");
+  }
+  const ids = new Set([ROOT]);
+  const messages = value.messages.map((message) => {
+    const { id, parent, role, reasoning, model, stats } = message;
+    if (!text(id) || ids.has(id) || !ids.has(parent) || !["user", "assistant"].includes(role) || !text(message.text)) {
+      throw new Error("a message is broken");
+    }
+    ids.add(id);
+    const files = (Array.isArray(message.files) ? message.files : []).filter((file) => text(file?.name) && text(file?.text));
+    const kept = { id, parent, role, text: message.text, files: files.map((file) => ({ name: file.name, text: file.text })) };
+    if (text(reasoning)) {
+      kept.reasoning = reasoning;
+    }
+    if (text(model)) {
+      kept.model = model;
+    }
+    if (stats && Object.values(stats).every((number) => typeof number === "number")) {
+      kept.stats = { ...stats };
+    }
+    return kept;
+  });
+  const chosen = Object.fromEntries(Object.entries(value.chosen || {}).filter(([parent, id]) => ids.has(parent) && ids.has(id)));
+  return { id: value.id, title: String(value.title || ""), updated: Number(value.updated) || Date.now(), messages, chosen };
+}

@@ -1,0 +1,45 @@
+package dev.tenon.platform.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.tenon.platform.server.auth.ApiKeys;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The page in a real browser. Long because it downloads what drives the browser.
+@Tag("long")
+class BrowserTests {
+    @TempDir
+    Path folder;
+
+    private static Optional<Path> chromium() {
+        return Stream.of(System.getenv("PATH").split(":"))
+                .flatMap(path -> Stream.of("chromium", "chromium-browser", "google-chrome")
+                        .map(Path.of(path)::resolve))
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+
+    @Test
+    void peopleChatThroughThePage() throws Exception {
+        Optional<Path> browser = chromium();
+        assumeTrue(browser.isPresent(), "Skipped: there is no Chromium in PATH.");
+        ClientProgram program = new ClientProgram(folder);
+        program.install(Path.of("src/test/page"), "package.json", "page.mjs");
+        StubBundles bundles = new StubBundles();
+        try (ServerFixture server =
+                new ServerFixture(b -> b.keys(ApiKeys.of(List.of("key"))).bundles(() -> bundles))) {
+            int status = program.run(
+                    "node", "page.mjs", server.server.address(), browser.get().toString());
+            assertEquals(0, status, program::output);
+            assertEquals(List.of("install", "remove", "why"), bundles.commands());
+        }
+    }
+}
