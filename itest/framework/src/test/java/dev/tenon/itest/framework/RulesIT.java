@@ -53,7 +53,9 @@ class RulesIT {
                     "dev.tenon.platform.bundles",
                     Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli", "dev.tenon.platform.boot")),
             Map.entry("dev.tenon.platform.tools", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")),
-            Map.entry("dev.tenon.platform.bench", Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core")),
+            Map.entry(
+                    "dev.tenon.platform.bench",
+                    Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.tools")),
             Map.entry(
                     "dev.tenon.platform.server",
                     Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.grammar")),
@@ -280,7 +282,8 @@ class RulesIT {
         }
     }
 
-    /// Codes of the api's constants, and those that bundles have besides, are string constants of classes.
+    /// Codes of the api's constants, and those that bundles have besides, are string constants of
+    /// classes.
     @Test
     void thePageOfErrorsHasAHeadingForEachCodeAndNoOther() throws Exception {
         Pattern code = Pattern.compile("[A-Z]+-0\\d\\d");

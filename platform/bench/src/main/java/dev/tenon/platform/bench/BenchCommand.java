@@ -43,7 +43,7 @@ import picocli.CommandLine.Spec;
 /// `tenon bench`: prefill and decode speed.
 @Command(
         name = "bench",
-        subcommands = BenchServeCommand.class,
+        subcommands = {BenchServeCommand.class, BenchSuiteCommand.class, BenchReportCommand.class},
         sortOptions = false,
         description = {
             "Measures prefill (pp) and decode (tg) speed as llama-bench does: random tokens, no sampling, an untimed"
@@ -454,7 +454,8 @@ public final class BenchCommand implements TenonCommand {
         return values;
     }
 
-    private String version() {
+    /// {@return version of the program}
+    String version() {
         String[] lines = spec.root().version();
         return lines.length == 0 ? "unknown" : lines[0];
     }

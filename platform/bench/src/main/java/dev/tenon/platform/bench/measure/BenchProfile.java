@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// Where the time of a test went: kernels of the same op, role and name added up over layers and runs.
-/// Not safe for several threads.
+/// Where the time of a test went: kernels of the same op, role and name added up over layers and
+/// runs. Not safe for several threads.
 public final class BenchProfile {
     /// Kernels that belong together.
     ///
@@ -29,12 +29,12 @@ public final class BenchProfile {
         }
 
         /// {@return microseconds of one run}
-        double micros() {
+        public double micros() {
             return count == 0 ? 0 : nanos / 1e3 / count;
         }
 
         /// {@return GB/s of the bytes that had to be read}
-        double gigabytesPerSecond() {
+        public double gigabytesPerSecond() {
             return nanos == 0 ? 0 : (double) bytes / nanos;
         }
     }
@@ -96,8 +96,8 @@ public final class BenchProfile {
         return (double) row.nanos() / profiledNanos;
     }
 
-    /// {@return how much longer the profiled repetitions took than the plain ones next to them: 0.01 is one
-    /// percent, mean of all}
+    /// {@return how much longer the profiled repetitions took than the plain ones next to them:
+    ///     0.01 is one percent, mean of all}
     public double overhead() {
         return Statistics.mean(overheadSamples());
     }
@@ -119,6 +119,16 @@ public final class BenchProfile {
     /// {@return time of the profiled repetitions outside the plan: scheduling, copies of logits}
     public long outsideNanos() {
         return profiledNanos - planNanos;
+    }
+
+    /// {@return steps of the profiled repetitions}
+    public long steps() {
+        return runs;
+    }
+
+    /// {@return time of the profiled repetitions}
+    public long nanos() {
+        return profiledNanos;
     }
 
     /// Prints a table.

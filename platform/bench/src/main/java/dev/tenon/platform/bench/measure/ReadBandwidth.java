@@ -7,7 +7,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -61,12 +60,12 @@ public final class ReadBandwidth implements AutoCloseable {
     /// and [#MAX_BYTES], and no more than a quarter of the memory that is free}
     public static long automaticBytes() {
         long bytes = Math.clamp(3 * lastLevelCache(), MIN_BYTES, MAX_BYTES);
-        long free = availableMemory();
+        long free = HostMemory.availableBytes();
         return free > 0 ? Math.min(bytes, Math.max(PIECE, free / 4)) : bytes;
     }
 
     /// {@return size of the buffer}
-    long sizeBytes() {
+    public long sizeBytes() {
         return buffer.byteSize();
     }
 
@@ -185,25 +184,6 @@ public final class ReadBandwidth implements AutoCloseable {
             return largest;
         }
         return largest;
-    }
-
-    private static long availableMemory() {
-        Path info = Path.of("/proc/meminfo");
-        if (!Files.isReadable(info)) {
-            return 0;
-        }
-        try {
-            List<String> lines = Files.readAllLines(info);
-            for (String line : lines) {
-                if (line.startsWith("MemAvailable:")) {
-                    return 1024 * Long.parseLong(line.replaceAll("\\D", ""));
-                }
-            }
-        } catch (IOException | NumberFormatException e) {
-            // As good as a system without this file.
-            return 0;
-        }
-        return 0;
     }
 
     @Override

@@ -10,13 +10,15 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/// The fields of a result in csv and json: llama-bench's names in llama-bench's order, then our own.
+/// The fields of a result in csv and json: llama-bench's names in llama-bench's order, then our
+/// own.
 ///
 /// Settings that llama-bench has and Tenon has not carry the value that means "not used" there.
 public final class BenchFields {
     private BenchFields() {}
 
-    /// {@return names and values (numbers, booleans, strings; null for what was not measured), in order}
+    /// {@return names and values (numbers, booleans, strings; null for what was not measured), in
+    ///     order}
     ///
     /// @param result the result
     /// @param version version of the program
@@ -107,7 +109,7 @@ public final class BenchFields {
     }
 
     /// {@return the processor's name, or the architecture's where the system does not tell}
-    static String cpuInfo() {
+    public static String cpuInfo() {
         Path info = Path.of("/proc/cpuinfo");
         if (Files.isReadable(info)) {
             try (Stream<String> lines = Files.lines(info)) {

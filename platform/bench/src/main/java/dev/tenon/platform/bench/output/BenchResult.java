@@ -108,14 +108,14 @@ public record BenchResult(
     }
 
     /// {@return tokens a second of each repetition}
-    double[] samplesPerSecond() {
+    public double[] samplesPerSecond() {
         return Arrays.stream(times.repetitions())
                 .mapToDouble(ns -> 1e9 * test.tokens() / ns)
                 .toArray();
     }
 
     /// {@return mean of the tokens a second}
-    double meanPerSecond() {
+    public double meanPerSecond() {
         return Statistics.mean(samplesPerSecond());
     }
 
@@ -134,8 +134,9 @@ public record BenchResult(
         return Math.round(Statistics.deviation(nanos()));
     }
 
-    /// {@return whether the times of single tokens are known: other devices work on when a call has returned}
-    boolean tokensTimed() {
+    /// {@return whether the times of single tokens are known: other devices work on when a call has
+    ///     returned}
+    public boolean tokensTimed() {
         return model.deviceKind().equals("cpu") && times.tokens().length > 0;
     }
 
@@ -147,7 +148,7 @@ public record BenchResult(
     /// {@return bytes of memory that decoding one token takes, by definition: its part of the
     ///     weights, which a step reads once for all sequences; keys and values of the positions up
     ///     to its own, on average over the test; its activations}
-    double bytesPerToken() {
+    public double bytesPerToken() {
         return weightBytes() + kvBytes() + model.activationBytesPerToken();
     }
 
@@ -172,7 +173,7 @@ public record BenchResult(
     }
 
     /// {@return whether the test only decodes, so that bytes a token say something}
-    boolean decodes() {
+    public boolean decodes() {
         return test.nPrompt() == 0;
     }
 

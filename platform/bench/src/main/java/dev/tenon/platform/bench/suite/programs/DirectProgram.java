@@ -1,0 +1,145 @@
+package dev.tenon.platform.bench.suite.programs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.bench.measure.Interval;
+import dev.tenon.platform.bench.measure.Turns;
+import dev.tenon.platform.bench.report.ReportTable;
+import dev.tenon.platform.bench.report.Unit;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/// `direct`: two variants of `tenon bench` in processes of their own, in turns A B B A.
+final class DirectProgram implements Program {
+    private static final double PROCESS_SECONDS = 18;
+    private static final double LIMIT_SECONDS = 120;
+    private static final int MOST_PAIRS = 4;
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @Override
+    public String name() {
+        return "direct";
+    }
+
+    @Override
+    public String about() {
+        return "two backends, bundle versions or settings in processes of their own, in turns, with the interval of the ratio";
+    }
+
+    @Override
+    public int seconds() {
+        return 140;
+    }
+
+    @Override
+    public void run(ProgramRun run) throws InterruptedException {
+        ModelSpec spec = run.model("llama-3.2-1b", "Q4_K_M");
+        List<String> a = words(run.options().variantA());
+        List<String> b = words(run.options().variantB());
+        if (a.isEmpty() && b.isEmpty()) {
+            List<Backend> backends = run.backends();
+            boolean two = backends.size() > 1;
+            a = two ? List.of("--backend", backends.get(0).id()) : List.of("TENON_KERNELS_X86=off");
+            b = two ? List.of("--backend", backends.get(1).id()) : List.of();
+            if (!two && !System.getProperty("os.arch").equals("amd64")) {
+                throw new SkipException(
+                        "there is one backend, and without --variant-a and --variant-b nothing to compare");
+            }
+        }
+        String file = run.files().file(spec).toString();
+        List<String> base = new ArrayList<>(List.of("bench", "-m", file, "-p", "64", "-n", "16", "-o", "jsonl"));
+        base.addAll(List.of(
+                "-r",
+                "3",
+                "--bandwidth-mib",
+                "0",
+                "-t",
+                Integer.toString(run.options().team())));
+        base.addAll(List.of("--warmup-seconds", run.options().quick() ? "1" : "4"));
+        int pairs = (int) Math.clamp(run.secondsLeft() / (2 * PROCESS_SECONDS), 2, MOST_PAIRS);
+        String names = "A: " + shown(a) + "; B: " + shown(b);
+        compare(run, spec, command(a, base), command(b, base), pairs, names);
+        run.files().drop(spec);
+    }
+
+    private static void compare(ProgramRun run, ModelSpec spec, List<String> a, List<String> b, int pairs, String names)
+            throws InterruptedException {
+        List<Map<String, Double>> first = new ArrayList<>();
+        List<Map<String, Double>> second = new ArrayList<>();
+        Turns.measure(pairs, () -> speeds(run, a, first), () -> speeds(run, b, second), done -> run.tick());
+        List<List<String>> rows = new ArrayList<>();
+        for (String test : first.getFirst().keySet()) {
+            double[] ofA =
+                    first.stream().mapToDouble(speeds -> speeds.get(test)).toArray();
+            double[] ofB =
+                    second.stream().mapToDouble(speeds -> speeds.get(test)).toArray();
+            String metric = test.startsWith("pp") ? "prefill" : "decode";
+            run.add(spec.label() + " " + test, "A", metric, Unit.TOKENS_PER_SECOND, ofA);
+            run.add(spec.label() + " " + test, "B", metric, Unit.TOKENS_PER_SECOND, ofB);
+            Interval ratio = Interval.ofRatios(ofA, ofB);
+            rows.add(List.of(
+                    test,
+                    percent(ratio.estimate()),
+                    percent(ratio.low()),
+                    percent(ratio.high()),
+                    ratio.excludes(1) ? ratio.estimate() > 1 ? "B is faster" : "A is faster" : "no difference seen"));
+        }
+        run.add(new ReportTable(
+                "B against A, " + pairs + " pairs of processes; " + names,
+                List.of("test", "difference %", "95 % from", "to", "verdict"),
+                rows));
+    }
+
+    /// {@return the speed of the first test; all are added to the list}
+    private static double speeds(ProgramRun run, List<String> command, List<Map<String, Double>> all)
+            throws InterruptedException {
+        Map<String, Double> speeds = new LinkedHashMap<>();
+        try {
+            for (String line :
+                    run.tenon().output(command, LIMIT_SECONDS).lines().toList()) {
+                JsonNode result = JSON.readTree(line);
+                int prompt = result.path("n_prompt").asInt();
+                String test =
+                        prompt > 0 ? "pp" + prompt : "tg" + result.path("n_gen").asInt();
+                speeds.put(test, result.path("avg_ts").asDouble());
+            }
+        } catch (IOException e) {
+            throw new TenonException(
+                    ErrorCode.USAGE, "'tenon " + shown(command) + "' printed no JSON: " + e.getMessage(), e);
+        }
+        run.tick();
+        all.add(speeds);
+        return speeds.values().stream().findFirst().orElseThrow();
+    }
+
+    /// Variables of the environment come first, then the command and its options.
+    private static List<String> command(List<String> variant, List<String> base) {
+        List<String> command = new ArrayList<>();
+        variant.stream()
+                .filter(word -> !word.startsWith("-") && word.matches("[A-Z_0-9]+=.*"))
+                .forEach(command::add);
+        command.addAll(base);
+        variant.stream().filter(word -> !command.contains(word)).forEach(command::add);
+        return command;
+    }
+
+    private static String shown(List<String> command) {
+        return command.isEmpty() ? "as it is" : String.join(" ", command);
+    }
+
+    private static List<String> words(String text) {
+        return text.isBlank() ? List.of() : Arrays.asList(text.strip().split("\\s+"));
+    }
+
+    private static String percent(double ratio) {
+        return String.format(Locale.ROOT, "%+.2f", 100 * (ratio - 1));
+    }
+}

@@ -1,0 +1,270 @@
+package dev.tenon.platform.bench.suite.programs;
+
+import dev.tenon.api.device.Allocator;
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceBuffer;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.platform.bench.measure.CopyBandwidth;
+import dev.tenon.platform.bench.measure.HostMemory;
+import dev.tenon.platform.bench.measure.MatrixPlan;
+import dev.tenon.platform.bench.measure.ReadBandwidth;
+import dev.tenon.platform.bench.measure.Statistics;
+import dev.tenon.platform.bench.report.Measurement;
+import dev.tenon.platform.bench.report.Measurement.Place;
+import dev.tenon.platform.bench.report.ReportTable;
+import dev.tenon.platform.bench.report.Unit;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/// `kernels`: bandwidth of memory, time of an empty step and of a launch, and products with
+/// matrices of each format.
+final class KernelsProgram implements Program {
+    private static final int[] MEBIBYTES = {1, 4, 16, 64, 256, 1024};
+    private static final int[] SIZES = {4096, 1024, 256, 2048, 512};
+    /// Tokens of a step that multiplies matrices with matrices.
+    private static final int BATCH = 512;
+    /// Weights of a plan are as many bytes, so that the caches do not hold them, as far as the
+    /// layers' number allows.
+    private static final long WEIGHT_BYTES = 96L << 20;
+
+    private static final int MOST_LAYERS = 32;
+    private static final int CHAIN = 64;
+    private static final int SMALL = 32;
+    private static final long MILLI = 1_000_000;
+    private static final List<String> FIRST = List.of("F32", "F16", "BF16", "Q8_0", "Q6_K", "Q4_K");
+
+    @Override
+    public String name() {
+        return "kernels";
+    }
+
+    @Override
+    public String about() {
+        return "memory bandwidth, launch and step latency, products with matrices of each format";
+    }
+
+    @Override
+    public int seconds() {
+        return 150;
+    }
+
+    @Override
+    public void run(ProgramRun run) throws InterruptedException {
+        memory(run);
+        for (Backend backend : run.backends()) {
+            if (!run.isHost(backend)) {
+                run.attempt("copy on " + backend.id(), () -> deviceCopies(run, backend));
+            }
+            run.attempt("latency on " + backend.id(), () -> latency(run, backend));
+            Map<String, Map<Integer, double[]>> speeds = new LinkedHashMap<>();
+            int[] sizes = run.options().quick() ? new int[] {256} : SIZES;
+            for (int n : sizes) {
+                for (QuantFormat format : formats(run)) {
+                    String testCase = format.id() + " " + n;
+                    if (run.hasTime(testCase, 1.5 + 1e-9 * n * n * BATCH / 10)) {
+                        run.attempt(
+                                testCase,
+                                () -> speeds.computeIfAbsent(format.id(), id -> new TreeMap<>())
+                                        .put(n, products(run, backend, format, n)));
+                    }
+                }
+            }
+            table(run, backend, "matrix × vector", speeds, sizes, 0);
+            table(run, backend, "matrix × " + BATCH + " vectors", speeds, sizes, 1);
+        }
+    }
+
+    /// Speeds by format and size.
+    private static void table(
+            ProgramRun run,
+            Backend backend,
+            String what,
+            Map<String, Map<Integer, double[]>> speeds,
+            int[] sizes,
+            int which) {
+        int[] sorted = Arrays.stream(sizes).sorted().toArray();
+        List<String> columns = new ArrayList<>(List.of("format"));
+        Arrays.stream(sorted).forEach(n -> columns.add(Integer.toString(n)));
+        List<List<String>> rows = new ArrayList<>();
+        speeds.forEach((format, bySize) -> {
+            List<String> row = new ArrayList<>(List.of(format));
+            for (int n : sorted) {
+                row.add(bySize.containsKey(n) ? String.format(Locale.ROOT, "%.1f", bySize.get(n)[which]) : "");
+            }
+            rows.add(row);
+        });
+        run.add(new ReportTable(what + " on " + backend.id() + ", GFLOP/s by width and height", columns, rows));
+    }
+
+    private static void memory(ProgramRun run) throws InterruptedException {
+        int threads = run.options().team();
+        for (int mebi : run.options().quick() ? new int[] {1, 16} : MEBIBYTES) {
+            long bytes = (long) mebi << 20;
+            run.attempt("memory of " + mebi + " MiB", () -> {
+                long free = HostMemory.availableBytes();
+                if (free > 0 && 3 * bytes > free) {
+                    throw new SkipException("needs " + (3 * mebi) + " MiB of memory; " + (free >> 20) + " are free");
+                }
+                try (ReadBandwidth reader = new ReadBandwidth(bytes)) {
+                    double[] rates = {
+                        reader.measure(threads) / 1e9, reader.measure(threads) / 1e9, reader.measure(threads) / 1e9
+                    };
+                    run.add(new Measurement(
+                            mebi + " MiB",
+                            "memory",
+                            "read",
+                            Unit.GIGABYTES_PER_SECOND,
+                            rates,
+                            new Place("MiB", "read", mebi),
+                            Double.NaN));
+                }
+                try (CopyBandwidth copier = new CopyBandwidth(bytes)) {
+                    double[] rates = new double[3];
+                    Arrays.setAll(rates, i -> copier.measure(threads, 1L << 30) / 1e9);
+                    run.add(new Measurement(
+                            mebi + " MiB",
+                            "memory",
+                            "copy",
+                            Unit.GIGABYTES_PER_SECOND,
+                            rates,
+                            new Place("MiB", "copy", mebi),
+                            Double.NaN));
+                }
+            });
+        }
+    }
+
+    private static void deviceCopies(ProgramRun run, Backend backend) {
+        try (Device device = backend.open(DeviceOptions.defaults());
+                Arena arena = Arena.ofConfined()) {
+            Allocator allocator = device.allocator();
+            for (int mebi : MEBIBYTES) {
+                long bytes = (long) mebi << 20;
+                MemorySegment host = arena.allocate(bytes, 4096);
+                try (DeviceBuffer buffer = allocator.allocate(bytes, "bench")) {
+                    rates(run, backend, "copy in", mebi, () -> buffer.write(0, host));
+                    rates(run, backend, "copy out", mebi, () -> buffer.read(0, host));
+                }
+            }
+        }
+    }
+
+    private static void rates(ProgramRun run, Backend backend, String metric, int mebi, Runnable copy) {
+        double[] rates = new double[5];
+        copy.run();
+        for (int i = 0; i < rates.length; i++) {
+            long begin = System.nanoTime();
+            copy.run();
+            rates[i] = (double) ((long) mebi << 20) / Math.max(1, System.nanoTime() - begin);
+        }
+        run.add(new Measurement(
+                mebi + " MiB",
+                backend.id(),
+                metric,
+                Unit.GIGABYTES_PER_SECOND,
+                rates,
+                new Place("MiB", backend.id() + " " + metric, mebi),
+                Double.NaN));
+    }
+
+    private static void latency(ProgramRun run, Backend backend) {
+        QuantFormat f32 = f32(run);
+        double empty;
+        try (MatrixPlan plan = plan(run, backend, SMALL, 0, f32, 1)) {
+            double[] micros = micros(plan.steps(1, 500 * MILLI, 500 * MILLI, 2000));
+            run.add("empty step", backend.id(), "step", Unit.MICROS, micros);
+            empty = Arrays.stream(micros).sorted().toArray()[micros.length / 2];
+        }
+        try (MatrixPlan plan = plan(run, backend, SMALL, CHAIN, f32, 1)) {
+            double[] micros = micros(plan.steps(1, 500 * MILLI, 500 * MILLI, 2000));
+            run.add(
+                    "one kernel of " + CHAIN + " in a step",
+                    backend.id(),
+                    "launch",
+                    Unit.MICROS,
+                    Arrays.stream(micros)
+                            .map(step -> Math.max(0, step - empty) / CHAIN)
+                            .toArray());
+        }
+    }
+
+    private static double[] micros(double[] nanos) {
+        return Arrays.stream(nanos).map(ns -> ns / 1e3).toArray();
+    }
+
+    /// {@return mean GFLOP/s of one vector and of many}
+    private static double[] products(ProgramRun run, Backend backend, QuantFormat format, int n) {
+        long bytes = format.bytesFor((long) n * n);
+        int layers = (int) Math.clamp(WEIGHT_BYTES / bytes, 1, run.options().quick() ? 2 : MOST_LAYERS);
+        run.requireMemory(layers * bytes, backend);
+        try (MatrixPlan plan = plan(run, backend, n, layers, format, BATCH)) {
+            double flops = 2.0 * n * n;
+            double ceiling = run.isHost(backend) ? run.bandwidth() / 1e9 : Double.NaN;
+            double[] one = Arrays.stream(plan.steps(1, 50 * MILLI, 150 * MILLI, 200))
+                    .map(ns -> flops * layers / ns)
+                    .toArray();
+            run.add(new Measurement(
+                    format.id() + " " + n,
+                    backend.id(),
+                    "matrix × vector",
+                    Unit.GIGAFLOPS,
+                    one,
+                    new Place("flop/byte", format.id(), flops / (bytes + 8.0 * n)),
+                    ceiling * flops / bytes));
+            double[] many = Arrays.stream(plan.steps(BATCH, 50 * MILLI, 150 * MILLI, 50))
+                    .map(ns -> flops * BATCH * layers / ns)
+                    .toArray();
+            run.add(new Measurement(
+                    format.id() + " " + n,
+                    backend.id(),
+                    "matrix × " + BATCH + " vectors",
+                    Unit.GIGAFLOPS,
+                    many,
+                    new Place("flop/byte", format.id(), flops * BATCH / (bytes + 8.0 * n * BATCH)),
+                    Double.NaN));
+            return new double[] {Statistics.mean(one), Statistics.mean(many)};
+        } catch (TenonException e) {
+            throw new SkipException(e.getMessage());
+        }
+    }
+
+    private static MatrixPlan plan(ProgramRun run, Backend backend, int n, int layers, QuantFormat format, int batch) {
+        QuantFormat f32 = f32(run);
+        MatrixPlan.Shape shape = new MatrixPlan.Shape(
+                n, layers, format, SMALL, f32, batch, run.options().threads());
+        return new MatrixPlan(backend, shape, f32, run.engine().kernelProviders());
+    }
+
+    static QuantFormat f32(ProgramRun run) {
+        return run.engine().formats().stream()
+                .filter(format ->
+                        format.id().equals("F32") && format.quantizer().isPresent())
+                .findFirst()
+                .orElseThrow(() -> new SkipException("no installed format writes F32"));
+    }
+
+    /// The formats that can be written and whose blocks fit, those first that matter most.
+    private static List<QuantFormat> formats(ProgramRun run) {
+        return run.engine().formats().stream()
+                .filter(format -> format.quantizer().isPresent() && 256 % format.blockSize() == 0)
+                .sorted(Comparator.comparingInt((QuantFormat format) -> order(format.id()))
+                        .thenComparing(QuantFormat::id))
+                .toList();
+    }
+
+    private static int order(String id) {
+        int at = FIRST.indexOf(id);
+        return at < 0 ? FIRST.size() : at;
+    }
+}

@@ -1,0 +1,2 @@
+/// The programs of the benchmark suite, and what they measure with.
+package dev.tenon.platform.bench.suite.programs;
