@@ -298,7 +298,7 @@ const steps = {
     await page.getByRole("heading", { name: "cpu-vector" }).waitFor();
     await page.locator("#views").getByText("Activity").click();
     await page.getByText("Requests served").waitFor();
-    assert.equal(await page.locator(".plot canvas").count(), 4);
+    assert.equal(await page.locator(".plot canvas").count(), 6);
   },
 };
 

@@ -10,11 +10,17 @@ const LEAST_SECONDS = 60;
 const HEIGHT = 150;
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
+const percent = (value) => `${Math.round(value * 100)} %`;
+const time = (value) => (value < 0.01 ? `${(value * 1000).toFixed(1)} ms` : value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(1)} s`);
+
+// Title, lines, how a value is written, and the least upper end of the scale.
 const PLOTS = [
-  ["Tokens a second", ["generated", "prompt"], (value) => value.toFixed(value < 10 ? 1 : 0)],
-  ["Sequences", ["running", "waiting"], (value) => String(Math.round(value))],
-  ["KV cache in use", ["used"], (value) => `${Math.round(value * 100)} %`],
-  ["Latency, mean", ["first token", "between tokens"], (value) => (value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(1)} s`)],
+  ["Tokens a second", ["generated", "prompt"], (value) => value.toFixed(value < 10 ? 1 : 0), 1],
+  ["Sequences", ["running", "waiting"], (value) => String(Math.round(value)), 1],
+  ["KV cache", ["in use", "kept for reuse"], percent, 1],
+  ["Prompt tokens reused", ["reused"], percent, 1],
+  ["Time to first token, mean", ["first token"], time, 0.01],
+  ["Time between tokens, mean", ["between tokens"], time, 0.001],
 ];
 
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -26,7 +32,7 @@ export class ActivityView {
     this.before = null;
     this.figures = el("dl", { class: "figures-row" });
     this.error = el("p", { class: "error", role: "alert" });
-    this.frames = PLOTS.map(([title]) => el("div", { class: "plot" }));
+    this.frames = PLOTS.map(() => el("div", { class: "plot" }));
     this.element = el(
       "section",
       { class: "page broad", "aria-label": "Activity" },
@@ -79,14 +85,18 @@ export class ActivityView {
     const total = (value) => status.models.reduce((sum, model) => sum + (value(model) || 0), 0);
     const pages = total((model) => model.cache?.pages);
     const used = pages ? total((model) => model.cache && model.cache.pages - model.cache.free_pages) / pages : 0;
+    const kept = pages ? total((model) => model.cache?.kept_pages) / pages : 0;
+    const queries = grown("prefix_cache_queries_total");
     const hits = metrics.prefix_cache_queries_total ? metrics.prefix_cache_hits_total / metrics.prefix_cache_queries_total : 0;
     const running = total((model) => model.running);
     const waiting = total((model) => model.waiting);
     const values = [
       [rate("generation_tokens_total"), rate("prompt_tokens_total")],
       [running, waiting],
-      [used],
-      [mean("time_to_first_token_seconds"), mean("inter_token_latency_seconds")],
+      [used, kept],
+      [queries ? grown("prefix_cache_hits_total") / queries : null],
+      [mean("time_to_first_token_seconds")],
+      [mean("inter_token_latency_seconds")],
     ];
     this.times.push(Date.now() / 1000);
     values.forEach((each, plot) => each.forEach((value, line) => this.series[plot][line].push(value)));
@@ -99,8 +109,8 @@ export class ActivityView {
       ["Running", running],
       ["Waiting", waiting],
       ["Generated", `${values[0][0].toFixed(1)} tok/s`],
-      ["Cache in use", `${Math.round(used * 100)} %`],
-      ["Prompt tokens reused", `${Math.round(hits * 100)} %`],
+      ["Cache in use", percent(used)],
+      ["Prompt tokens reused", percent(hits)],
       ["Requests served", Math.round(metrics.request_success_total || 0).toLocaleString()],
       ["Heap", `${bytes(status.heap.used_bytes)} of ${bytes(status.heap.max_bytes)}`],
       ["Up", duration(status.uptime_seconds)],
@@ -115,15 +125,15 @@ export class ActivityView {
     const lines = [colour("--accent"), colour("--second")];
     const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
     this.plots = PLOTS.map(
-      ([, names, text], i) =>
+      ([, names, text, least], i) =>
         new uPlot(
           {
             width: this.frames[i].clientWidth || 300,
             height: HEIGHT,
             cursor: { y: false, points: { size: 6 } },
-            scales: { x: { range: (plot, low, high) => [Math.min(low, high - LEAST_SECONDS), high] }, y: { range: (plot, low, high) => [0, Math.max(high || 0, i === 2 ? 1 : i === 3 ? 0.01 : 1) * 1.1] } },
+            scales: { x: { range: (plot, low, high) => [Math.min(low, high - LEAST_SECONDS), high] }, y: { range: (plot, low, high) => [0, Math.max(high || 0, least) * 1.1] } },
             axes: [
-              { ...axis, space: 90, incrs: [15, 30, 60, 120, 300], values: (plot, ticks) => ticks.map(clock) },
+              { ...axis, size: 26, space: 90, incrs: [15, 30, 60, 120, 300], values: (plot, ticks) => ticks.map(clock) },
               { ...axis, size: 52, space: 26, ...(i === 1 && { incrs: WHOLE }), values: (plot, ticks) => ticks.map(text) },
             ],
             series: [{ value: (plot, time) => (time === null ? "–" : clock(time)) }].concat(

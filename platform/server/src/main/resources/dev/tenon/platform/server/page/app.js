@@ -49,7 +49,11 @@ function route() {
   main.replaceChildren(opener, view.element);
   document.title = name === "chat" ? "Tenon" : `${entry.label} – Tenon`;
   for (const link of document.querySelectorAll("#views a")) {
-    link.toggleAttribute("aria-current", link.dataset.view === name);
+    if (link.dataset.view === name) {
+      link.setAttribute("aria-current", "page");
+    } else {
+      link.removeAttribute("aria-current");
+    }
   }
   view.open();
   showChats();

@@ -17,6 +17,7 @@ export class ChatView {
     this.onChange = onChange;
     this.files = [];
     this.running = null;
+    this.unfolded = new Set();
     this.build();
   }
 
@@ -330,7 +331,8 @@ export class ChatView {
     } else {
       const thoughts = el("div", { class: "markdown" });
       const summary = el("summary", {});
-      const reasoning = el("details", { class: "reasoning", hidden: true }, summary, thoughts);
+      const reasoning = el("details", { class: "reasoning", hidden: true, open: this.unfolded.has(message.id) }, summary, thoughts);
+      reasoning.addEventListener("toggle", () => (reasoning.open ? this.unfolded.add(message.id) : this.unfolded.delete(message.id)));
       const text = el("div", { class: "markdown" });
       const after = el("div", { class: "after" });
       body.append(reasoning, text, after);
